@@ -3,6 +3,7 @@
 //! The tools take turns, so that changes in the load of the machine affect all of
 //! them. What counts are ratios of medians.
 
+mod editor;
 mod growth;
 mod history;
 mod timing;
@@ -33,10 +34,10 @@ const FLAT: f64 = 1.25;
 const HASHING: f64 = 0.5;
 
 /// The parts that compare Abide with other tools.
-const COMPARED: [&str; 2] = ["check", "breaking"];
+const COMPARED: [&str; 3] = ["check", "build", "breaking"];
 
 /// The parts that measure Abide alone. `growth` can also be named by its kinds of input.
-const ALONE: [&str; 4] = ["flatness", "hash", "history", "growth"];
+const ALONE: [&str; 5] = ["flatness", "hash", "history", "editor", "growth"];
 
 /// Measures the named parts, or all, and prints the report; true if every goal is met.
 pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, only: &[String]) -> Result<bool> {
@@ -94,6 +95,20 @@ fn write_workspace(tree: &Corpus) -> Result<()> {
     Ok(std::fs::write(corpora::stage()?.join("buf.yaml"), config)?)
 }
 
+fn buf_build(tree: &Corpus) -> Result<Tool> {
+    let arguments = ["build", "-o", "/dev/null"];
+    buf_tool("buf build", &arguments, "parsed, linked, options", tree)
+}
+
+/// A command of buf on a tree.
+fn buf_tool(name: &'static str, arguments: &[&str], checks: &str, tree: &Corpus) -> Result<Tool> {
+    let mut command: Vec<OsString> = vec!["buf".into()];
+    command.extend(arguments.iter().map(OsString::from));
+    command.push(tree.root.clone().into());
+    let folder = corpora::stage()?;
+    Ok(Tool { name, command, folder, done: &[0, 100], checks: checks.into() })
+}
+
 impl Bench {
     fn parts(
         &self,
@@ -104,6 +119,9 @@ impl Bench {
         let mut met = true;
         if wanted("check") {
             met &= self.checks(report, place)?;
+        }
+        if wanted("build") {
+            met &= self.builds(report, place)?;
         }
         if wanted("breaking") {
             met &= self.breaks(report, place)?;
@@ -119,6 +137,9 @@ impl Bench {
         }
         if wanted("history") {
             met &= self.history(report, &envoy_types()?[1], &corpora::googleapis(place)?)?;
+        }
+        if wanted("editor") {
+            met &= self.editor(report, &corpora::googleapis(place)?)?;
         }
         let all = wanted("growth");
         let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| all || wanted(kind.name)).collect();
@@ -142,6 +163,25 @@ impl Bench {
         let googleapis = corpora::googleapis(place)?;
         std::fs::write(googleapis.root.join("buf.yaml"), "version: v2\n")?;
         Ok(met & self.compare(report, &googleapis, "google", 30.0, Some(1.0 / 8.0))?)
+    }
+
+    /// Compares `abide build` with `buf build` and protoc on googleapis, with source info.
+    fn builds(&self, report: &mut String, place: &Place) -> Result<bool> {
+        let googleapis = corpora::googleapis(place)?;
+        std::fs::write(googleapis.root.join("buf.yaml"), "version: v2\n")?;
+        let mut command: Vec<OsString> = vec![self.abide.clone().into(), "build".into()];
+        command.extend([googleapis.root.clone().into(), "-o".into(), "/dev/null".into()]);
+        let mut tools = vec![Tool {
+            name: "abide build",
+            command,
+            folder: googleapis.root.clone(),
+            done: &[0],
+            checks: "parsed, linked, protoc's checks, source info written".into(),
+        }];
+        tools.extend(self.buf.then(|| buf_build(&googleapis)).transpose()?);
+        tools.extend(self.protoc_build(&googleapis)?);
+        let title = format!("Descriptors of {}: {} files", googleapis.name, googleapis.files.len());
+        self.judge(report, &title, tools, 10.0, Some(1.0 / 5.0))
     }
 
     /// Compares `abide breaking` with `buf breaking` on releases of Envoy and googleapis.
@@ -172,6 +212,22 @@ impl Bench {
         }
     }
 
+    /// What protoc does with a tree, if it is there.
+    fn protoc_build(&self, tree: &Corpus) -> Result<Option<Tool>> {
+        let Some(protoc) = &self.protoc else { return Ok(None) };
+        let mut protoc = protoc.command(&tree.roots());
+        protoc.args(["--include_imports", "--include_source_info", "-o", "/dev/null"]);
+        protoc.arg(format!("@{}", tree.list()?.display()));
+        let program = [protoc.get_program()].into_iter();
+        Ok(Some(Tool {
+            name: "protoc",
+            command: program.chain(protoc.get_args()).map(OsString::from).collect(),
+            folder: tree.root.clone(),
+            done: &[0],
+            checks: "parsed, linked, its own checks, options, source info written".into(),
+        }))
+    }
+
     /// Compares Abide with all other tools on one tree.
     fn compare(
         &self,
@@ -183,33 +239,10 @@ impl Bench {
     ) -> Result<bool> {
         let mut tools = vec![self.abide(tree, preset)];
         if self.buf {
-            for (name, arguments, checks) in [
-                ("buf build", ["build", "-o", "/dev/null"].as_slice(), "parsed, linked, options"),
-                ("buf lint", &["lint"], "the same, and the rules of its `STANDARD` category"),
-            ] {
-                let mut command: Vec<OsString> = vec!["buf".into()];
-                command.extend(arguments.iter().map(OsString::from));
-                command.push(tree.root.clone().into());
-                let folder = corpora::stage()?;
-                tools.push(Tool { name, command, folder, done: &[0, 100], checks: checks.into() });
-            }
+            let checks = "the same, and the rules of its `STANDARD` category";
+            tools.extend([buf_build(tree)?, buf_tool("buf lint", &["lint"], checks, tree)?]);
         }
-        if let Some(protoc) = &self.protoc {
-            let mut command = protoc.command(&tree.roots());
-            command.args(["--include_imports", "--include_source_info", "-o", "/dev/null"]);
-            command.arg(format!("@{}", tree.list()?.display()));
-            tools.push(Tool {
-                name: "protoc",
-                command: [command.get_program()]
-                    .into_iter()
-                    .chain(command.get_args())
-                    .map(OsString::from)
-                    .collect(),
-                folder: tree.root.clone(),
-                done: &[0],
-                checks: "parsed, linked, its own checks, options, source info written".into(),
-            });
-        }
+        tools.extend(self.protoc_build(tree)?);
         let megabytes = tree.bytes()? as f64 / 1e6;
         let title = format!("{}: {} files, {megabytes:.1} MB", tree.name, tree.files.len());
         self.judge(report, &title, tools, faster, memory)

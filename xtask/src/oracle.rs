@@ -6,13 +6,17 @@
 mod breaking;
 mod browser;
 mod diff;
+mod editor;
 mod findings;
+mod fix;
 mod gapic;
 mod hash;
 mod history;
 mod judged;
 mod layout;
 mod moving;
+mod peers;
+mod protovalidate;
 mod release;
 mod requirements;
 mod sets;
@@ -37,13 +41,17 @@ const PARTS: &[&str] = &[
     "hash",
     "history",
     "findings",
+    "editor",
     "verdicts",
     "breaking",
     "moving",
+    "peers",
+    "protovalidate",
     "validation",
     "symbols",
     "gapic",
     "layout",
+    "fix",
     "upgrade",
     "versions",
     "requirements",
@@ -60,9 +68,18 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         return Ok(agreed);
     }
     if wanted("moving") {
-        agreed &= moving::run()?;
+        agreed &= moving::run(place)?;
     }
-    if !only.is_empty() && only.iter().all(|part| part == "moving") {
+    if wanted("peers") {
+        agreed &= peers::run()?;
+    }
+    if !only.is_empty() && only.iter().all(|part| ["moving", "peers"].contains(&part.as_str())) {
+        return Ok(agreed);
+    }
+    if wanted("editor") {
+        agreed &= editor::run(&abide(place.abide.as_deref())?)?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "editor") {
         return Ok(agreed);
     }
     let protoc = Protoc::find()?;
@@ -74,6 +91,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         return Ok(agreed);
     }
     let abide = abide(place.abide.as_deref())?;
+    if wanted("protovalidate") {
+        agreed &= protovalidate::run(&protoc, &abide)?;
+    }
     if wanted("history") {
         agreed &= history::run(&abide)?;
     }
@@ -138,6 +158,11 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         let mut trees = archives.clone();
         trees.extend([corpora::own()?, corpora::googleapis(place)?]);
         agreed &= layout::run(&trees, &protoc, show)?;
+    }
+    if wanted("fix") {
+        let mut trees = archives.clone();
+        trees.push(corpora::googleapis(place)?);
+        agreed &= fix::run(&trees, &protoc, &abide, show)?;
     }
     if wanted("upgrade") {
         let googleapis = corpora::googleapis(place)?;

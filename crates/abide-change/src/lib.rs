@@ -7,6 +7,7 @@
 //! or a policy.
 
 mod api_client;
+mod cel;
 mod change;
 mod constraint;
 mod diff;
@@ -27,8 +28,9 @@ pub use api_client::{
 };
 pub use change::Change;
 pub use constraint::{
-    Comparison, Evaluation, FacetChange, Inclusion, Violation, evaluate, places_of_facet,
-    rejection, rejects_absence, rejects_absence_of_oneof,
+    Comparison, ConstraintDefect, DefectKind, Evaluation, FacetChange, Inclusion, Violation,
+    constraint_defects, evaluate, places_of_facet, rejection, rejects_absence,
+    rejects_absence_of_oneof,
 };
 pub use diff::{Diff, RenamedType};
 pub use effects::Effects;

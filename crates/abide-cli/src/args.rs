@@ -1,9 +1,12 @@
 //! The command line, as the user writes it.
 
 mod calendar;
+mod config;
 mod deprecations;
 mod examples;
+mod fix;
 mod format;
+mod lsp;
 mod owners;
 mod packaging;
 
@@ -23,8 +26,11 @@ use self::examples::{
 };
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
+pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand};
 pub(crate) use self::deprecations::DeprecationsArgs;
+pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;
+pub(crate) use self::lsp::LspArgs;
 pub(crate) use self::owners::OwnersArgs;
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
 
@@ -57,15 +63,19 @@ const UNUSED: &[(&str, &[&str])] = &[
     ("build", &["as_of"]),
     (
         "completions",
-        &["config", "preset", "as_of", "follow_links", "jobs", "color", "quiet", "verbose"],
+        &["config", "preset", "as_of", "follow_links", "root", "jobs", "color", "quiet", "verbose"],
     ),
-    ("explain", &["config", "preset", "as_of", "follow_links", "jobs", "quiet", "verbose"]),
+    ("explain", &["config", "preset", "as_of", "follow_links", "root", "jobs", "quiet", "verbose"]),
     ("graph", &["as_of", "verbose"]),
     ("hash", &["as_of", "verbose"]),
-    ("init", &["config", "output", "as_of", "follow_links", "jobs", "verbose"]),
-    ("man", &["config", "preset", "as_of", "follow_links", "jobs", "color", "quiet", "verbose"]),
+    ("init", &["config", "output", "as_of", "follow_links", "root", "jobs", "verbose"]),
+    ("lsp", &["output", "color", "quiet", "verbose"]),
+    (
+        "man",
+        &["config", "preset", "as_of", "follow_links", "root", "jobs", "color", "quiet", "verbose"],
+    ),
     ("owners", &["as_of", "verbose"]),
-    ("rules", &["as_of", "follow_links", "jobs", "quiet", "verbose"]),
+    ("rules", &["as_of", "follow_links", "root", "jobs", "quiet", "verbose"]),
 ];
 
 impl Cli {
@@ -82,7 +92,7 @@ impl Cli {
 }
 
 /// Options that every command takes.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
     /// Read the configuration from FILE instead of the nearest abide.toml
     #[arg(long, global = true, value_name = "FILE")]
@@ -99,6 +109,10 @@ pub(crate) struct Global {
     /// Also read links that lead out of the tree if they lead into DIR (repeatable)
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) follow_links: Vec<PathBuf>,
+    /// Check the files below DIR, from which their imports start, instead of those in `roots` of
+    /// abide.toml (repeatable)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) root: Vec<PathBuf>,
     /// Use N threads; the result is the same for any N
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) jobs: Option<u16>,
@@ -190,7 +204,7 @@ pub(crate) struct JudgeArgs {
 /// Which findings a report shows.
 #[derive(Args, Debug)]
 pub(crate) struct SelectArgs {
-    /// Report only this rule, by its id or its name in another tool (repeatable, or separated by
+    /// Report only this rule or group, by its name here or in another tool (repeatable, separated by
     /// commas)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(crate) select: Vec<String>,
@@ -277,8 +291,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         compare: CompareArgs,
         /// Record today's findings in abide.accepted; from then on only new ones count
-        #[arg(long, conflicts_with = "select")]
+        #[arg(long, conflicts_with_all = ["select", "fix", "diff"])]
         accept: bool,
+        /// What to do about findings that can be fixed.
+        #[command(flatten)]
+        fix: FixArgs,
     },
     /// Run only the rules that need no old tree
     #[command(after_help = format!("{LINT}\n\n{}\n\n{EXIT_STATUS}", sources()))]
@@ -286,6 +303,9 @@ pub(crate) enum Command {
         /// What to check.
         #[command(flatten)]
         judge: JudgeArgs,
+        /// What to do about findings that can be fixed.
+        #[command(flatten)]
+        fix: FixArgs,
     },
     /// Report what changed since an old tree, and whom it breaks
     #[command(after_help = format!("{BREAKING}\n\n{}\n\n{EXIT_STATUS}", sources()))]
@@ -369,12 +389,18 @@ pub(crate) enum Command {
     /// Show the next releases, windows and phases, or simulate them
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", calendar::HELP, sources()))]
     Calendar(CalendarArgs),
+    /// Check configuration files and other values of messages
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", config::HELP))]
+    Config(ConfigArgs),
     /// Print who owns each package, by CODEOWNERS
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, sources()))]
     Owners(OwnersArgs),
     /// Lay out files anew: the same tokens and comments, in the layout of `buf format`
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", format::HELP, sources()))]
     Format(FormatArgs),
+    /// Answer an editor: a language server on standard input and output
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", lsp::HELP))]
+    Lsp(LspArgs),
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {
@@ -435,10 +461,12 @@ pub(crate) enum Command {
         #[command(flatten)]
         args: HistoryArgs,
     },
-    /// Print the page of a rule: what it checks, why, bad and good examples, how to fix it
+    /// Print the page of a rule: what it checks, why, bad and good examples, how to fix it; or the
+    /// rules of a group
     #[command(after_help = EXPLAIN)]
     Explain {
-        /// The id of the rule, or its name in another tool
+        /// The id of the rule, or its name in another tool; or a group such as dependencies, or a
+        /// category of lint rules in buf such as COMMENTS
         rule: String,
     },
     /// List every rule with its severity in the configured tree, and what sets it
@@ -454,7 +482,8 @@ pub(crate) enum Command {
         /// The folder to write it to [default: the current folder]
         #[arg(value_name = "DIR")]
         dir: Option<PathBuf>,
-        /// Take over the settings of a buf.yaml or buf.work.yaml; lists every setting that was dropped
+        /// Take over the settings of a buf.yaml, buf.work.yaml, proto.lock or the configuration of
+        /// api-linter; lists every setting that was dropped
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
     },

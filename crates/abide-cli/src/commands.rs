@@ -7,17 +7,20 @@ mod bump;
 mod calendar;
 mod changed;
 mod check;
+mod config;
 mod days;
 mod deprecations;
 mod explain;
 mod file_changes;
 mod fitness;
+mod fix;
 mod folder_lock;
 mod format;
 mod graph;
 mod hash;
 mod history;
 mod init;
+mod lsp;
 mod made_files;
 mod outcome;
 mod owners;
@@ -42,13 +45,13 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
     }
     let result = match &cli.command {
-        Command::Check { judge, compare, accept } => {
-            check::check(&cli.global, judge, compare, *accept)
+        Command::Check { judge, compare, accept, fix } => {
+            check::check(&cli.global, judge, compare, *accept, *fix)
         }
         Command::Breaking { judge, compare, surface } => {
             check::breaking(&cli.global, judge, compare, surface)
         }
-        Command::Lint { judge } => check::lint(&cli.global, judge),
+        Command::Lint { judge, fix } => check::lint(&cli.global, judge, *fix),
         Command::Upgrade { tree, package, closure, mapping, target, overwrite } => {
             let closure = closure.as_deref();
             upgrade::upgrade(&cli.global, tree, package, closure, mapping, target, *overwrite)
@@ -63,8 +66,10 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         }
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
         Command::Calendar(args) => calendar::calendar(&cli.global, args),
+        Command::Config(args) => config::config(&cli.global, args),
         Command::Owners(args) => owners::owners(&cli.global, args),
         Command::Format(args) => format::format(&cli.global, args),
+        Command::Lsp(args) => Ok(lsp::lsp(&cli.global, args)),
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, *format, *imports)
         }

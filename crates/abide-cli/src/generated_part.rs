@@ -7,21 +7,25 @@ const BEGIN: &str =
 const END: &str = "<!-- abide deprecations: end -->";
 
 /// Why a text cannot take a generated part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// It has no marks: somebody else wrote it.
     Foreign,
     /// Its marks are not one beginning before one end.
     Marks,
+    /// Somebody wrote this line between its marks.
+    Edited(String),
 }
 
 /// The whole text with its generated part replaced. A text that does not exist, or is blank, becomes
 /// a title and the part; so does any text if `overwrite` is set and it has no marks. The part gets
-/// the line endings of the text.
+/// the line endings of the text. `is_ours` knows the lines that a part may have: others stay, unless
+/// `overwrite` is set.
 pub(crate) fn replaced(
     old: Option<&str>,
     title: &str,
     part: &str,
+    is_ours: impl Fn(&str) -> bool,
     overwrite: bool,
 ) -> Result<String, Unfit> {
     let marked = format!("{BEGIN}\n\n{}\n\n{END}", part.trim_end());
@@ -31,7 +35,12 @@ pub(crate) fn replaced(
     match (places(old, "begin").as_slice(), places(old, "end").as_slice()) {
         ([], []) if overwrite => Ok(whole().replace('\n', ends)),
         ([], []) => Err(Unfit::Foreign),
-        (&[(from, _)], &[(begin, to)]) if from < begin => {
+        (&[(from, after)], &[(begin, to)]) if from < begin => {
+            let mut lines = old[after.min(begin)..begin].lines().map(str::trim_end);
+            let theirs = lines.find(|it| !it.is_empty() && !is_ours(it));
+            if let Some(line) = theirs.filter(|_| !overwrite) {
+                return Err(Unfit::Edited(line.to_owned()));
+            }
             Ok(format!("{}{}{}", &old[..from], marked.replace('\n', ends), &old[to..]))
         }
         _ => Err(Unfit::Marks),
@@ -54,6 +63,8 @@ mod tests {
 
     #[test]
     fn what_people_wrote_around_the_part_stays() {
+        let replaced =
+            |old, title, part, over| replaced(old, title, part, |it| it.starts_with('|'), over);
         let first = replaced(None, "Gone", "| a |\n", false).expect("there is nothing to lose");
         assert_eq!(first, format!("# Gone\n\n{BEGIN}\n\n| a |\n\n{END}\n"));
         let edited = first.replace("# Gone", "# Ours\n\nBefore.") + "\nBehind.\n";
@@ -63,10 +74,17 @@ mod tests {
         // A checkout with Windows line endings is up to date, too.
         let windows = again.replace('\n', "\r\n");
         assert_eq!(replaced(Some(&windows), "Gone", "| b |", false), Ok(windows.clone()));
+        // What they wrote into the part stays as well, until they say otherwise.
+        let mixed = again.replace("| b |", "| b |\n\nOurs, too.");
+        let line = "Ours, too.".to_owned();
+        assert_eq!(replaced(Some(&mixed), "Gone", "| b |", false), Err(Unfit::Edited(line)));
+        assert_eq!(replaced(Some(&mixed), "Gone", "| b |", true), Ok(again));
     }
 
     #[test]
     fn what_others_wrote_is_refused() {
+        let replaced =
+            |old: Option<&str>, title, part, over| replaced(old, title, part, |_| true, over);
         assert_eq!(replaced(Some("# Notes\n"), "Gone", "", false), Err(Unfit::Foreign));
         assert!(
             replaced(Some("# Notes\n"), "Gone", "x", true).is_ok_and(|it| !it.contains("Notes"))

@@ -8,6 +8,7 @@ mod error;
 mod generated_part;
 mod history;
 mod load;
+mod lsp;
 mod owners_file;
 mod printable;
 mod progress;

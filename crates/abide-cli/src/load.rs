@@ -2,6 +2,7 @@
 
 mod changed;
 mod outlines;
+mod outside;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -57,8 +58,9 @@ pub(crate) fn load_both(
     progress: &Progress,
 ) -> Result<(Loaded, Loaded), Error> {
     progress.step("reading");
-    let parsed_new = parsed(new, new.read()?, &[], progress)?;
+    let mut parsed_new = parsed(new, new.read_new(old)?, &[], progress)?;
     let parsed_old = parsed_old(old, new, &parsed_new.files, progress)?;
+    parsed_new.keep_unreadable(&parsed_old);
     let count = parsed_new.files.len() + parsed_old.files.len();
     progress.step(format!("linking {count} files"));
     let (new, old) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
@@ -66,7 +68,7 @@ pub(crate) fn load_both(
 }
 
 /// Reads and parses an old tree, given the files of the new one.
-fn parsed_old(
+pub(crate) fn parsed_old(
     old: &Source,
     new: &Source,
     files: &[Arc<FileDecl>],
@@ -77,15 +79,45 @@ fn parsed_old(
     parsed(old, contents, files, progress)
 }
 
+/// Reads and parses a tree with the files it imports, except for files that are known.
+pub(crate) fn parse_tree(
+    source: &Source,
+    known: &[Arc<FileDecl>],
+    progress: &Progress,
+) -> Result<Parsed, Error> {
+    progress.step("reading");
+    parsed(source, source.read()?, known, progress)
+}
+
 /// A source whose files are parsed but not linked.
-struct Parsed {
-    files: Vec<Arc<FileDecl>>,
+pub(crate) struct Parsed {
+    /// Its files, with those they import.
+    pub(crate) files: Vec<Arc<FileDecl>>,
     name: String,
-    unreadable: Vec<ReadProblem>,
+    /// Files that could not be read.
+    pub(crate) unreadable: Vec<ReadProblem>,
     notes: Vec<String>,
 }
 
 impl Parsed {
+    /// Takes files that cannot be read from the old tree: nothing else follows from them.
+    fn keep_unreadable(&mut self, old: &Parsed) {
+        let unreadable: Vec<&str> =
+            self.unreadable.iter().filter(|it| !it.is_absence()).map(|it| &*it.path).collect();
+        let is_unreadable = |file: &&Arc<FileDecl>| {
+            let at_or_below = |it: &&&str| {
+                file.display
+                    .strip_prefix(**it)
+                    .is_some_and(|it| it.is_empty() || it.starts_with('/'))
+            };
+            unreadable.iter().any(|it| at_or_below(&it))
+        };
+        let read: HashSet<&str> = self.files.iter().map(|it| &*it.display).collect();
+        let kept = old.files.iter().filter(|it| !it.imported && !read.contains(&*it.display));
+        let kept: Vec<Arc<FileDecl>> = kept.filter(is_unreadable).cloned().collect();
+        self.files.extend(kept);
+    }
+
     fn linked(self, link: impl FnOnce(Vec<Arc<FileDecl>>) -> Tree) -> Loaded {
         let Parsed { files, name, unreadable, notes } = self;
         Loaded { tree: link(files), name, unreadable, notes }

@@ -35,7 +35,7 @@ use abide_schema::Graph;
 use crate::history::History;
 
 pub(crate) use deprecation_report::{
-    DeprecationReport, TITLE as DEPRECATIONS_TITLE, tables as deprecation_tables,
+    DeprecationReport, TITLE as DEPRECATIONS_TITLE, is_of_tables, tables as deprecation_tables,
 };
 pub(crate) use format::{Format, one_of};
 pub(crate) use hash_list::{HashList, Told};
@@ -43,7 +43,7 @@ pub(crate) use man_page::ManPage;
 pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
 pub(crate) use rule_counts::{count_lines, count_table};
-pub(crate) use rule_page::{RulePage, human as human_page, markdown as markdown_page};
+pub(crate) use rule_page::{family_page, laid_out, rule_page};
 pub(crate) use scene::{Look, Scene, TextFile, full_path};
 pub(crate) use simulation_report::SimulationReport;
 pub(crate) use snippets::config_errors;

@@ -2,12 +2,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use abide::{Accepted, Config, Lock, Preset};
+use abide::{Accepted, Config, ConfigError, Lock, Preset, nearest};
+use abide_syntax::Span;
 
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
-use crate::source::{LOCK, Links, Source, SourceError, SourceOptions, Timeline};
+use crate::source::{LOCK, Links, Source, SourceError, SourceOptions, Timeline, is_committed};
 
 /// The name of the configuration.
 pub(crate) const CONFIG: &str = "abide.toml";
@@ -33,6 +34,10 @@ pub(crate) struct Settings {
     links: Vec<PathBuf>,
     /// The current folder of the process.
     current: PathBuf,
+    /// Where `abide.toml` was looked for before it was found.
+    pub(crate) passed: Vec<PathBuf>,
+    /// Whether errors in the configuration are coloured.
+    color: bool,
 }
 
 impl Settings {
@@ -53,13 +58,15 @@ impl Settings {
             Some(path) => path.parent().map_or_else(|| current.clone(), Path::to_owned),
             None => current.clone(),
         };
+        let mut passed = Vec::new();
         let path = match &global.config {
             Some(path) => Some(current.join(path)),
             // With `..` in it, the ancestors of a path would lead down again.
             None => {
                 let tree = tree.canonicalize().unwrap_or_else(|_| tree.clone());
-                let upward = tree.ancestors().map(|dir| dir.join(CONFIG));
-                upward.into_iter().find(|path| path.is_file())
+                passed.extend(tree.ancestors().map(|dir| dir.join(CONFIG)));
+                let found = passed.iter().position(|path| path.is_file());
+                found.map(|at| passed.drain(at..).next()).unwrap_or_default()
             }
         };
         let Some(path) = path else {
@@ -69,7 +76,7 @@ impl Settings {
                 Some((folder, file)) => (folder, Some(file)),
                 None => (tree, None),
             };
-            return Ok(Settings {
+            let mut settings = Settings {
                 config,
                 file: None,
                 folder,
@@ -78,7 +85,11 @@ impl Settings {
                 alone,
                 links,
                 current,
-            });
+                passed,
+                color,
+            };
+            settings.set_roots(&global.root)?;
+            return Ok(settings);
         };
         let preset = global.preset.as_deref().map(find_preset).transpose()?;
         // What the user names is read wherever it leads; what lies in the tree is not.
@@ -102,7 +113,10 @@ impl Settings {
             alone: None,
             links,
             current,
+            passed,
+            color,
         };
+        settings.set_roots(&global.root)?;
         settings.focus = on_disk.as_ref().and_then(|path| settings.focus_on(path));
         if let Some(path) = on_disk.filter(|_| settings.focus.is_none()) {
             (settings.own, settings.alone) = match file_alone(&settings.current, &path) {
@@ -133,8 +147,61 @@ impl Settings {
 
     /// Opens the tree that is judged.
     pub(crate) fn source(&self, tree: &TreeArgs) -> Result<Source, Error> {
+        if tree.source.is_none() || self.focus.is_some() {
+            self.check_roots()?;
+        }
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, None);
         self.open(tree.source.as_deref(), import_paths, self.focus.as_deref(), None)
+    }
+
+    /// Reports the roots of `abide.toml` that are no folders.
+    fn check_roots(&self) -> Result<(), Error> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let roots = self.config.roots.iter().zip(&self.config.root_spans);
+        let errors: Vec<ConfigError> =
+            roots.filter_map(|(root, span)| self.root_error(root, *span)).collect();
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Config(config_errors(&errors, file, self.color))),
+        }
+    }
+
+    fn root_error(&self, root: &str, span: Span) -> Option<ConfigError> {
+        let error =
+            |message: String, help: String| Some(ConfigError { message, span, help: Some(help) });
+        let is_inside = |it| matches!(it, Component::Normal(_) | Component::CurDir);
+        if !Path::new(root).components().all(is_inside) {
+            let message = format!("the root `{root}` is not inside the folder of {CONFIG}");
+            return error(message, "folders outside can be `import-paths`".to_owned());
+        }
+        if self.folder.join(root).is_dir() || is_committed(&self.folder, root) {
+            return None;
+        }
+        let folders = folders(&self.folder);
+        let help = match nearest(root, folders.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "create the folder, or remove it from `roots`".to_owned(),
+        };
+        error(format!("the root `{root}` does not exist"), help)
+    }
+
+    /// Makes these folders the roots, if there are any. They count from the current folder.
+    fn set_roots(&mut self, roots: &[PathBuf]) -> Result<(), Error> {
+        if roots.is_empty() {
+            return Ok(());
+        }
+        let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let top = full(&self.folder);
+        let below = |root: &PathBuf| {
+            let path = full(&self.current.join(root));
+            path.strip_prefix(&top).ok().and_then(slashed).ok_or_else(|| {
+                let (root, top) = (root.display(), shown(&self.folder, &self.current));
+                Error::Usage(format!("the root `{root}` is not inside the folder `{top}`"))
+            })
+        };
+        self.config.roots = roots.iter().map(below).collect::<Result<_, _>>()?;
+        self.config.root_spans.clear();
+        Ok(())
     }
 
     /// Opens the tree to compare with. If only a part of the configured tree is judged, the same
@@ -311,12 +378,22 @@ impl Settings {
         folder.is_dir().then_some(folder)
     }
 
+    /// The folder that the paths of its files count from, if it is on disk: that of the tree, or the
+    /// one around a SOURCE that is a file alone.
+    pub(crate) fn file_folder(&self, tree: &TreeArgs) -> Option<PathBuf> {
+        let alone = self.alone.as_ref().map(|_| self.own.as_ref().unwrap_or(&self.folder));
+        alone.cloned().or_else(|| self.tree_folder(tree))
+    }
+
+    /// A path of a folder as a user in the current folder would write it.
+    pub(crate) fn seen_from_here(&self, path: &str, folder: &Path) -> String {
+        counted_from(&self.current, path, folder)
+    }
+
     /// The prefix that makes a path of the tree relative to the top of its repository, or without
     /// one to the current folder.
     pub(crate) fn prefix(&self, tree: &TreeArgs) -> String {
-        let alone = self.alone.as_ref().map(|_| self.own.as_ref().unwrap_or(&self.folder));
-        let folder = alone.cloned().or_else(|| self.tree_folder(tree));
-        folder.map_or(String::new(), |folder| self.prefix_of(&folder))
+        self.file_folder(tree).map_or(String::new(), |folder| self.prefix_of(&folder))
     }
 
     /// The same prefix for `abide.toml` and the files beside it.
@@ -404,6 +481,16 @@ fn file_alone(current: &Path, path: &Path) -> Option<(PathBuf, String)> {
     let file = path.canonicalize().ok()?;
     let below = |folder: &Path| slashed(file.strip_prefix(folder.canonicalize().ok()?).ok()?);
     [current, path.parent()?].into_iter().find_map(|it| Some((it.to_owned(), below(it)?)))
+}
+
+/// The names of the folders in a folder.
+fn folders(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let folders = entries.filter(|it| it.path().is_dir());
+    let mut names: Vec<String> =
+        folders.filter_map(|it| it.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
 }
 
 fn same_folder(a: &Path, b: &Path) -> bool {

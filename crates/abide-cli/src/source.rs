@@ -31,13 +31,15 @@ use std::sync::Arc;
 
 use abide::FeatureFile;
 use abide_schema::{SourceFile, Text};
+use gix::ObjectId;
 
 use self::contents::Gathered;
-use self::failure::{NO_ROOT, io_reason};
+use self::failure::io_reason;
 use self::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use self::part::ComparedPart;
 use self::paths::{below, is_proto, normalize};
 use self::roots::{Import, Mount, RootLayout};
+use crate::printable::shown;
 
 pub(crate) use contents::OWNERS;
 pub use contents::{Contents, DescriptorFormat, LOCK};
@@ -45,6 +47,7 @@ pub(crate) use descriptors::asked_for;
 pub use disk::MAX_FILE;
 pub use failure::{ReadProblem, SourceError};
 pub(crate) use git::default_branch::{DefaultBranch, default_branch};
+pub(crate) use git::index::is_committed;
 pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
 pub(crate) use known::KnownTexts;
 pub(crate) use links::Links;
@@ -52,6 +55,19 @@ pub(crate) use listing::{Listed, Listing};
 pub(crate) use paths::{canonical, join};
 pub use spec::SourceOptions;
 pub(crate) use spec::subdir;
+
+/// Where a file comes from that a revision imports.
+pub(crate) enum Origin<'s> {
+    /// It is in the repository, or in a submodule.
+    Blob(ObjectId),
+    /// It is on disk outside of the repository, in the import path that this root stands for.
+    Outside {
+        root: u32,
+    },
+    /// It may be in this import path, which lies in the checkout: git does not know what was there.
+    Untracked(&'s str),
+    Nowhere,
+}
 
 /// Every kind of source, in the order in which users read of them.
 const KINDS: &[SourceKind] =
@@ -177,7 +193,7 @@ impl Source {
             contents if !self.open.may_be_empty() => contents,
             Err(SourceError::NoProtoFiles { .. } | SourceError::NoFolder { .. }) => Ok(empty()),
             Ok(Contents::Files { files, problems, .. })
-                if files.is_empty() && problems.iter().all(|it| it.reason == NO_ROOT) =>
+                if files.is_empty() && problems.iter().all(ReadProblem::is_absence) =>
             {
                 Ok(empty())
             }
@@ -191,6 +207,31 @@ impl Source {
     /// Standard input can be read only once.
     pub fn read(&self) -> Result<Contents, SourceError> {
         self.contents(self.open.read(&self.layout, &self.name)?)
+    }
+
+    /// Reads the source as the new side of a comparison: if every file of the old tree was removed,
+    /// it counts as an empty tree.
+    pub(crate) fn read_new(&self, old: &Source) -> Result<Contents, SourceError> {
+        let contents = self.read();
+        let is_empty = match &contents {
+            Err(SourceError::NoProtoFiles { .. }) => true,
+            Ok(Contents::Files { files, problems, .. }) => {
+                files.is_empty() && problems.iter().all(ReadProblem::is_absence)
+            }
+            _ => false,
+        };
+        let had_files = || match old.read_old(&KnownTexts::default()) {
+            Ok(Contents::Files { files, .. }) => !files.is_empty(),
+            _ => false,
+        };
+        if !(is_empty && had_files()) {
+            return contents;
+        }
+        let note = format!(
+            "`{}` has no `.proto` file left, so everything counts as removed",
+            shown(&self.name)
+        );
+        Ok(Contents::Files { files: Vec::new(), problems: Vec::new(), notes: vec![note] })
     }
 
     fn contents(&self, reading: Reading) -> Result<Contents, SourceError> {
@@ -271,13 +312,50 @@ impl Source {
         self.layout.display(root as usize, path)
     }
 
-    /// Whether files may be imported from folders outside of the tree that are not the same in
-    /// both: from the repository of the old tree.
-    pub(crate) fn imports_may_differ(&self, old: &Source) -> bool {
-        old.imports.iter().any(|import| match &import.at {
-            Mount::Inside(folder) => old.open.differs_on_disk(folder),
-            Mount::Disk(_) => false,
-        })
+    /// The root that a file of the tree belongs to, and its path there.
+    pub(crate) fn place(&self, display: &str) -> Option<(u32, String)> {
+        self.layout.place(display).map(|(root, path)| (root, path.to_owned()))
+    }
+
+    /// Whether files outside of the tree can be imported.
+    pub(crate) fn has_import_paths(&self) -> bool {
+        !self.imports.is_empty()
+    }
+
+    /// Where an imported file that is not in the tree comes from, if the source is a revision.
+    pub(crate) fn import_origin(&self, path: &str) -> Result<Origin<'_>, SourceError> {
+        if !is_import(path) {
+            return Ok(Origin::Nowhere);
+        }
+        let in_checkout =
+            |path: &Path| self.open.encloses(path) || self.open.encloses(&canonical(path));
+        for (index, import) in self.imports.iter().enumerate() {
+            let blob = match &import.at {
+                Mount::Inside(folder) => self.open.blob(&join(folder, path))?,
+                Mount::Beside(source, folder) => source.blob(&join(folder, path))?,
+                Mount::Disk(folder) if in_checkout(folder) => {
+                    return Ok(Origin::Untracked(&import.written));
+                }
+                Mount::Disk(folder) if self.links.find(folder, path)?.is_some() => {
+                    return Ok(Origin::Outside { root: self.import_root(index) });
+                }
+                Mount::Disk(_) => None,
+            };
+            if let Some(blob) = blob {
+                return Ok(Origin::Blob(blob));
+            }
+        }
+        Ok(Origin::Nowhere)
+    }
+
+    /// The number that stands for an import path, as the root of its files.
+    fn import_root(&self, index: usize) -> u32 {
+        (self.layout.roots.len() + index) as u32
+    }
+
+    /// Whether git may give some of these files other bytes on disk than it stores.
+    pub(crate) fn may_be_rewritten(&self, paths: &[&str]) -> bool {
+        self.open.may_be_rewritten(paths)
     }
 
     /// Whether it consists of blobs of git.
@@ -375,36 +453,41 @@ impl Source {
     /// Searches the import paths in order, like `protoc -I`. For a single file, its own roots come
     /// first.
     pub fn import(&self, path: &str) -> Result<Option<SourceFile>, SourceError> {
-        // Like protoc, refuse names that would give one file two names.
-        if normalize(path).as_deref() != Some(path)
-            || Path::new(path).is_absolute()
-            || path.is_empty()
-        {
+        if !is_import(path) {
             return Ok(None);
         }
-        let found = |display: String, root: usize, text| {
+        let found = |display: String, root: u32, text| {
             Some(SourceFile {
                 path: path.into(),
                 display: display.into(),
-                root: root as u32,
+                root,
                 imported: true,
                 text,
             })
         };
-        let roots = self.layout.roots.len();
         if let Some((index, text)) = self.open.find_in_roots(path, &self.layout)? {
-            return Ok(found(self.layout.display(index, path), index, text));
+            return Ok(found(self.layout.display(index, path), index as u32, text));
         }
         for (index, import) in self.imports.iter().enumerate() {
             let text = match &import.at {
                 Mount::Inside(folder) => self.open.find(&join(folder, path))?,
-                Mount::Disk(folder) => self.links.find(folder, path)?,
+                Mount::Beside(source, folder) => source.find(&join(folder, path))?,
+                Mount::Disk(folder) => match self.links.find(folder, path)? {
+                    None => self.open.find_left_out(&canonical(folder).join(path)),
+                    text => text,
+                },
             };
             if let Some(text) = text {
                 let display = join(import.written.trim_end_matches('/'), path);
-                return Ok(found(display, roots + index, text));
+                return Ok(found(display, self.import_root(index), text));
             }
         }
         Ok(None)
     }
+}
+
+/// Whether an import can have this path. Like protoc, refuses names that would give one file two
+/// names.
+fn is_import(path: &str) -> bool {
+    normalize(path).as_deref() == Some(path) && !Path::new(path).is_absolute() && !path.is_empty()
 }

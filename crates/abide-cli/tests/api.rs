@@ -140,13 +140,13 @@ message Gone {
     assert!(tree.problems().is_empty(), "{:?}", tree.problems());
     let ty = message(&tree, "abide.mapping.v1.VersionMapping").id;
     let read = Codec::new(&tree).decode(ty, &binary).unwrap();
-    assert_eq!(Codec::new(&tree).to_json(&read).unwrap() + "\n", json);
+    assert_eq!(Codec::new(&tree).to_json_with_declared_names(&read).unwrap() + "\n", json);
 
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["files"][0]["newPath"], "acme/user/v2alpha/user.proto");
+    assert_eq!(json["files"][0]["new_path"], "acme/user/v2alpha/user.proto");
     let names = |value: &serde_json::Value| {
         let name = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
-        (name("oldName"), name("newName"))
+        (name("old_name"), name("new_name"))
     };
     let types: Vec<_> = json["types"].as_array().unwrap().iter().map(names).collect();
     let pair = |old: &str, new: &str| (old.to_owned(), new.to_owned());
@@ -158,14 +158,14 @@ message Gone {
         members,
         [pair("mail", ""), pair("email", "address"), pair("age", ""), pair("a", "a")]
     );
-    assert_eq!(json["types"][0]["members"][3]["promotedTo"], "ab");
+    assert_eq!(json["types"][0]["members"][3]["promoted_to"], "ab");
     let deprecations = json["deprecations"].as_array().unwrap();
     let told: Vec<_> = deprecations
         .iter()
         .map(|it| {
             let replacement = it["replacement"].as_str().unwrap_or_default();
             let translatable = it["translatable"].as_bool().unwrap_or_default();
-            (it["oldName"].as_str().unwrap_or_default(), replacement, translatable)
+            (it["old_name"].as_str().unwrap_or_default(), replacement, translatable)
         })
         .collect();
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use abide_syntax::{DeclId, DeclKind, ImportKind, Span, text_start};
 
-use crate::printer::{Before, Printer};
+use crate::printer::{Before, Entry, Printer};
 
 /// A statement of the file, and where the text begins that goes with it.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ impl Printer<'_> {
             let before = if self.is_empty() { Before::Nothing } else { section.before(last) };
             self.begin(before);
             self.statement(statement.id);
-            self.trailing();
+            self.trailing(Entry::Whole);
             last = Some(section);
         }
         self.at = end;
@@ -77,7 +77,8 @@ impl Printer<'_> {
             let decl = &self.ast.decls[id as usize];
             if !matches!(decl.kind, DeclKind::Empty) {
                 statements.push(Statement { id, start });
-                start = Printer::from(self.text, self.ast, decl.span.end).end_of_trailing();
+                let behind = Printer::from(self.text, self.ast, decl.span.end);
+                start = behind.end_of_trailing(Entry::Whole);
             }
         }
         (statements, start)

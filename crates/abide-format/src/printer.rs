@@ -32,6 +32,15 @@ pub(crate) enum Before {
     AsWritten,
 }
 
+/// What ends an entry or a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// Maybe a separator, which is still to come.
+    Separated,
+    /// What is written.
+    Whole,
+}
+
 impl<'t> Printer<'t> {
     pub(crate) fn new(text: &'t [u8], ast: &'t Ast) -> Printer<'t> {
         let mut printer = Printer::from(text, ast, text_start(text));
@@ -205,8 +214,12 @@ impl<'t> Printer<'t> {
     }
 
     /// Where the comments end that stand behind what is written, on the same line.
-    pub(crate) fn end_of_trailing(&self) -> u32 {
-        let next = self.next_entry();
+    pub(crate) fn end_of_trailing(&self, entry: Entry) -> u32 {
+        let next = match entry {
+            Entry::Separated => self.next_entry(),
+            // What stands behind a lone `;` is about nothing.
+            Entry::Whole => self.next(),
+        };
         let closes = matches!(next.kind, TokenKind::Symbol(b'}' | b']' | b'>'));
         let mut at = self.at;
         for comment in self.comments_to(next.span.start) {
@@ -221,8 +234,8 @@ impl<'t> Printer<'t> {
     }
 
     /// Writes the comments that stand behind what is written, on the same line.
-    pub(crate) fn trailing(&mut self) {
-        for comment in self.comments_to(self.end_of_trailing()) {
+    pub(crate) fn trailing(&mut self, entry: Entry) {
+        for comment in self.comments_to(self.end_of_trailing(entry)) {
             self.push(b" ");
             self.comment(comment);
             self.at = comment.span.end;
@@ -232,9 +245,9 @@ impl<'t> Printer<'t> {
     /// Writes the comments behind an opening bracket, if their line ends after them. An entry must
     /// follow.
     pub(crate) fn trailing_of_bracket(&mut self) {
-        let end = self.end_of_trailing();
+        let end = self.end_of_trailing(Entry::Whole);
         if self.line_ends(end, self.next().span.start) > 0 {
-            self.trailing();
+            self.trailing(Entry::Whole);
         }
     }
 
@@ -243,14 +256,15 @@ impl<'t> Printer<'t> {
         &mut self,
         entries: impl IntoIterator<Item = T>,
         bracket: u8,
+        entry: Entry,
         mut write: impl FnMut(&mut Self, T),
     ) {
         self.depth += 1;
         let mut before = Before::Nothing;
-        for entry in entries {
+        for it in entries {
             self.begin(before);
-            write(self, entry);
-            self.trailing();
+            write(self, it);
+            self.trailing(entry);
             before = Before::AsWritten;
         }
         let closing = self.next_entry().span;

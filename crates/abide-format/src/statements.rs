@@ -2,7 +2,7 @@
 
 use abide_syntax::{DeclId, DeclKind, MapNode, MethodNode, Slice, Span, TokenKind};
 
-use crate::printer::Printer;
+use crate::printer::{Entry, Printer};
 
 impl Printer<'_> {
     /// Writes a statement, from its first token to its last.
@@ -81,7 +81,7 @@ impl Printer<'_> {
         if !statements.is_empty() {
             self.trailing_of_bracket();
         }
-        self.entries(statements, b'}', Self::statement);
+        self.entries(statements, b'}', Entry::Whole, Self::statement);
     }
 
     /// Writes the name of a field, its number and its options.

@@ -2,7 +2,7 @@
 
 use abide_syntax::{OptionId, Slice, TokenKind, ValueId, ValueKind, ValueNode};
 
-use crate::printer::{Before, Printer};
+use crate::printer::{Before, Entry, Printer};
 
 impl Printer<'_> {
     /// Writes an option from its name to its value.
@@ -25,7 +25,7 @@ impl Printer<'_> {
         if spread {
             self.trailing_of_bracket();
             let last = options.end - 1;
-            self.entries(ids, b']', |it, id| {
+            self.entries(ids, b']', Entry::Whole, |it, id| {
                 it.option(id, false);
                 it.comma(id != last);
             });
@@ -81,7 +81,7 @@ impl Printer<'_> {
                 }
                 it.token(false);
                 if it.at < value.span.end {
-                    it.trailing();
+                    it.trailing(Entry::Whole);
                 }
             }
         };
@@ -104,7 +104,7 @@ impl Printer<'_> {
             self.push(b"}");
             self.at = value.span.end;
         } else {
-            self.entries(fields, b'}', Self::field);
+            self.entries(fields, b'}', Entry::Separated, Self::field);
         }
     }
 
@@ -141,7 +141,7 @@ impl Printer<'_> {
             if last.is_some() {
                 self.trailing_of_bracket();
             }
-            self.entries(elements, b']', |it, element| {
+            self.entries(elements, b']', Entry::Whole, |it, element| {
                 it.value(element, false);
                 it.comma(Some(element) != last);
             });

@@ -23,7 +23,7 @@ use crate::annotation::Known;
 use crate::decl::FileDecl;
 use crate::problem::Problem;
 use crate::resolve::NameResolver;
-use crate::symbol::Symbols;
+use crate::symbol::{Scope, Symbols};
 use crate::tables::FullNames;
 use crate::tree::{LinkedFile, Tree};
 use crate::wellknown::BUILT_IN;
@@ -110,6 +110,7 @@ impl Tree {
         let kept = other.map_or_else(Kept::default, |other| {
             Kept::of(&files, &imports, (&packages, &package_of), other)
         });
+        let repeats_names = symbols.repeated().any(|(scope, _)| matches!(scope, Scope::Package(_)));
         let visible = visibility(&files, &imports, &nodes, &symbols);
 
         let names =
@@ -131,6 +132,7 @@ impl Tree {
             problems,
             known: Known::default(),
             public_importers: public_importers(&files),
+            repeats_names,
             full_names: FullNames::default(),
         };
         for (file, found) in linked {

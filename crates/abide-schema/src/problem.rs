@@ -31,6 +31,23 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
+/// What stands around the path in the advice to import a file.
+const IMPORT_ADVICE: (&str, &str) = ("add `import \"", "\";`");
+
+/// The advice to import a file.
+pub(crate) fn import_advice(path: &str) -> String {
+    format!("{}{path}{}", IMPORT_ADVICE.0, IMPORT_ADVICE.1)
+}
+
+impl Problem {
+    /// The path of the file that declares what was not found, if importing it is all that is
+    /// missing.
+    pub fn missing_import(&self) -> Option<&str> {
+        let advice = self.help.as_deref().filter(|_| self.kind == ProblemKind::NameNotFound)?;
+        advice.strip_prefix(IMPORT_ADVICE.0)?.strip_suffix(IMPORT_ADVICE.1)
+    }
+}
+
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $kind:ident = $id:literal, $error:literal;)*) => {
         /// The kinds of [`Problem`]; each has an id that is permanent.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::decl::{FileDecl, Parent};
 use crate::ids::{FileId, MessageId};
+use crate::problem::import_advice;
 use crate::symbol::{NotFound, PackageNode, Scope, Symbol, Symbols, Visible, Wanted};
 
 /// The context for resolving the names of a file.
@@ -92,24 +93,32 @@ impl NameResolver<'_> {
             let root = Scope::Package(PackageNode::ROOT);
             let is_visible = self.resolve(file, Parent::File, &absolute, Wanted::Any).is_ok();
             let help = match self.not_imported(file, &[root], &absolute) {
+                // What is looked up from the outermost scope anyhow is found by its import alone.
+                Some(path) if self.is_outermost(found) => Some(import_advice(path)),
                 _ if is_visible => {
                     Some(format!("write `{absolute}` to look it up from the outermost scope"))
                 }
-                Some(path) => Some(format!("add `import \"{path}\";` and write `{absolute}`")),
+                Some(path) => Some(format!("{} and write `{absolute}`", import_advice(path))),
                 None => None,
             };
             // What the scope itself lacks may be in a file that is not imported.
             let nearer = || self.not_imported(file, &scopes, name);
-            let help = help.or_else(|| Some(format!("add `import \"{}\";`", nearer()?)));
+            let help = help.or_else(|| nearer().map(import_advice));
             return (message, help);
         }
         match self.not_imported(file, &scopes, name) {
             Some(path) => {
                 let message = format!("`{name}` is declared in a file that is not imported");
-                (message, Some(format!("add `import \"{path}\";`")))
+                (message, Some(import_advice(path)))
             }
             None => (format!("`{name}` was not found"), None),
         }
+    }
+
+    /// Whether a symbol is a package that is in no other.
+    fn is_outermost(&self, symbol: &Symbol) -> bool {
+        let Symbol::Package(node) = symbol else { return false };
+        self.symbols.package_parent(*node) == Some(PackageNode::ROOT)
     }
 
     /// The path of another file that declares a name.

@@ -11,6 +11,8 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::outline::{Outline, claim};
+use crate::problem::ProblemKind;
+use crate::tree::Tree;
 use crate::version::api_name;
 
 /// The package of the well-known types.
@@ -57,19 +59,51 @@ impl Slice {
         let mut reached = places.reached();
         let is_recorded = |package: &usize| recorded.contains(places.packages[*package]);
         reached.extend((0..places.packages.len()).filter(is_recorded));
-        let mut closure = Closure::new(&places);
-        for &package in &reached {
+        Slice::within(&places, &reached)
+    }
+
+    /// The slice that decides what is found in some packages and in those of the files that
+    /// changed, but not in packages that only import these.
+    pub fn around(files: &[OutlinedFile<'_>], packages: &BTreeSet<&str>) -> Slice {
+        let places = Places::of(files);
+        let changed = (0..files.len()).filter(|file| files[*file].changed);
+        let mut asked: BTreeSet<usize> =
+            changed.flat_map(|file| &places.packages_of[file]).copied().collect();
+        let is_asked = |package: &usize| packages.contains(places.packages[*package]);
+        asked.extend((0..places.packages.len()).filter(is_asked));
+        Slice::within(&places, &asked)
+    }
+
+    /// Whether a small tree has the problems of the whole one in the packages of the slice. What a
+    /// name or an import that is not found may mean, and where a duplicate or a circle is reported,
+    /// depends on files that need not be in it.
+    pub fn is_enough(&self, tree: &Tree) -> bool {
+        use ProblemKind::{
+            ImportCycle, ImportNotFound, NameDuplicated, NameNotFound, NumberDuplicated,
+        };
+        let is_local = |kind| {
+            !matches!(kind, ImportNotFound | NameNotFound | NameDuplicated | NumberDuplicated)
+        };
+        tree.problems().iter().all(|it| {
+            let package = tree.file(it.place.file).package().name();
+            it.kind != ImportCycle && (is_local(it.kind) || !self.reached.contains(package))
+        })
+    }
+
+    fn within(places: &Places<'_>, reached: &BTreeSet<usize>) -> Slice {
+        let mut closure = Closure::new(places);
+        for &package in reached {
             closure.add_package(package);
             for &file in &places.files_of[package] {
                 // Rules about folders look at what lies side by side.
                 closure.add_all(&places.in_folder[places.folder_of[file]]);
             }
         }
-        let is_contested = closure.finish(&reached);
-        let roots: BTreeSet<u32> = files.iter().map(|it| it.root).collect();
+        let is_contested = closure.finish(reached);
+        let roots: BTreeSet<u32> = places.files.iter().map(|it| it.root).collect();
         let whole = if is_contested && roots.len() > 1 {
             Some("files of several roots declare the same")
-        } else if places.repeats(&reached) {
+        } else if places.repeats(reached) {
             Some("a folder repeats another one")
         } else {
             None

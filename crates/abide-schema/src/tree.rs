@@ -22,6 +22,7 @@ pub struct Tree {
     pub(crate) problems: Vec<Problem>,
     pub(crate) known: Known,
     pub(crate) public_importers: Vec<FileId>,
+    pub(crate) repeats_names: bool,
     pub(crate) full_names: FullNames,
 }
 

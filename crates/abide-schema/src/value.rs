@@ -18,5 +18,5 @@ pub use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 pub use codec::Codec;
 pub use error::{DecodeError, EncodeError, Undeclared};
 pub use facts::default_of;
-pub use json::syntax::{JsonKind, JsonMember, JsonNode};
+pub use json::syntax::{JsonKind, JsonMember, JsonNode, parse as parse_json};
 pub use reading::{LackedBy, ReadError, ReadErrorKind, Reading, UndeclaredName};

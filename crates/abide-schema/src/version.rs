@@ -58,8 +58,10 @@ pub struct PackageVersion {
 
 impl PackageVersion {
     /// The forms that a version component can have: `N` is the major version, `P` the
-    /// minor one, and `M` the number after the stability.
+    /// minor one, and `M` the number after the stability. The major version 0 promises
+    /// nothing, so it is a form of its own.
     pub const FORMS: &[&str] = &[
+        "v0",
         "vN",
         "vNalpha",
         "vNalphaM",
@@ -75,6 +77,9 @@ impl PackageVersion {
 
     /// The one of `FORMS` that it has.
     pub fn form(&self) -> String {
+        if self.major == 0 {
+            return "v0".to_owned();
+        }
         let minor = if self.minor.is_some() { "pP" } else { "" };
         let label = ["alpha", "beta", "test"].into_iter().find(|it| self.text.contains(it));
         let revision = if self.revision.is_some() { "M" } else { "" };

@@ -46,6 +46,12 @@ impl Tree {
         self.public_importers.iter().map(|&id| self.file(id))
     }
 
+    /// Whether a name in a package is declared more than once, if perhaps in roots that nothing
+    /// imports together: as long as it is false, all roots could be one.
+    pub fn repeats_names(&self) -> bool {
+        self.repeats_names
+    }
+
     /// A file by its id.
     #[inline]
     pub fn file(&self, id: FileId) -> File<'_> {

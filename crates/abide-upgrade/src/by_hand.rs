@@ -8,6 +8,10 @@ use crate::newest_stable::NewestStable;
 use crate::standing::{Standing, Standings};
 use crate::upgrade_policy::UpgradePolicy;
 
+/// What to do about a file that people wrote where a candidate belongs.
+pub const DECLARE_BY_HAND: &str = "if people maintain this package, set `by_hand = true` in its \
+                                   `file_policy`, or name it in `by-hand` of [upgrade]";
+
 /// The alphas of the next major version of an API that no upgrade makes, and that
 /// nobody declared to be maintained by hand: a release leaves them alone.
 pub fn undeclared_alphas<'t>(tree: &'t Tree, policy: &UpgradePolicy) -> Vec<Package<'t>> {

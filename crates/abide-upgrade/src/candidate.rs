@@ -11,6 +11,7 @@ use crate::recorded::unrecorded;
 use crate::refusal::{Refusal, check_source};
 use crate::rewrite::{RewrittenText, rewrite, stabilised};
 use crate::standing::Standings;
+use crate::taken_paths::{Taken, taken_in};
 use crate::upgrade_plan::{Conflict, UpgradePlan};
 use crate::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
@@ -27,6 +28,8 @@ pub struct Upgrade {
     /// The packages that have no candidate because people maintain their next major
     /// version, and that version.
     pub by_hand: Vec<(PackageId, PackageId)>,
+    /// The files that need a candidate and get none, since its path is taken.
+    pub taken: Vec<Taken>,
 }
 
 /// A candidate that is in the tree, and that an upgrade does not make.
@@ -72,14 +75,14 @@ pub fn upgrade(
         stale: Vec::new(),
         staying: plan.staying.iter().copied().collect(),
         by_hand: plan.by_hand.replaced().collect(),
+        taken: taken_in(&plan).into_iter().filter(|it| !plan.generates(it.file)).collect(),
     };
     // With a list of packages, candidates of other packages are left alone.
     if options.packages.is_empty() {
-        let made_now =
-            |path: &str| made.files.binary_search_by(|file| (*file.path).cmp(path)).is_ok();
+        let made_now = |it: File<'_>| made_for(&made.files, it).is_some();
         let mut stale = standings
             .candidates(tree)
-            .filter(|it| !made_now(it.path()) && standings.have_source(*it))
+            .filter(|it| !made_now(*it) && standings.have_source(*it))
             .filter(|it| !is_added(settings.policy, *it))
             .peekable();
         if stale.peek().is_some() {
@@ -97,14 +100,22 @@ impl StaleCandidate {
     /// A candidate, among those that would be made if all in the tree were
     /// called for.
     fn of(candidate: File<'_>, present: &[Generated]) -> StaleCandidate {
-        let own = present.binary_search_by(|file| (*file.path).cmp(candidate.path()));
-        let own = own.ok().map(|at| &present[at]);
+        let own = made_for(present, candidate);
         StaleCandidate {
             file: candidate.id,
             from: own.map(|it| it.from),
             as_made: own.is_some_and(|it| is_made(candidate, it)),
         }
     }
+}
+
+/// What is generated at the place of a candidate, of files sorted by path.
+fn made_for<'g>(made: &'g [Generated], candidate: File<'_>) -> Option<&'g Generated> {
+    let path = candidate.path();
+    let first = made.partition_point(|file| *file.path < *path);
+    let in_place = made.get(first..)?.iter().take_while(|file| file.path == path);
+    let root = |file: FileId| candidate.tree.file(file).decl().root;
+    in_place.into_iter().find(|file| root(file.from) == candidate.decl().root)
 }
 
 /// Generates the candidates of a plan, sorted by path.
@@ -116,7 +127,7 @@ pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<Generated>, Refusal
         check_source(file)?;
         let rewrite = if plan.keeps(file) { stabilised } else { rewrite };
         let RewrittenText { mut text, dangling } = rewrite(plan, &links, file, next)?;
-        let candidate = plan.candidate(&next.path).filter(|_| plan.stage == Stage::Candidate);
+        let candidate = plan.candidate(file, &next.path).filter(|_| plan.stage == Stage::Candidate);
         if let Some(additions) = candidate.and_then(|it| Additions::of(plan.policy, it)) {
             text = additions.carry(text);
         }

@@ -44,7 +44,7 @@ mod versioned;
 
 pub use basis::{Basis, UpgradeOptions};
 pub use build_file::{BUILD_MARK, BuildFile, build_files, version_build_file};
-pub use by_hand::undeclared_alphas;
+pub use by_hand::{DECLARE_BY_HAND, undeclared_alphas};
 pub use candidate::{Generated, StaleCandidate, Upgrade, essence, is_made, upgrade};
 pub use canonical_layout::canonical_layout;
 pub use conversion::{Unconverted, unconverted};

@@ -38,9 +38,9 @@ impl Mapping {
         Codec::new(&self.schema).encode(&self.value)
     }
 
-    /// The message in JSON.
+    /// The message in JSON, with the names that its file declares, as in every report.
     pub fn to_json(&self) -> Result<String, EncodeError> {
-        Codec::new(&self.schema).to_json(&self.value)
+        Codec::new(&self.schema).to_json_with_declared_names(&self.value)
     }
 }
 

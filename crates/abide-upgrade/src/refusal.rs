@@ -2,6 +2,7 @@
 
 use abide_schema::File;
 
+use crate::by_hand::DECLARE_BY_HAND;
 use crate::edit::Overlap;
 
 /// Why an upgrade is refused.
@@ -32,6 +33,26 @@ pub enum Refusal {
     /// The first file depends on another one, and people wrote what is in the place
     /// of its candidate.
     Displaced(String, String),
+}
+
+impl Refusal {
+    /// Whether the reason is in the tree, and not in what was asked for.
+    pub fn is_of_tree(&self) -> bool {
+        match self {
+            Refusal::Unknown(_)
+            | Refusal::Candidate(_)
+            | Refusal::Frozen(_)
+            | Refusal::Unstable(_)
+            | Refusal::Unversioned(_)
+            | Refusal::Extends(_)
+            | Refusal::NoSource(_) => false,
+            Refusal::Names(..)
+            | Refusal::Overlap(_)
+            | Refusal::Drifted(_)
+            | Refusal::Taken(_)
+            | Refusal::Displaced(..) => true,
+        }
+    }
 }
 
 impl std::fmt::Display for Refusal {
@@ -79,7 +100,7 @@ impl std::fmt::Display for Refusal {
             Refusal::Displaced(path, other) => write!(
                 f,
                 "the next version of `{path}` would depend on `{other}`, which no upgrade made: \
-                 delete that file, or set `by_hand = true` in its `file_policy`"
+                 delete that file; or, {DECLARE_BY_HAND}"
             ),
             Refusal::Overlap(path) => {
                 write!(f, "`{path}` cannot be upgraded: two migrations change the same text")

@@ -108,7 +108,7 @@ fn edited<'t>(
         elements: elements.map(|element| (element.node().0, element)).collect(),
         ancestry: ancestry.map(|(_, ancestry)| *ancestry),
         mode,
-        recorded: plan.candidate(&next.path).map(recorded).unwrap_or_default(),
+        recorded: plan.candidate(file, &next.path).map(recorded).unwrap_or_default(),
         edits: Vec::new(),
         needs: ImportNeeds::default(),
         names: VisibleNames::before(file),
@@ -324,7 +324,7 @@ impl<'t> Rewriter<'_, 't> {
         let kept = http_major.filter(|_| self.plan.stage == Stage::Candidate);
         // Routes need not name the stability, and candidates may keep those of their source.
         let mut named = vec![old.text.clone(), format!("v{}", old.major)];
-        if http_major.is_some() && self.plan.candidate(self.file.path()).is_some() {
+        if http_major.is_some() && self.plan.candidate(self.file, self.file.path()).is_some() {
             named.extend(new.major.checked_sub(1).map(|major| format!("v{major}")));
         }
         for binding in method.http_bindings() {

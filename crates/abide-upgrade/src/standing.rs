@@ -122,7 +122,7 @@ impl Standings {
     }
 
     /// The candidates of a tree.
-    pub(crate) fn candidates<'t>(&self, tree: &'t Tree) -> impl Iterator<Item = File<'t>> {
+    pub fn candidates<'t>(&self, tree: &'t Tree) -> impl Iterator<Item = File<'t>> {
         tree.files().filter(|it| self.file(*it) == Standing::Candidate)
     }
 

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use abide_schema::{File, Package};
+use abide_schema::{File, FileId, Package, Tree};
 use rustc_hash::FxHashSet;
 
 use crate::basis::{Basis, Choice, UpgradeOptions};
+use crate::by_hand::DECLARE_BY_HAND;
 use crate::file_elements::upgradable;
 use crate::next_version::{Next, Stage};
 use crate::reasons::{file_has_reason, has_reason};
@@ -14,19 +15,41 @@ use crate::upgrade_plan::{Conflict, UpgradePlan};
 use crate::upgrade_policy::Closure;
 
 /// A file whose candidate has no place.
-pub struct Taken<'t> {
+#[derive(Clone, Debug)]
+pub struct Taken {
     /// The file.
-    pub file: File<'t>,
+    pub file: FileId,
     /// Where its candidate would go.
     pub path: String,
     /// The file in that place, or the one whose candidate goes there.
-    pub other: File<'t>,
+    pub other: FileId,
     /// Whether that one is there already.
     pub exists: bool,
 }
 
+impl Taken {
+    /// What is wrong: one lower-case phrase.
+    pub fn message(&self, tree: &Tree) -> String {
+        let (own, other) = (tree.file(self.file).path(), tree.file(self.other).path());
+        if !self.exists {
+            let path = &self.path;
+            return format!("the candidates of `{own}` and `{other}` have the same path `{path}`");
+        }
+        let verb = if self.path == other { "written to" } else { "released as" };
+        format!("the candidate of `{own}` cannot be {verb} `{other}`, which no upgrade made")
+    }
+
+    /// What helps.
+    pub fn help(&self) -> String {
+        match self.exists {
+            true => format!("delete that file; or, {DECLARE_BY_HAND}"),
+            false => "move one of them to another package".to_owned(),
+        }
+    }
+}
+
 /// The files whose candidates have no place to go.
-pub fn taken<'t>(basis: Basis<'_, 't>) -> Vec<Taken<'t>> {
+pub fn taken(basis: Basis<'_, '_>) -> Vec<Taken> {
     if !may_collide(basis) {
         return Vec::new();
     }
@@ -34,12 +57,16 @@ pub fn taken<'t>(basis: Basis<'_, 't>) -> Vec<Taken<'t>> {
     let Ok(plan) = UpgradePlan::of(basis, Choice::Asked(&options), Stage::Candidate) else {
         return Vec::new();
     };
-    let conflict = |it: &Conflict| {
+    taken_in(&plan)
+}
+
+/// The files of a plan whose candidates have no place to go.
+pub(crate) fn taken_in(plan: &UpgradePlan<'_>) -> Vec<Taken> {
+    let taken = |it: &Conflict| {
         let path = plan.next(it.file)?.path.clone();
-        let (file, other) = (basis.tree.file(it.file), basis.tree.file(it.other));
-        Some(Taken { file, path, other, exists: it.exists })
+        Some(Taken { file: it.file, path, other: it.other, exists: it.exists })
     };
-    plan.conflicts.iter().filter_map(conflict).collect()
+    plan.conflicts.iter().filter_map(taken).collect()
 }
 
 /// Whether two files may want the same path. A cheap check that usually says no.

@@ -38,8 +38,8 @@ pub(crate) struct UpgradePlan<'t> {
     /// Whether versions that people maintain replace the stable ones already, although
     /// nothing is released.
     looks_ahead: bool,
-    /// The candidates in the tree, by path.
-    candidates: BTreeMap<&'t str, FileId>,
+    /// The candidates in the tree, by root and path.
+    candidates: BTreeMap<(u32, &'t str), FileId>,
     /// Files whose candidate has no place, and the file in that place.
     pub(crate) conflicts: Vec<Conflict>,
     /// Packages that need an upgrade but stay, because they extend messages that
@@ -213,7 +213,7 @@ impl<'t> UpgradePlan<'t> {
         }
         let is_candidate = |file: &File<'t>| of(*file) == Standing::Candidate;
         let candidates =
-            tree.files().filter(is_candidate).map(|file| (file.path(), file.id)).collect();
+            tree.files().filter(is_candidate).map(|file| (place(file), file.id)).collect();
         let mut plan = UpgradePlan {
             tree,
             stage,
@@ -240,29 +240,30 @@ impl<'t> UpgradePlan<'t> {
 
     /// Gives way to existing files that are not candidates: they were written by
     /// hand. That holds for the path of the candidate and for the path it gets in
-    /// a release. Of two candidates with the same path, the first is generated.
+    /// a release. Of two candidates with the same path in one root, the first is generated.
     fn yield_to_others(&mut self, standings: &Standings, settings: UpgradeSettings<'_>) {
         let written = |file: &File<'_>| standings.file(*file) != Standing::Candidate;
-        let mut taken: BTreeMap<&str, (FileId, bool)> =
-            self.tree.files().filter(written).map(|file| (file.path(), (file.id, true))).collect();
+        let mut taken: BTreeMap<(u32, &str), (FileId, bool)> =
+            self.tree.files().filter(written).map(|file| (place(file), (file.id, true))).collect();
         for (at, next) in self.next.iter().enumerate() {
             let Some(next) = next.as_ref().filter(|_| self.generated.contains(at)) else {
                 continue;
             };
             let file = FileId(at as u32);
+            let root = self.tree.file(file).decl().root;
             let released = Next::of(settings, self.tree.file(file), Stage::Stable)
                 .filter(|_| !self.kept.contains(at));
-            let there = released.and_then(|it| taken.get(it.path.as_str()));
+            let there = released.as_ref().and_then(|it| taken.get(&(root, it.path.as_str())));
             let there = there.filter(|(_, exists)| *exists);
-            match taken.get(next.path.as_str()).or(there) {
+            match taken.get(&(root, next.path.as_str())).or(there) {
                 Some((other, exists)) => {
                     // An interrupted release has already written some.
                     let resumed = self.stage == Stage::Stable
-                        || self.candidates.contains_key(next.path.as_str());
+                        || self.candidates.contains_key(&(root, next.path.as_str()));
                     self.generated.set(at, *exists && resumed);
                     self.conflicts.push(Conflict { file, other: *other, exists: *exists });
                 }
-                None => drop(taken.insert(&next.path, (file, false))),
+                None => drop(taken.insert((root, &next.path), (file, false))),
             }
         }
     }
@@ -296,9 +297,9 @@ impl<'t> UpgradePlan<'t> {
         self.conflicts.iter().copied().filter(|it| it.exists)
     }
 
-    /// The candidate in the tree at this path.
-    pub(crate) fn candidate(&self, path: &str) -> Option<File<'t>> {
-        self.candidates.get(path).map(|id| self.tree.file(*id))
+    /// The candidate in the tree at this path in the root of `file`.
+    pub(crate) fn candidate(&self, file: File<'t>, path: &str) -> Option<File<'t>> {
+        self.candidates.get(&(file.decl().root, path)).map(|id| self.tree.file(*id))
     }
 
     /// The full name of a type, or of a member of one, in the next version; `None`
@@ -428,4 +429,9 @@ fn wanted<'o>(
         }
     }
     Ok((!packages.is_empty()).then(|| packages.iter().map(String::as_str).collect()))
+}
+
+/// Where a file is. Each root is a world of its own, so two may have one path.
+fn place(file: File<'_>) -> (u32, &str) {
+    (file.decl().root, file.path())
 }

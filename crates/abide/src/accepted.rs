@@ -22,6 +22,8 @@ pub(crate) struct AcceptedLine {
     pub(crate) element: String,
     pub(crate) fingerprint: String,
     pub(crate) span: Span,
+    /// The line with its end.
+    pub(crate) line: Span,
 }
 
 const HEADER: &str = "\
@@ -39,6 +41,7 @@ impl Accepted {
         for line in text.split_inclusive('\n') {
             let content = line.trim_end();
             let span = Span::new(start as u32, (start + content.len()) as u32);
+            let whole = Span::new(start as u32, (start + line.len()) as u32);
             start += line.len();
             if content.is_empty() || content.starts_with('#') {
                 continue;
@@ -51,6 +54,7 @@ impl Accepted {
                         element: element.to_owned(),
                         fingerprint: fingerprint.to_owned(),
                         span,
+                        line: whole,
                     });
                 }
                 _ => errors.push(ConfigError {
@@ -70,8 +74,9 @@ impl Accepted {
         Ok(Accepted { lines, by_fingerprint })
     }
 
-    /// The text of an `abide.accepted` that holds these findings.
-    pub fn text<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
+    /// The text of an `abide.accepted` that holds these findings. The comments of the text before stay
+    /// above their lines; those of a line that goes stand above the next one that stays.
+    pub fn text<'f>(before: &str, findings: impl IntoIterator<Item = &'f Finding>) -> String {
         let mut lines: Vec<String> = findings
             .into_iter()
             .map(|finding| {
@@ -87,7 +92,22 @@ impl Accepted {
             .collect();
         lines.sort();
         lines.dedup();
-        HEADER.to_owned() + &lines.concat()
+        let mut comments: FxHashMap<&str, String> = FxHashMap::default();
+        let mut open = String::new();
+        for line in before.lines().map(str::trim_end).filter(|it| !it.is_empty()) {
+            if line.starts_with('#') {
+                let is_header = HEADER.lines().any(|it| it == line);
+                open.push_str(&if is_header { String::new() } else { format!("{line}\n") });
+            } else if let Ok(at) = lines.binary_search_by(|it| it.trim_end().cmp(line)) {
+                comments.entry(&lines[at]).or_default().push_str(&std::mem::take(&mut open));
+            }
+        }
+        let mut text = HEADER.to_owned();
+        for line in &lines {
+            text.push_str(comments.get(&**line).map_or("", String::as_str));
+            text.push_str(line);
+        }
+        text + &open
     }
 
     /// Whether a finding is among them.

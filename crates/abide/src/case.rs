@@ -2,6 +2,7 @@
 
 use abide_schema::{Element, Part};
 
+use crate::fix::rename::renamed;
 use crate::rule::{Context, Sink};
 
 /// A naming case.
@@ -59,7 +60,7 @@ impl Case {
         if right.starts_with(|it: char| it.is_ascii_alphabetic()) {
             finding.help(format!("rename it to `{right}` before anybody relies on the name"));
         }
-        finding.fact(name).aliases(aliases);
+        finding.fix(renamed(element, &right)).fact(name).aliases(aliases);
     }
 }
 
@@ -83,6 +84,28 @@ pub(crate) fn buf_upper_snake(name: &str) -> String {
         if letter != b'_' || !out.ends_with('_') {
             out.push(char::from(letter.to_ascii_uppercase()));
         }
+    }
+    out
+}
+
+/// A name as protolint splits it into words for a prefix: before a capital that follows a lower-case
+/// letter or a digit or is followed by a lower-case letter, and before a digit that follows a
+/// lower-case letter.
+pub(crate) fn protolint_upper_snake(name: &str) -> String {
+    let name = name.as_bytes();
+    let mut out = String::new();
+    for (at, &letter) in name.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|it| name.get(it)).copied().unwrap_or(b'_');
+        let ends_run = name.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+        let begins = match letter {
+            b'A'..=b'Z' => !before.is_ascii_uppercase() || ends_run,
+            b'0'..=b'9' => before.is_ascii_lowercase(),
+            _ => false,
+        };
+        if begins && before != b'_' {
+            out.push('_');
+        }
+        out.push(char::from(letter.to_ascii_uppercase()));
     }
     out
 }
@@ -153,6 +176,21 @@ mod tests {
             ("E2E", "E2E"),
         ] {
             assert_eq!(buf_upper_snake(name), prefix, "{name}");
+        }
+    }
+
+    /// Names as protolint 0.58 splits them, by the prefixes that it asks for.
+    #[test]
+    fn prefixes_are_those_of_protolint() {
+        for (name, prefix) in [
+            ("HTTPStatus", "HTTP_STATUS"),
+            ("FooURLs", "FOO_UR_LS"),
+            ("Http2Status", "HTTP_2_STATUS"),
+            ("E2E", "E2_E"),
+            ("ABTest", "AB_TEST"),
+            ("e_a", "E_A"),
+        ] {
+            assert_eq!(protolint_upper_snake(name), prefix, "{name}");
         }
     }
 

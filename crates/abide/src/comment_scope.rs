@@ -96,6 +96,21 @@ impl<'a> CommentScopes<'a> {
         }
     }
 
+    /// The first line of the statement below a comment: up to its body or its end.
+    pub(crate) fn head_below(&self, comment: Comment) -> Option<Span> {
+        let Span { start, end } = self.next(comment)?.span;
+        let head = Span::new(start, end).of(self.text).iter();
+        let length = head.take_while(|byte| !matches!(byte, b'{' | b';')).count();
+        Some(Span::new(start, start + length as u32))
+    }
+
+    /// The line in front of a comment.
+    pub(crate) fn line_before(&self, comment: Comment) -> Span {
+        let before = Span::new(0, comment.span.start).of(self.text);
+        let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        Span::new(line as u32, comment.span.start)
+    }
+
     /// Whether protoc would treat the comment as leading: alone on its lines, and
     /// without a blank line before the statement.
     pub(crate) fn leads(&self, comment: Comment, token_end: u32) -> bool {

@@ -6,9 +6,11 @@ mod policy_tables;
 mod rule_levels;
 mod toml_reader;
 
+use abide_syntax::Span;
 use toml_edit::{Document, Item, TableLike};
 
 use crate::config_error::ConfigError;
+use crate::lint_policy::{LintPart, LintPolicy};
 use crate::policy::Policy;
 use crate::preset::Preset;
 use crate::records::VersionIn;
@@ -23,6 +25,8 @@ pub struct Config {
     pub preset: Preset,
     /// The folders of the files to check, relative to the folder of `abide.toml`.
     pub roots: Vec<String>,
+    /// The place of each root in the text.
+    pub root_spans: Vec<Span>,
     /// The folders of imports, relative to the folder of `abide.toml`.
     pub import_paths: Vec<String>,
     /// The lists of features, relative to the folder of `abide.toml`; `None` is
@@ -59,6 +63,8 @@ impl Config {
         read(&mut reader, root, &mut config);
         if reader.errors.is_empty() {
             config.policy.package_patterns = reader.package_patterns;
+            config.policy.element_patterns = reader.element_patterns;
+            config.policy.file_lists = reader.file_lists;
             return Ok(config);
         }
         reader.errors.sort_by_key(|error| (error.span.start, error.span.end));
@@ -109,12 +115,15 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
         "options",
     ];
     let mut layer = Layer::default();
+    let mut parts = Vec::new();
     for entry in entries(root) {
         let item = entry.item;
         match entry.key {
             // Already read: the other keys change the preset.
             "preset" => {}
-            "roots" => config.roots = reader.texts(item),
+            "roots" => {
+                (config.roots, config.root_spans) = reader.strings(item).into_iter().unzip();
+            }
             "import-paths" => config.import_paths = reader.texts(item),
             "features" => config.features = Some(reader.texts(item)),
             "against" => config.against = reader.string(item),
@@ -126,6 +135,7 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
             "rules" => layer.levels = reader.levels(item),
             "override" => {
                 for (table, span) in reader.tables(item) {
+                    parts.extend(table.get("lint").map(|lint| (table, lint)));
                     let part = reader.part(table, span);
                     layer.overrides.push(part);
                 }
@@ -147,13 +157,20 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
             "calendar" => reader.calendar(item, &mut config.policy),
             "deprecation" => reader.deprecation(item, &mut config.policy),
             "breaking" => reader.breaking(item, &mut config.policy),
-            "lint" => reader.lint(item, &mut config.policy),
+            "lint" => reader.lint(item, &mut config.policy.lint),
             "upgrade" => reader.upgrade(item, &mut config.policy),
             "options" => reader.options(item, &mut config.policy),
             _ => reader.unknown_key(&entry, "`abide.toml`", KEYS),
         }
     }
     config.policy.layers.push(layer);
+    let whole = LintPolicy { parts: Vec::new(), ..config.policy.lint.clone() };
+    for (table, lint) in parts {
+        let mut policy = whole.clone();
+        reader.lint(lint, &mut policy);
+        let files = table.get("files").map(|it| reader.texts(it)).unwrap_or_default();
+        config.policy.lint.parts.push(LintPart { files, policy });
+    }
 }
 
 fn preset_of(reader: &mut TomlReader, item: &Item) -> Option<Preset> {

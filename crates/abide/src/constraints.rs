@@ -1,8 +1,8 @@
 //! Reports about constraints.
 
 use abide_change::{
-    Change, Diff, Direction, Effects, Inclusion, Surface, rejection, rejects_absence,
-    rejects_absence_of_oneof,
+    Change, DefectKind, Diff, Direction, Effects, Inclusion, Surface, constraint_defects,
+    rejection, rejects_absence, rejects_absence_of_oneof,
 };
 use abide_schema::value;
 use abide_schema::{Element, Part};
@@ -88,4 +88,21 @@ fn demanded<'t>(diff: &Diff<'t>, new: Element<'t>, sink: &mut Sink) {
     finding.breaks(Effects::backward(&[Surface::Validation]));
     let silent = value::Message::new(old.id);
     finding.proven(rejection(Direction::Backward, diff.old, &silent, diff.new, new));
+}
+
+/// The rule of buf that reports many of the defects of annotations.
+pub(crate) const BUF: &[&str] = &["buf:PROTOVALIDATE"];
+
+/// Reports the defects of one kind in the annotations of an element.
+pub(crate) fn report_defects(element: Element<'_>, kind: DefectKind, sink: &mut Sink) {
+    for defect in constraint_defects(element, kind) {
+        let package = element.package().name();
+        let finding = sink.report(defect.place, package, element.full_name(), defect.message);
+        if let Some(why) = defect.why {
+            finding.why(why);
+        }
+        if defect.known_to_buf {
+            finding.aliases(BUF);
+        }
+    }
 }

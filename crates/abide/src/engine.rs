@@ -1,10 +1,13 @@
 //! The engine: runs the rules over a tree and applies the policy to the findings.
 
 mod acceptance;
+pub(crate) mod fixing;
 mod frozen_changes;
 pub(crate) mod hindrances;
+pub(crate) mod instances;
 pub(crate) mod judging;
 mod linker_findings;
+mod linker_fixes;
 mod missing_imports;
 mod order;
 mod reached;

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::aliases;
 use crate::bump_level::Bump;
 use crate::dependents::Dependent;
+use crate::fix::Fix;
 use crate::location::Location;
 use crate::places::feature_place;
 
@@ -70,6 +71,8 @@ pub struct Finding {
     pub why: Option<String>,
     /// What to do.
     pub help: Option<String>,
+    /// Edits that mend it, the best first.
+    pub fixes: Vec<Fix>,
     /// The facts that distinguish this finding from others of its rule and element;
     /// never line numbers. The fingerprint covers rule, element and facts.
     pub facts: Vec<String>,
@@ -140,6 +143,7 @@ impl Finding {
             labels: Vec::new(),
             why: None,
             help: None,
+            fixes: Vec::new(),
             facts: Vec::new(),
             severity_reason: None,
             aliases: Vec::new(),
@@ -177,6 +181,12 @@ impl Finding {
     /// Sets what to do.
     pub fn help(&mut self, text: impl Into<String>) -> &mut Finding {
         self.help = Some(text.into());
+        self
+    }
+
+    /// Adds a fix, if there is one.
+    pub(crate) fn fix(&mut self, fix: Option<Fix>) -> &mut Finding {
+        self.fixes.extend(fix);
         self
     }
 

@@ -13,12 +13,18 @@ pub enum Group {
     Dependencies,
     /// Versions, deprecation and removal of packages and elements.
     Lifecycle,
+    /// What annotations ask of values: `buf.validate` and `validate.rules`.
+    Validation,
     /// Style guides of large API owners; each rule is off by default.
     Style,
+    /// Google's API Improvement Proposals; each rule is off by default.
+    Aip,
     /// What a team can agree on, such as comments; each rule is off by default.
     Conventions,
     /// Changes since an old tree, and what they break.
     Compatibility,
+    /// Instances: values of the API as people write them.
+    Instance,
     /// The tool's own files: waivers and configuration.
     Policy,
 }
@@ -30,11 +36,36 @@ impl Group {
         Group::Layout,
         Group::Dependencies,
         Group::Lifecycle,
+        Group::Validation,
         Group::Style,
+        Group::Aip,
         Group::Conventions,
         Group::Compatibility,
+        Group::Instance,
         Group::Policy,
     ];
+
+    /// What its rules are about: a phrase without a verb.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Group::Language => "errors of the compiler",
+            Group::Layout => "names and layout of packages and files",
+            Group::Dependencies => "which package may depend on which",
+            Group::Lifecycle => "versions, deprecation and removal of packages and elements",
+            Group::Validation => "what annotations ask of values",
+            Group::Style => "style guides of large API owners",
+            Group::Aip => "Google's API Improvement Proposals",
+            Group::Conventions => "what a team can agree on, such as comments",
+            Group::Compatibility => "changes since an old tree, and what they break",
+            Group::Instance => "instances: values of the API as people write them",
+            Group::Policy => "the tool's own files: waivers and configuration",
+        }
+    }
+
+    /// The group with this name.
+    pub fn find(name: &str) -> Option<Group> {
+        Group::ALL.iter().copied().find(|it| it.name() == name)
+    }
 
     /// Its name in configuration.
     pub const fn name(self) -> &'static str {
@@ -43,9 +74,12 @@ impl Group {
             Group::Layout => "layout",
             Group::Dependencies => "dependencies",
             Group::Lifecycle => "lifecycle",
+            Group::Validation => "validation",
             Group::Style => "style",
+            Group::Aip => "aip",
             Group::Conventions => "conventions",
             Group::Compatibility => "compatibility",
+            Group::Instance => "instance",
             Group::Policy => "policy",
         }
     }

@@ -4,6 +4,7 @@
 //! clock or prints.
 
 mod accepted;
+mod aip;
 mod aliases;
 mod buf_lint;
 mod bump;
@@ -29,10 +30,13 @@ mod element_life;
 mod engine;
 mod features;
 mod finding;
+mod fix;
 mod frozen;
 mod full_names;
 mod group;
+mod instance_use;
 mod lifecycle;
+mod lint_groups;
 mod lint_policy;
 mod location;
 mod lock;
@@ -87,27 +91,31 @@ pub use drawing::view::GraphView;
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
 };
+pub use engine::fixing::{FixRequest, Fixed, RefusedFix, fix};
 pub use engine::hindrances::{early_release, hindrances, lossy_release};
+pub use engine::instances::check_instances;
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use features::FeatureFile;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
+pub use fix::{Applied, Fix, FixEdit};
 pub use group::{Group, RuleDefaults};
+pub use lint_groups::{PROTOLINT_RULES, ProtolintRule};
 pub use lint_policy::LintPolicy;
 pub use location::{Location, Origin};
 pub use lock::{Freeze, Lock, Record};
 pub use options::{Options, RuleScope};
 pub use phases::{Phase, PhaseFreeze, Phases, Replacement};
 pub use policy::{
-    BreakingPolicy, ConfigWaiver, DependencyPolicy, Edge, OptionOrder, PackagePattern,
+    BreakingPolicy, ConfigFiles, ConfigPattern, ConfigWaiver, DependencyPolicy, Edge, OptionOrder,
     PackagePolicy, Policy, SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
 pub use records::{PackagePast, Records, VersionIn};
 pub use report::Report;
 pub use rule::{ChangeCheck, Check, Context, Rule, Sink};
-pub use rule_names::{nearest_rule, rules_named};
-pub use rules::{ALPHA_TOO_OLD, RULES, find_rule};
+pub use rule_names::{RuleFamily, nearest_rule, rule_family, rules_named};
+pub use rules::{ALPHA_TOO_OLD, REMEDIES, RULES, Remedy, find_rule};
 pub use semantic_version::{first as first_version, fits as version_fits, next as next_version};
 pub use severities::{FindingScope, RuleSettings};
 pub use simulation::bounds::Bound;

@@ -1,5 +1,9 @@
 //! `[lint]`: what rules about names and comments ask for.
 
+use abide_schema::File;
+
+use crate::severities::is_at;
+
 /// What rules about one tree ask for where teams differ.
 #[derive(Clone, Debug)]
 pub struct LintPolicy {
@@ -15,6 +19,31 @@ pub struct LintPolicy {
     pub allow_empty_responses: bool,
     /// Whether comments such as `// buf:lint:ignore ENUM_PASCAL_CASE` count.
     pub buf_comments: bool,
+    /// Whether comments such as `// protolint:disable ORDER` count.
+    pub protolint_comments: bool,
+    /// Whether comments such as `// (-- api-linter: core::0140=disabled --)` count.
+    pub api_linter_comments: bool,
+    /// The `syntax` or `edition` that every file declares.
+    pub syntax: String,
+    /// What differs in parts of the tree; the last part that holds a file counts.
+    pub(crate) parts: Vec<LintPart>,
+}
+
+/// What rules ask for in a part of the tree.
+#[derive(Clone, Debug)]
+pub(crate) struct LintPart {
+    /// Files and folders, relative to the folder of `abide.toml`.
+    pub(crate) files: Vec<String>,
+    pub(crate) policy: LintPolicy,
+}
+
+impl LintPolicy {
+    /// What rules ask for in a file.
+    pub(crate) fn of(&self, file: File<'_>) -> &LintPolicy {
+        let path = &*file.decl().display;
+        let part = self.parts.iter().rev().find(|it| it.files.iter().any(|at| is_at(path, at)));
+        part.map_or(self, |it| &it.policy)
+    }
 }
 
 impl Default for LintPolicy {
@@ -26,6 +55,10 @@ impl Default for LintPolicy {
             allow_empty_requests: false,
             allow_empty_responses: false,
             buf_comments: true,
+            protolint_comments: true,
+            api_linter_comments: true,
+            syntax: "proto3".to_owned(),
+            parts: Vec::new(),
         }
     }
 }

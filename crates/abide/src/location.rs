@@ -55,6 +55,11 @@ impl Location {
         Location { origin: Origin::Features(index), span }
     }
 
+    /// These bytes of the file of instances with this number.
+    pub const fn instance(index: u32, span: Span) -> Location {
+        Location { origin: Origin::Instance(index), span }
+    }
+
     /// The place in the tree, if it has one.
     pub const fn place(&self) -> Option<Place> {
         match self.origin {

@@ -16,7 +16,8 @@ pub(crate) struct CommentMark<'t> {
     pub(crate) place: Place,
 }
 
-const OPENING: &[u8] = b"[#";
+/// What a mark begins with.
+pub(crate) const OPENING: &[u8] = b"[#";
 
 /// The marks in the comments of a file, in order. A file from a descriptor has no
 /// text, so no marks are found in it.

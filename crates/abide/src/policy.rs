@@ -43,7 +43,11 @@ pub struct Policy {
     /// Which changes are security fixes: `[[security-fix]]`.
     pub security_fixes: Vec<SecurityFix>,
     /// The patterns of `abide.toml` that are meant to match packages of the tree.
-    pub package_patterns: Vec<PackagePattern>,
+    pub package_patterns: Vec<ConfigPattern>,
+    /// Those that are meant to match elements.
+    pub element_patterns: Vec<ConfigPattern>,
+    /// The lists of files and folders in `abide.toml`.
+    pub file_lists: Vec<ConfigFiles>,
     /// Severities: `[rules]` and `[[override]]`.
     pub(crate) layers: Layers,
 }
@@ -105,12 +109,21 @@ impl PackagePolicy {
     }
 }
 
-/// A pattern of `abide.toml` that is meant to match packages of the tree.
+/// A pattern of `abide.toml` that is meant to match something in the tree.
 #[derive(Clone, Debug)]
-pub struct PackagePattern {
+pub struct ConfigPattern {
     /// The pattern.
     pub glob: Glob,
     /// Its place in `abide.toml`.
+    pub span: Span,
+}
+
+/// A list of files and folders in `abide.toml`.
+#[derive(Clone, Debug)]
+pub struct ConfigFiles {
+    /// The paths, relative to the folder of `abide.toml`.
+    pub paths: Vec<String>,
+    /// The place of the list.
     pub span: Span,
 }
 

@@ -50,7 +50,13 @@ impl Records<'_> {
             let mut files = tree.files().filter(|it| it.is_judged());
             files.any(|file| file.released_version().is_some())
         };
+        // A lock that is lost since the old tree is missed.
+        let lost = || {
+            let released = self.released.filter(|_| self.lock.is_none());
+            self.version_in == VersionIn::Lock && released.is_some_and(Lock::is_of_versions)
+        };
         self.lock.is_some_and(Lock::is_of_versions)
+            || lost()
             || self.version_in == VersionIn::Option && in_options()
     }
 }

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder};
+use abide_instance::{Document, Visit};
+use abide_schema::value::ReadErrorKind;
 use abide_schema::{
     Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package, Part, Place,
     Service, Tree, api_name,
 };
+use abide_syntax::Span;
 use abide_upgrade::{Basis, Standings};
 use jiff::civil::Date;
 
@@ -101,6 +104,40 @@ pub enum Check {
     Element(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
     /// Every element of a checked file that has an option.
     Annotated(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
+    /// Instances of the messages of the tree.
+    Instance(InstanceCheck),
+}
+
+/// What of instances a rule subscribes to.
+#[derive(Clone, Copy, Debug)]
+pub enum InstanceCheck {
+    /// The reader finds it: problems of these kinds. The rule only names and
+    /// documents it.
+    Problem(&'static [ReadErrorKind]),
+    /// Every document.
+    Document(for<'t> fn(&InstanceContext<'t>, &Document, &mut Sink)),
+    /// Everything that a document of a known type holds.
+    Visit(for<'t> fn(&InstanceContext<'t>, Visit<'t, '_>, &mut Sink)),
+}
+
+/// What a rule about instances can see.
+#[derive(Clone, Copy)]
+pub struct InstanceContext<'t> {
+    /// The tree that declares the messages.
+    pub tree: &'t Tree,
+    /// The policy that instances are checked against.
+    pub policy: &'t Policy,
+    /// The day of the check.
+    pub as_of: Date,
+    /// The number of the file in the run.
+    pub file: u32,
+}
+
+impl InstanceContext<'_> {
+    /// A place in the file.
+    pub(crate) fn at(&self, span: Span) -> Location {
+        Location::instance(self.file, span)
+    }
 }
 
 /// Which changes a rule subscribes to. Changes are only offered if the two files

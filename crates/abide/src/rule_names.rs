@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use crate::buf_lint::{BUF_LINT_CATEGORIES, BufVersion, buf_lint_rules};
+use crate::group::Group;
 use crate::rule::Rule;
 use crate::rules::{RULES, find_rule};
 use crate::suggestion::nearest;
@@ -19,12 +21,40 @@ pub fn rules_named(name: &str) -> Vec<&'static Rule> {
     found.into_iter().map(|(_, rule)| rule).collect()
 }
 
+/// Rules that settings name together.
+pub struct RuleFamily {
+    /// The name of their group, or of their category of lint rules in buf.
+    pub name: &'static str,
+    /// What they are about: a phrase without a verb.
+    pub about: String,
+    /// The rules, in the order of their ids.
+    pub rules: Vec<&'static Rule>,
+}
+
+/// The rules of the group with this name, or those that report what the rules in a category of
+/// buf's do, which is named as `buf:COMMENTS` or `COMMENTS`.
+pub fn rule_family(name: &str) -> Option<RuleFamily> {
+    if let Some(group) = Group::find(name) {
+        let rules = RULES.iter().copied().filter(|it| it.group == group).collect();
+        return Some(RuleFamily { name: group.name(), about: group.summary().to_owned(), rules });
+    }
+    let category = *BUF_LINT_CATEGORIES.iter().find(|it| **it == name || bare(it) == name)?;
+    let theirs = buf_lint_rules(BufVersion::V2, bare(category));
+    let reports = |rule: &Rule| rule.all_aliases().any(|it| theirs.contains(&it));
+    let rules = RULES.iter().copied().filter(|it| !it.needs_baseline() && reports(it)).collect();
+    let about = format!("what the lint rules of buf in the category `{}` report", bare(category));
+    Some(RuleFamily { name: category, about, rules })
+}
+
 /// The known name nearest to an unknown one, if one is near enough.
 pub fn nearest_rule(name: &str) -> Option<&'static str> {
     let aliases = || RULES.iter().flat_map(|rule| rule.all_aliases());
-    nearest(name, RULES.iter().map(|rule| rule.id)).or_else(|| match name.contains(':') {
-        true => nearest(name, aliases()),
-        false => nearest(name, aliases().map(bare)),
+    let groups = Group::ALL.iter().map(|it| it.name());
+    nearest(name, RULES.iter().map(|rule| rule.id).chain(groups)).or_else(|| {
+        match name.contains(':') {
+            true => nearest(name, aliases()),
+            false => nearest(name, aliases().map(bare)),
+        }
     })
 }
 

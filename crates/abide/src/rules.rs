@@ -1,5 +1,6 @@
 //! Every rule, in the order of ids.
 
+use crate::fix::Applied;
 use crate::rule::Rule;
 
 /// Declares a module for each `rules/<id>.rs` and lists what they declare.
@@ -24,18 +25,27 @@ rules! {
     comment_missing = "rules/comment-missing.rs";
     compiler_warning = "rules/compiler-warning.rs";
     constraint_changed = "rules/constraint-changed.rs";
+    constraint_example_refused = "rules/constraint-example-refused.rs";
+    constraint_expression_invalid = "rules/constraint-expression-invalid.rs";
     constraint_loosened = "rules/constraint-loosened.rs";
+    constraint_malformed = "rules/constraint-malformed.rs";
+    constraint_misplaced = "rules/constraint-misplaced.rs";
+    constraint_redundant = "rules/constraint-redundant.rs";
     constraint_tightened = "rules/constraint-tightened.rs";
     constraint_unproven = "rules/constraint-unproven.rs";
+    constraint_unsatisfiable = "rules/constraint-unsatisfiable.rs";
     conversion_missing = "rules/conversion-missing.rs";
     custom_option_changed = "rules/custom-option-changed.rs";
     default_invalid = "rules/default-invalid.rs";
     dependency_not_allowed = "rules/dependency-not-allowed.rs";
     dependency_not_latest = "rules/dependency-not-latest.rs";
     dependency_too_deep = "rules/dependency-too-deep.rs";
+    deprecated_enum_value_used = "rules/deprecated-enum-value-used.rs";
+    deprecated_field_used = "rules/deprecated-field-used.rs";
     deprecated_not_disallowed = "rules/deprecated-not-disallowed.rs";
     deprecated_past_removal = "rules/deprecated-past-removal.rs";
     deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
+    deprecation_comment_missing = "rules/deprecation-comment-missing.rs";
     deprecation_terms_changed = "rules/deprecation-terms-changed.rs";
     deprecation_version_malformed = "rules/deprecation-version-malformed.rs";
     deprecation_withdrawn = "rules/deprecation-withdrawn.rs";
@@ -43,8 +53,11 @@ rules! {
     deprecation_without_version = "rules/deprecation-without-version.rs";
     descriptor_accessor_removed = "rules/descriptor-accessor-removed.rs";
     descriptor_invalid = "rules/descriptor-invalid.rs";
+    disallowed_enum_value_used = "rules/disallowed-enum-value-used.rs";
+    disallowed_field_used = "rules/disallowed-field-used.rs";
     disallowed_not_deprecated = "rules/disallowed-not-deprecated.rs";
     disallowed_too_soon = "rules/disallowed-too-soon.rs";
+    duplicate_key = "rules/duplicate-key.rs";
     edition_changed = "rules/edition-changed.rs";
     edition_invalid = "rules/edition-invalid.rs";
     element_deprecated = "rules/element-deprecated.rs";
@@ -77,6 +90,8 @@ rules! {
     feature_list_invalid = "rules/feature-list-invalid.rs";
     field_added = "rules/field-added.rs";
     field_behavior_changed = "rules/field-behavior-changed.rs";
+    field_behavior_missing = "rules/field-behavior-missing.rs";
+    field_behavior_misused = "rules/field-behavior-misused.rs";
     field_cardinality_changed = "rules/field-cardinality-changed.rs";
     field_default_changed = "rules/field-default-changed.rs";
     field_encoding_changed = "rules/field-encoding-changed.rs";
@@ -99,14 +114,17 @@ rules! {
     field_type_changed = "rules/field-type-changed.rs";
     field_utf8_validation_changed = "rules/field-utf8-validation-changed.rs";
     file_added = "rules/file-added.rs";
+    file_comment_missing = "rules/file-comment-missing.rs";
     file_name_case = "rules/file-name-case.rs";
     file_package_changed = "rules/file-package-changed.rs";
     file_removed = "rules/file-removed.rs";
     file_renamed = "rules/file-renamed.rs";
     folder_shared_by_packages = "rules/folder-shared-by-packages.rs";
+    foreign_type_used = "rules/foreign-type-used.rs";
     frozen_package_changed = "rules/frozen-package-changed.rs";
     generic_services_changed = "rules/generic-services-changed.rs";
     go_package_major_mismatch = "rules/go-package-major-mismatch.rs";
+    group_declared = "rules/group-declared.rs";
     http_route_changed = "rules/http-route-changed.rs";
     http_route_major_mismatch = "rules/http-route-major-mismatch.rs";
     import_cycle = "rules/import-cycle.rs";
@@ -119,10 +137,12 @@ rules! {
     json_format_changed = "rules/json-format-changed.rs";
     json_name_conflict = "rules/json-name-conflict.rs";
     language_feature_changed = "rules/language-feature-changed.rs";
+    list_without_pages = "rules/list-without-pages.rs";
     long_running_operation_changed = "rules/long-running-operation-changed.rs";
     major_gap = "rules/major-gap.rs";
     major_outside_window = "rules/major-outside-window.rs";
     major_past_support = "rules/major-past-support.rs";
+    malformed_value = "rules/malformed-value.rs";
     message_added = "rules/message-added.rs";
     message_history_broken = "rules/message-history-broken.rs";
     message_moved = "rules/message-moved.rs";
@@ -145,11 +165,14 @@ rules! {
     migration_name_taken = "rules/migration-name-taken.rs";
     name_duplicated = "rules/name-duplicated.rs";
     name_misused = "rules/name-misused.rs";
+    name_nonstandard = "rules/name-nonstandard.rs";
     name_not_found = "rules/name-not-found.rs";
+    name_with_preposition = "rules/name-with-preposition.rs";
     naming_style_violated = "rules/naming-style-violated.rs";
     next_free_field_wrong = "rules/next-free-field-wrong.rs";
     number_duplicated = "rules/number-duplicated.rs";
     number_invalid = "rules/number-invalid.rs";
+    numbers_unordered = "rules/numbers-unordered.rs";
     oauth_scopes_changed = "rules/oauth-scopes-changed.rs";
     older_major_of_itself = "rules/older-major-of-itself.rs";
     one_definition = "rules/one-definition.rs";
@@ -177,14 +200,18 @@ rules! {
     package_version_not_last = "rules/package-version-not-last.rs";
     packaging_option_changed = "rules/packaging-option-changed.rs";
     packaging_options_differ = "rules/packaging-options-differ.rs";
+    pattern_unmatched = "rules/pattern-unmatched.rs";
     promotion_impossible = "rules/promotion-impossible.rs";
     public_import_removed = "rules/public-import-removed.rs";
     range_invalid = "rules/range-invalid.rs";
     repeated_field_singular = "rules/repeated-field-singular.rs";
     replacement_unusable = "rules/replacement-unusable.rs";
+    required_missing = "rules/required-missing.rs";
     reserved_removed = "rules/reserved-removed.rs";
+    reserved_unpaired = "rules/reserved-unpaired.rs";
     reserved_used = "rules/reserved-used.rs";
     resource_changed = "rules/resource-changed.rs";
+    resource_malformed = "rules/resource-malformed.rs";
     resource_reference_changed = "rules/resource-reference-changed.rs";
     sensitive_mark_removed = "rules/sensitive-mark-removed.rs";
     service_added = "rules/service-added.rs";
@@ -194,13 +221,19 @@ rules! {
     service_renamed = "rules/service-renamed.rs";
     service_suffix_missing = "rules/service-suffix-missing.rs";
     stable_depends_on_unstable = "rules/stable-depends-on-unstable.rs";
+    standard_method_malformed = "rules/standard-method-malformed.rs";
     string_length_in_bytes = "rules/string-length-in-bytes.rs";
     syntax_error = "rules/syntax-error.rs";
     syntax_missing = "rules/syntax-missing.rs";
+    syntax_unexpected = "rules/syntax-unexpected.rs";
     time_as_integer = "rules/time-as-integer.rs";
     too_many_majors = "rules/too-many-majors.rs";
     two_candidates = "rules/two-candidates.rs";
     type_name_case = "rules/type-name-case.rs";
+    type_nonstandard = "rules/type-nonstandard.rs";
+    type_not_found = "rules/type-not-found.rs";
+    unknown_enum_value = "rules/unknown-enum-value.rs";
+    unknown_field = "rules/unknown-field.rs";
     unstable_type_named = "rules/unstable-type-named.rs";
     used_type_renamed = "rules/used-type-renamed.rs";
     version_not_bumped = "rules/version-not-bumped.rs";
@@ -209,6 +242,7 @@ rules! {
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";
     wrapper_default_changed = "rules/wrapper-default-changed.rs";
+    wrong_type = "rules/wrong-type.rs";
     zero_value_changeable = "rules/zero-value-changeable.rs";
     zero_value_not_unspecified = "rules/zero-value-not-unspecified.rs";
 }
@@ -216,6 +250,51 @@ rules! {
 /// The rule with this id.
 pub fn find_rule(id: &str) -> Option<&'static Rule> {
     RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
+}
+
+/// The fix that the findings of a rule can have.
+#[derive(Clone, Copy, Debug)]
+pub struct Remedy {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// When `--fix` applies it: findings for which a person has to decide have it with `Never`.
+    pub applied: Applied,
+    /// What it does: a lower-case phrase that begins with a verb.
+    pub does: &'static str,
+}
+
+impl Rule {
+    /// The fix that its findings can have.
+    pub fn remedy(&self) -> Option<&'static Remedy> {
+        REMEDIES.iter().find(|it| it.rule.id == self.id)
+    }
+}
+
+/// The rules whose findings can be fixed, in the order of ids.
+pub static REMEDIES: &[Remedy] = &[
+    remedy(&accepted_stale::RULE, Applied::Always, "deletes the line of `abide.accepted`"),
+    remedy(&comment_mark_unknown::RULE, Applied::Never, "writes the nearest known mark"),
+    remedy(&disallowed_not_deprecated::RULE, Applied::Always, "adds `deprecated = true`"),
+    remedy(&enum_value_name_case::RULE, Applied::IfCompatible, RENAMES),
+    remedy(&enum_value_prefix_missing::RULE, Applied::IfCompatible, RENAMES),
+    remedy(&enum_value_removed::RULE, Applied::Always, RESERVES),
+    remedy(&field_name_case::RULE, Applied::IfCompatible, RENAMES),
+    remedy(&field_removed::RULE, Applied::Always, RESERVES),
+    remedy(&import_invalid::RULE, Applied::Always, "removes the repeated import"),
+    remedy(&import_unused::RULE, Applied::Always, "removes the import, unless it has a comment"),
+    remedy(&name_not_found::RULE, Applied::Always, "imports the file that declares the name"),
+    remedy(&next_free_field_wrong::RULE, Applied::Always, "writes the number in the comment"),
+    remedy(&reserved_removed::RULE, Applied::Always, "reserves them again"),
+    remedy(&syntax_missing::RULE, Applied::Always, "adds `syntax = \"proto2\";`"),
+    remedy(&waiver_unused::RULE, Applied::Always, "removes a waiver in a comment"),
+    remedy(&zero_value_not_unspecified::RULE, Applied::Never, RENAMES),
+];
+
+const RENAMES: &str = "renames it";
+const RESERVES: &str = "reserves the number and the name";
+
+const fn remedy(rule: &'static Rule, applied: Applied, does: &'static str) -> Remedy {
+    Remedy { rule, applied, does }
 }
 
 /// The rule about lines of `abide.accepted` that accept nothing.
@@ -229,6 +308,9 @@ pub(crate) static WAIVER_INVALID: &Rule = &waiver_invalid::RULE;
 
 /// The rule about waivers that match nothing.
 pub(crate) static WAIVER_UNUSED: &Rule = &waiver_unused::RULE;
+
+/// The rules about what other commands write when the tree changes, as after a fix.
+pub(crate) static AFTER_FIXES: &[&Rule] = &[&version_not_bumped::RULE, &candidate_edited::RULE];
 
 /// The rule about versions that are not recorded.
 pub(crate) static VERSION_NOT_BUMPED: &Rule = &version_not_bumped::RULE;

@@ -157,7 +157,7 @@ impl Override {
 }
 
 /// Whether a file is at a path, or in the folder there.
-fn is_at(file: &str, path: &str) -> bool {
+pub(crate) fn is_at(file: &str, path: &str) -> bool {
     let path = path.trim_start_matches("./").trim_end_matches('/');
     let rest = if matches!(path, "" | ".") { Some("") } else { file.strip_prefix(path) };
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

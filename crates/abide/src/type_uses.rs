@@ -1,6 +1,6 @@
 //! Which types the elements of packages refer to.
 
-use abide_schema::{Element, Field, Method, Package, Tree, Type};
+use abide_schema::{Element, Field, File, Method, Package, Tree, Type};
 
 /// The message or enum that a type is.
 pub(crate) fn element(tree: &Tree, ty: Type) -> Option<Element<'_>> {
@@ -11,6 +11,11 @@ pub(crate) fn element(tree: &Tree, ty: Type) -> Option<Element<'_>> {
     }
 }
 
+/// Whether a type is declared in a tree.
+pub(crate) fn is_declared(ty: Type) -> bool {
+    matches!(ty, Type::Message(_) | Type::Enum(_))
+}
+
 /// The types of a package and those that its services and extensions refer to, each with the name
 /// of the element, sorted by name.
 pub(crate) fn from_elements(package: Package<'_>) -> Vec<(String, Type)> {
@@ -19,20 +24,27 @@ pub(crate) fn from_elements(package: Package<'_>) -> Vec<(String, Type)> {
         let messages = file.all_messages().filter(|it| !it.is_map_entry());
         found.extend(messages.map(|it| (it.full_name(), Type::Message(it.id))));
         found.extend(file.all_enums().map(|it| (it.full_name(), Type::Enum(it.id))));
-        for extension in file.extensions() {
-            found.extend(of_extension(extension).map(|it| (extension.full_name(), it)));
-        }
-        for service in file.services() {
-            let both = |it: Method<'_>| [it.input(), it.output()].map(|it| it.map(|it| it.id));
-            let types = service.methods().flat_map(both).flatten();
-            found.extend(types.map(|it| (service.full_name(), Type::Message(it))));
-        }
+        found.extend(of_file(file).map(|(from, to)| (from.full_name(), to)));
     }
     let tree = package.files().next().map(|it| it.tree);
     found.sort_by_cached_key(|(from, to)| {
         (from.clone(), tree.and_then(|tree| element(tree, *to)).map(|it| it.full_name()))
     });
     found
+}
+
+/// The extensions at the top of a file and its services, with each type that they refer to.
+pub(crate) fn of_file<'t>(file: File<'t>) -> impl Iterator<Item = (Element<'t>, Type)> {
+    let extensions = file.extensions().flat_map(|it| {
+        let types = of_extension(it).filter(|ty| is_declared(*ty));
+        types.map(move |ty| (Element::Field(it), ty))
+    });
+    let services = file.services().flat_map(|service| {
+        let both = |it: Method<'t>| [it.input(), it.output()].map(|it| it.map(|it| it.id));
+        let types = service.methods().flat_map(both).flatten();
+        types.map(move |ty| (Element::Service(service), Type::Message(ty)))
+    });
+    extensions.chain(services)
 }
 
 /// The type of a field; of a map that of its values.

@@ -5,8 +5,9 @@
 //! `syntax`, `edition` or `package` it covers the file, and the package itself.
 //! The comments of buf, `// buf:lint:ignore ID`, count for the findings that have
 //! the alias `buf:ID`, where they count for buf: above `package`, only for findings
-//! about the statement itself.
+//! about the statement itself. [`linter_comments`] has those of other linters.
 
+mod linter_comments;
 mod scopes;
 
 use abide_schema::{File, Place};
@@ -16,9 +17,10 @@ use memchr::memmem;
 use rayon::prelude::*;
 
 use crate::buf_lint::ignored_by;
-use crate::comment_scope::{CommentScopes, Covers, comments, lines};
+use crate::comment_scope::{CommentScopes, comments, lines};
 use crate::dates::parse_date;
 use crate::finding::Finding;
+use crate::fix::comments::without_comment_line;
 use crate::location::Location;
 use crate::policy::WaiverTarget;
 use crate::rule::{Context, Group, Rule};
@@ -27,7 +29,8 @@ use crate::security_fixes::{SECURITY_MARKER, gives_reason};
 use crate::suggestion::did_you_mean;
 use crate::target_index::TargetIndex;
 
-use self::scopes::WaiverScopes;
+use self::linter_comments::LinterComments;
+use self::scopes::{Reach, WaiverScopes};
 
 /// The text that marks a comment as a waiver.
 pub(crate) const MARKER: &str = "abide:allow";
@@ -38,9 +41,11 @@ pub(crate) const BUF_MARKER: &str = "buf:lint:ignore";
 struct Waiver {
     allows: Allows,
     until: Option<Date>,
-    covers: Covers,
+    reach: Reach,
     /// From the marker to the end of its line.
     place: Place,
+    /// The comment that it is in.
+    comment: Span,
     used: bool,
 }
 
@@ -143,10 +148,17 @@ impl<'p> Waivers<'p> {
         // A waiver is only checked if its rule could have matched it.
         for waiver in &self.in_comments {
             let Allows::Rule(rule) = waiver.allows else { continue };
-            let package = context.tree.file(waiver.place.file).package().name();
+            let file = context.tree.file(waiver.place.file);
+            let package = file.package().name();
             let location = Location::tree(waiver.place);
             let found = state(rule.id, waiver.until, context.as_of, waiver.used || !ran(rule));
-            findings.extend(found.map(|it| it.finding(location, rule.id, package)));
+            findings.extend(found.map(|it| {
+                let mut finding = it.finding(location, rule.id, package);
+                if finding.rule == WAIVER_UNUSED.id {
+                    finding.fix(without_comment_line(file, waiver.place.span, waiver.comment));
+                }
+                finding
+            }));
         }
         for (waiver, used) in context.policy.waivers.iter().zip(self.used) {
             let name = match &waiver.target {
@@ -212,12 +224,17 @@ fn in_comments<'t>(
     let decl = file.decl();
     let text = decl.source_text()?;
     let marked = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
-    if !marked(MARKER) && !marked(BUF_MARKER) && !marked(SECURITY_MARKER) {
+    // One search tells most texts without a comment of any linter.
+    let may_lint = marked("lint");
+    let of_linters = may_lint && LinterComments::marked(text, &context.policy.lint);
+    let of_buf = may_lint && marked(BUF_MARKER);
+    if !of_linters && !of_buf && !marked(MARKER) && !marked(SECURITY_MARKER) {
         return None;
     }
     let ast = decl.ast()?;
     let scopes = CommentScopes::of(ast, text);
     let (mut waivers, mut findings) = (Vec::new(), Vec::new());
+    let mut linters = LinterComments::of(&scopes, text, &context.policy.lint);
     for (comment, token_end) in comments(text) {
         let covers = scopes.covered(comment, token_end);
         for line in lines(text, comment.span) {
@@ -228,8 +245,9 @@ fn in_comments<'t>(
                     Ok((rule, until)) => waivers.push(Waiver {
                         allows: Allows::Rule(rule),
                         until,
-                        covers,
+                        reach: Reach::Whole(covers),
                         place,
+                        comment: comment.span,
                         used: false,
                     }),
                     Err((at, defect)) => {
@@ -250,19 +268,32 @@ fn in_comments<'t>(
                 };
                 let package = file.package().name();
                 findings.push(defect.finding(Location::tree(place), file.path(), package));
-            } else if context.policy.lint.buf_comments
+            } else if context.policy.lint.of(file).buf_comments
                 && let Some(id) = words.strip_prefix(BUF_MARKER)
                 && let Some(id) = id.strip_prefix(' ')
                 && scopes.leads(comment, token_end)
             {
                 waivers.extend(ignored_by(id).map(|alias| {
                     let covers = scopes.buf_covered(comment, covers, context.policy.follows(alias));
-                    let allows = Allows::Alias(alias);
-                    Waiver { allows, until: None, covers, place, used: false }
+                    let (allows, reach) = (Allows::Alias(alias), Reach::Whole(covers));
+                    Waiver { allows, until: None, reach, place, comment: comment.span, used: false }
                 }));
+            } else if of_linters {
+                linters.read(comment, token_end, line);
             }
         }
     }
+    waivers.extend(linters.finish().into_iter().map(|(alias, line, reach)| {
+        let place = Place { file: file.id, span: line };
+        Waiver {
+            allows: Allows::Alias(alias),
+            until: None,
+            reach,
+            place,
+            comment: place.span,
+            used: false,
+        }
+    }));
     Some((file, waivers, findings))
 }
 

@@ -393,7 +393,7 @@ fn check_and_bump_ask_for_the_same() {
         assert_eq!(plan.required_bump(), bump, "{package} {toml}");
         let reasons = plan.packages.iter().flat_map(|it| &it.reasons);
         assert_eq!(reasons.filter(|it| it.waived).count(), usize::from(waives), "{package}");
-        let accepted = abide::Accepted::parse(&abide::Accepted::text(&report.findings))
+        let accepted = abide::Accepted::parse(&abide::Accepted::text("", &report.findings))
             .expect("what is written is read");
         let options = Options { accepted: Some(&accepted), ..options };
         let lower = bump.min(Bump::Minor);

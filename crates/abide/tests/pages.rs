@@ -6,7 +6,8 @@
 //! `toml` block is the `abide.toml` of the blocks behind it, `text
 //! file=abide.accepted` the accepted findings, `text file=abide.lock` the record
 //! of versions, `text file=features.txt` a list of features, and `proto old file=PATH` a file
-//! of the old tree. `imported` marks a file that is not judged. Pages of rules
+//! of the old tree. A `yaml` block is an instance of the messages of its case, which names its
+//! type in the first line. `imported` marks a file that is not judged. Pages of rules
 //! about changes show compatible changes, too. What is reported at the old side
 //! is marked in the old file.
 //!
@@ -22,9 +23,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide::{
-    Accepted, Check, Config, FeatureFile, Group, Lock, Options, Origin, RULES, Records, Report,
-    Rule, Severity, find_rule,
+    Accepted, Check, Config, FeatureFile, Group, Lock, Options, Origin, REMEDIES, RULES, Records,
+    Report, Rule, Severity, find_rule,
 };
+use abide_instance::{Instance, Notation, ReadOptions};
 use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 use jiff::civil::date;
@@ -71,6 +73,7 @@ struct Case {
     accepted: Option<String>,
     lock: Option<String>,
     features: Option<FeatureFile>,
+    instances: Vec<String>,
 }
 
 fn blocks(page: &str) -> Vec<Block> {
@@ -117,6 +120,12 @@ fn cases(page: &str) -> Vec<Case> {
         let accepted = block.file.as_deref() == Some("abide.accepted");
         let lock = block.file.as_deref() == Some("abide.lock");
         let features = block.file.as_deref() == Some("features.txt");
+        if block.language == "yaml" {
+            let case = cases.last_mut().expect("an instance stands behind its messages");
+            assert_eq!(case.section, block.section, "an instance stands behind its messages");
+            case.instances.push(block.text);
+            continue;
+        }
         if block.language != "proto" && !accepted && !lock && !features {
             continue;
         }
@@ -201,7 +210,10 @@ fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Ve
                 let file = case.features.as_ref().expect("the case has one");
                 (file.path.clone(), outside(&file.text, location.span))
             }
-            Origin::Instance(_) => unreachable!("no page has an instance"),
+            Origin::Instance(index) => {
+                let text = &case.instances[index as usize];
+                (instance_path(index as usize), outside(text, location.span))
+            }
         };
         Expected {
             path,
@@ -213,6 +225,11 @@ fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Ve
         }
     });
     each.collect()
+}
+
+/// The name of an instance in expectations.
+fn instance_path(index: usize) -> String {
+    format!("instance {index}")
 }
 
 /// Judges a case: the rules that reported, or what is marked and not reported
@@ -235,12 +252,20 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
         features: case.features.as_slice(),
         ..Options::on(date(2026, 1, 15))
     };
-    let report = abide::check(&new, &policy, options);
+    let mut report = abide::check(&new, &policy, options);
+    let read = ReadOptions { notation: Notation::Yaml, ty: None, dialect: None };
+    let texts = case.instances.iter().map(|it| Instance::read(&new, it.as_bytes(), read));
+    let instances: Vec<Instance> = texts.collect();
+    let judged = abide::check_instances(&new, &policy, options.as_of, &instances);
+    report.findings.extend(judged.findings);
 
     let mut expected = markers("abide.toml", &case.config, "#");
     expected.extend(markers("abide.accepted", case.accepted.as_deref().unwrap_or_default(), "#"));
     if let Some(file) = &case.features {
         expected.extend(markers(&file.path, &file.text, "#"));
+    }
+    for (index, text) in case.instances.iter().enumerate() {
+        expected.extend(markers(&instance_path(index), text, "#"));
     }
     for block in &case.files {
         let side = if block.old { "old " } else { "" };
@@ -336,10 +361,25 @@ fn the_index_of_rules_is_fresh() {
             index += &format!("| [`{0}`]({0}.md) | {severity} | {1} |\n", rule.id, rule.summary);
         }
     }
+    index += "\n## Fixes\n\nWhat `abide lint --fix` and `abide check --fix` do. `if-compatible` means: where \
+              the policy lets the package\nchange this way; `never`: an editor offers it, and a \
+              person decides.\n\n| rule | applied | the fix |\n|---|---|---|\n";
+    for it in REMEDIES {
+        let (id, word) = (it.rule.id, it.applied.word());
+        index += &format!("| [`{id}`]({id}.md) | {word} | {} |\n", it.does);
+    }
     let path = rules_folder().join("README.md");
     if std::env::var_os("SNAPSHOTS").is_some_and(|it| it == "overwrite") {
         std::fs::write(&path, &index).expect("the folder is writable");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(written == index, "the index is stale: {refresh}");
+}
+
+#[test]
+fn the_page_of_a_rule_says_whether_it_can_be_fixed() {
+    for rule in RULES {
+        let says = rule.page.split("## How to fix").nth(1).is_some_and(|it| it.contains("--fix`"));
+        assert_eq!(says, rule.remedy().is_some(), "{}", rule.id);
+    }
 }

@@ -77,7 +77,7 @@ impl Bench {
                 )
                 .into());
             }
-            if tool.name.starts_with("abide") {
+            if tool.name.starts_with("abide") && tool.name != "abide build" {
                 tool.checks.push_str(&summary(&said.stdout)?);
             } else if matches!(tool.name, "buf lint" | "buf breaking") {
                 write!(

@@ -222,9 +222,9 @@ const SOURCE_INFO: u32 = 9;
 
 /// The content of a descriptor without source info: its sorted imports with their kinds, and
 /// everything else.
-type Said<'a> = (Vec<(&'a str, [bool; 2])>, Vec<(u32, Value<'a>)>);
+pub(super) type Said<'a> = (Vec<(&'a str, [bool; 2])>, Vec<(u32, Value<'a>)>);
 
-fn said(file: &[u8]) -> Result<Said<'_>> {
+pub(super) fn said(file: &[u8]) -> Result<Said<'_>> {
     let mut rest = fields(file)?;
     let is = |wanted: u32, index: usize| {
         let index = Value::Varint(index as u64);

@@ -269,7 +269,8 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             doubt.that(opaque_why(pb.opaque.difference(&pa.opaque)));
         }
         let nothing = !pa.skip
-            && (self.is_empty(&pa.values) || pa.keys.as_ref().is_some_and(|it| self.is_empty(it)));
+            && (pa.values.accepts_nothing(self.a.tree)
+                || pa.keys.as_ref().is_some_and(|it| it.accepts_nothing(self.a.tree)));
         if count_a.most == Some(0) || nothing {
             return doubt.end();
         }
@@ -324,29 +325,6 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             }
         }
         if unseen && doubt.0.is_none() { Included::No(None) } else { doubt.end() }
-    }
-
-    /// Whether `a` is known to accept no value.
-    fn is_empty(&self, values: &ValueLimits) -> bool {
-        if values.skip || values.zero_passes {
-            return false;
-        }
-        match (&values.set, values.single.shape) {
-            (ValueSet::Numbers(set, _), DatumKind::Number(kind)) => {
-                set.intersection(&domain(self.a.tree, values.single, kind)).is_empty()
-            }
-            (ValueSet::Strings(set), shape) => match &set.among {
-                Some(among) => {
-                    among.iter().all(|text| matches!(set.evaluate(text), Acceptance::Rejected(_)))
-                }
-                None => {
-                    let utf8 = shape != DatumKind::Bytes;
-                    within(set, TextSearch::default(), utf8, false).0.shortest()
-                        == SearchResult::Nothing
-                }
-            },
-            _ => false,
-        }
     }
 
     /// Whether each value that `a` accepts is accepted by `b`; `without_zero`

@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use abide_schema::{Field, MessageId, Presence, Type};
+use abide_schema::{Field, MessageId, Presence, Tree, Type};
 
 use super::acceptance::Acceptance;
-use super::datum::{Datum, DatumKind, ValueType, element};
+use super::datum::{Datum, DatumKind, ValueType, domain, element};
 use super::formats::StringFormat;
 use super::number_set::NumberSet;
-use super::pattern::{Length, Pattern, TextSearch, literals};
+use super::pattern::{Length, Pattern, SearchResult, TextSearch, literals};
 use super::read::Dialect;
 
 /// An expression that must match, or must not.
@@ -172,6 +172,34 @@ impl ValueLimits {
             (DatumKind::Message, Type::Message(id)) if !self.skip => Some(id),
             _ => None,
         }
+    }
+
+    /// Whether it is known that no value satisfies the rules, whatever the time is.
+    pub(super) fn accepts_nothing(&self, tree: &Tree) -> bool {
+        if self.skip || self.zero_passes {
+            return false;
+        }
+        match (&self.set, self.single.shape) {
+            (ValueSet::Numbers(set, _), DatumKind::Number(kind)) => {
+                set.intersection(&domain(tree, self.single, kind)).is_empty()
+            }
+            (ValueSet::Strings(set), shape) => match &set.among {
+                Some(among) => {
+                    among.iter().all(|text| matches!(set.evaluate(text), Acceptance::Rejected(_)))
+                }
+                None => {
+                    let utf8 = shape != DatumKind::Bytes;
+                    within(set, TextSearch::default(), utf8, false).0.shortest()
+                        == SearchResult::Nothing
+                }
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether no time is before and after the present as the rules ask.
+    pub(super) fn is_never(&self) -> bool {
+        matches!(&self.set, ValueSet::Numbers(_, now) if now.is_empty())
     }
 
     /// Whether a value satisfies the rules. Those of a nested message are checked

@@ -72,7 +72,7 @@ impl Length {
         Length { least: self.least.max(other.least), most }
     }
 
-    fn is_empty(self) -> bool {
+    pub(super) fn is_empty(self) -> bool {
         self.most.is_some_and(|most| most < self.least)
     }
 }
@@ -416,6 +416,12 @@ pub(super) fn from_re2(text: &str) -> Option<String> {
                 letter @ ('A' | 'z' | 'a' | 'f' | 'n' | 'r' | 't' | 'v' | 'x' | 'p' | 'P') => {
                     out.push('\\');
                     out.push(letter);
+                    // The name of a class, or the number of a character.
+                    if matches!(letter, 'x' | 'p' | 'P') && chars.next_if_eq(&'{').is_some() {
+                        out.push('{');
+                        out.extend(chars.by_ref().take_while(|it| *it != '}'));
+                        out.push('}');
+                    }
                 }
                 // Octal numbers, back references, and words of other dialects.
                 other if other.is_ascii_alphanumeric() => return None,
@@ -495,6 +501,7 @@ mod tests {
             (r"^\Qa.b\E+$", "a.bb", "axb"),
             (r"^[a\w~]$", "~", "-"),
             (r"\bfoo\b", "a foo", "afoo"),
+            (r"^\p{Greek}\x{E9}\pL$", "\u{3b1}\u{e9}b", "a\u{e9}b"),
         ];
         for (text, yes, no) in cases {
             assert!(pattern(text).is_match(yes.as_bytes()), "`{text}` matches `{yes}`");

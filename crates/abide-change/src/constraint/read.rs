@@ -178,7 +178,7 @@ fn declared<'t>(field: Field<'t>, prefix: &str) -> impl Iterator<Item = Literal>
 }
 
 /// The place of an entry of the options of an element.
-fn place(element: Element<'_>, entry: &Entry) -> Place {
+pub(super) fn place(element: Element<'_>, entry: &Entry) -> Place {
     let fallback = element.place(Part::Name);
     if entry.span.is_empty() && entry.key.is_empty() {
         fallback

@@ -114,14 +114,17 @@ impl<'t> Diff<'t> {
         let tie = |old, new| {
             if may_be_renamed(old, new) { Tie::Neighbour } else { Tie::Stranger }
         };
+        let everything = || self.old.packages().chain(self.new.packages()).collect();
+        let stayed = self.old.packages().filter(|it| self.new_package(*it).is_some());
+        let common: FxHashSet<&str> = stayed.flat_map(|it| it.name().split('.')).collect();
         for (old, new) in matches(
             old.collect(),
             new.collect(),
-            package_profile,
+            |it| package_profile(it, &common),
             Package::full_name,
             |_| true,
             tie,
-            Vec::new,
+            everything,
         ) {
             self.packages.add(old.id, new.id);
         }
@@ -393,9 +396,9 @@ fn feature(parts: impl Hash) -> Feature {
     hasher.finish()
 }
 
-fn profile<'n, T>(
+fn profile<T>(
     of: T,
-    hints: impl Iterator<Item = &'n str>,
+    hints: impl Iterator<Item = Feature>,
     features: impl Iterator<Item = Feature>,
 ) -> Profile<T> {
     let set = |features: &mut dyn Iterator<Item = Feature>| {
@@ -404,16 +407,22 @@ fn profile<'n, T>(
         features.dedup();
         features
     };
-    let mut hints = hints.map(feature);
-    let mut features = features;
+    let (mut hints, mut features) = (hints, features);
     let standard = Vec::new();
     Profile { of, features: set(&mut features), hints: set(&mut hints), standard }
 }
 
-fn package_profile(package: Package<'_>) -> Profile<Package<'_>> {
+/// `common` are the components of names that others keep: to share one of them, such
+/// as the name of a company, says nothing.
+fn package_profile<'t>(package: Package<'t>, common: &FxHashSet<&str>) -> Profile<Package<'t>> {
     // The version is the part of a name that changes most.
-    let hints = package.name().split('.');
-    let hints = hints.filter(|it| PackageVersion::parse_component(it).is_none());
+    let components = package.name().split('.');
+    let components = components.filter(|it| PackageVersion::parse_component(it).is_none());
+    let stem: Vec<&str> = components.collect();
+    let hints = stem.iter().map(|component| match common.contains(component) {
+        true => feature((component, &stem)),
+        false => feature(component),
+    });
     let types = package.files().flat_map(top_level);
     let types = types.filter(|it| !matches!(it, Element::Field(_)));
     let types = types.map(|it| feature((it.noun(), it.name())));
@@ -433,17 +442,17 @@ fn message_profile(message: Message<'_>) -> Profile<Message<'_>> {
     let is_standard = |it: &Field<'_>| STANDARD_FIELDS.contains(&it.name());
     let standard = message.fields().filter(is_standard).map(of_field).collect();
     let fields = message.fields().map(of_field);
-    Profile { standard, ..profile(message, std::iter::once(message.name()), fields) }
+    Profile { standard, ..profile(message, std::iter::once(feature(message.name())), fields) }
 }
 
 fn enum_profile(item: Enum<'_>) -> Profile<Enum<'_>> {
     let values = item.values().map(|value| feature((value.number(), value.name())));
-    profile(item, std::iter::once(item.name()), values)
+    profile(item, std::iter::once(feature(item.name())), values)
 }
 
 fn service_profile(service: Service<'_>) -> Profile<Service<'_>> {
     let methods = service.methods().map(|it| feature(it.name()));
-    profile(service, std::iter::once(service.name()), methods)
+    profile(service, std::iter::once(feature(service.name())), methods)
 }
 
 /// Who of the new side has a feature, and how many of the old side have.

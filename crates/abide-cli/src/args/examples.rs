@@ -22,6 +22,7 @@ Examples:
   abide check --format github           print annotations for a pull request
   abide check --statistics              how often each rule reports
   abide check --select field-removed,import-unused --limit 10
+  abide check --against git:main... --fix   fix what can be fixed, as reserving numbers
   abide check --accept                  record today's findings, report later ones";
 
 pub(super) const CHANGED: &str = "\
@@ -36,6 +37,8 @@ Examples:
   abide lint                                      lint the configured tree
   abide lint --select PACKAGE_VERSION_SUFFIX      one rule, here by its name in buf
   abide lint proto --preset google                lint a folder with another preset
+  abide lint --fix                                fix what can be fixed
+  abide lint --diff                               show what --fix would change
   abide lint --format sarif --output lint.sarif   write a report for code scanning";
 
 pub(super) const BREAKING: &str = "\
@@ -126,7 +129,8 @@ pub(super) const EXPLAIN: &str = "\
 Examples:
   abide explain field-removed
   abide explain buf:PACKAGE_NO_IMPORT_CYCLE   a rule by its name in buf
-  abide explain FIELD_NO_DELETE               the same without the tool";
+  abide explain FIELD_NO_DELETE               the same without the tool
+  abide explain dependencies                  the rules of a group";
 
 pub(super) const RULES: &str = "\
 Examples:

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::TreeArgs;
-
 pub(super) const HELP: &str = "\
 The layout is that of `buf format`: imports and options sorted, one statement a line, two spaces a
 step. No token and no comment is lost, and a file that is formatted stays as it is. Files that
@@ -15,15 +13,20 @@ Examples:
   abide format --write               format the tree that abide.toml names
   abide format proto --diff          show what would change, as a patch
   abide format --check               for CI: name the files that are not formatted
+  abide format --write a.proto b     format a file and a folder
   abide format --stdin-filepath a.proto <a.proto
                                      for editors: from standard input to standard output";
 
 /// Which files to format, and what to do with them.
 #[derive(Args, Debug)]
 pub(crate) struct FormatArgs {
-    /// The tree.
-    #[command(flatten)]
-    pub(crate) tree: TreeArgs,
+    /// What to format: folders and files, or git:REV or an archive to check [default: the configured
+    /// tree]
+    #[arg(value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
+    /// Leave out files in DIR, which only holds imports (repeatable)
+    #[arg(short = 'I', long = "import-path", value_name = "DIR")]
+    pub(crate) import_path: Vec<String>,
     /// What to do with the files.
     #[command(flatten)]
     pub(crate) target: FormatTarget,
@@ -43,6 +46,6 @@ pub(crate) struct FormatTarget {
     #[arg(long)]
     pub(crate) check: bool,
     /// Format standard input and print the result; errors name PATH, which is not read
-    #[arg(long, value_name = "PATH", conflicts_with = "source")]
+    #[arg(long, value_name = "PATH", conflicts_with = "sources")]
     pub(crate) stdin_filepath: Option<PathBuf>,
 }

@@ -121,7 +121,7 @@ fn clash(tree: &Tree, judged: &[FileId]) -> Option<String> {
             clashes.push(format!("error: `{a}` and `{b}` are both imported as `{}`", file.path));
         }
     }
-    if clashes.is_empty() {
+    if clashes.is_empty() && tree.repeats_names() {
         let known: HashSet<_> = tree.problems().iter().map(|it| (it.kind, &it.message)).collect();
         let in_set = |file: &&Arc<FileDecl>| {
             let mut file = FileDecl::clone(file);

@@ -1,7 +1,6 @@
 //! `abide bump`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use abide::{Options, Plan, Records, Status, Verdict};
 use abide_schema::Tree;
@@ -9,7 +8,7 @@ use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
 use super::days;
-use super::file_changes::{failed, open};
+use super::file_changes::{failed, open, writable};
 use super::fitness::{foreign, unless_linked, unlinked};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
@@ -63,7 +62,7 @@ pub(super) fn bump(
     let progress = Progress::new(global.quiet);
     for _ in 0..ATTEMPTS {
         let source = settings.source(tree)?;
-        let folder = if action.write { Some(writable(&source)?) } else { None };
+        let folder = if action.write { Some(writable(source.folder())?) } else { None };
         // Held from the first look at the tree until everything is written, so that two runs
         // cannot overwrite each other's records.
         let guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
@@ -155,16 +154,6 @@ fn plan(
         ..Options::on(global.as_of.unwrap_or_else(today))
     };
     Ok(abide::plan(&loaded.tree, &settings.config.policy, options))
-}
-
-/// The folder of a tree that can be written to.
-pub(super) fn writable(source: &Source) -> Result<&Path, Error> {
-    source.folder().ok_or_else(|| {
-        Error::Usage(format!(
-            "cannot write to `{}`: check the tree out and name its folder",
-            source.name()
-        ))
-    })
 }
 
 /// What to write: first the files, and the lock last.

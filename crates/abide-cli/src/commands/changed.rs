@@ -9,6 +9,7 @@ use abide_upgrade::Closure;
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::{ChangedFiles, ChangedRecords, Loaded, Reached, load_both};
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{ACCEPTED, CONFIG, Settings};
 use crate::source::Source;
@@ -59,11 +60,12 @@ impl Change<'_> {
             )));
         }
         if let Some(name) = self.changed_settings(global, reads_features)? {
-            let (loaded, baseline) = load_both(self.new, self.old, self.progress)?;
-            let why = Some(format!("{name} changed, so everything is reported"));
-            return Ok(Trees { why, ..self.trees(loaded, baseline) });
+            return self.everything(format!("{name} changed"));
         }
         let found = self.find()?;
+        if let Some(folder) = found.untracked() {
+            return self.everything(format!("`{}` is not tracked by git", shown(folder)));
+        }
         let why = self.beyond_slices().or(found.whole());
         if let Some(why) = why {
             return self.whole(&found, why);
@@ -85,12 +87,20 @@ impl Change<'_> {
         )
     }
 
+    /// Loads the whole trees, on all of which there will be a report.
+    fn everything(&self, why: String) -> Result<Trees, Error> {
+        let (loaded, baseline) = load_both(self.new, self.old, self.progress)?;
+        let why = Some(format!("{why}, so everything is reported"));
+        Ok(Trees { why, ..self.trees(loaded, baseline) })
+    }
+
     fn find(&self) -> Result<ChangedFiles<'_>, Error> {
         ChangedFiles::find(self.new, self.old, &self.records(), self.progress)
     }
 
     fn whole(&self, found: &ChangedFiles<'_>, why: &str) -> Result<Trees, Error> {
-        let (loaded, baseline) = load_both(self.new, self.old, self.progress)?;
+        let (mut loaded, baseline) = load_both(self.new, self.old, self.progress)?;
+        loaded.notes.extend(found.note().cloned());
         let reached = Some(found.reached_in(&loaded.tree, &baseline.tree, &self.records()));
         let why = Some(format!("the whole tree was read: {why}"));
         Ok(Trees { reached, why, ..self.trees(loaded, baseline) })
@@ -132,9 +142,14 @@ impl Change<'_> {
         let settings = self.settings;
         let config = global.config.clone().unwrap_or_else(|| settings.folder.join(CONFIG));
         let accepted = settings.accepted_path();
-        for (name, path) in [(CONFIG, &config), (ACCEPTED, &accepted)] {
+        let named = global.config.as_ref().map(|it| it.display().to_string());
+        let config_name = named.unwrap_or_else(|| CONFIG.to_owned());
+        // The configuration of a folder below may have been removed: this one applies instead.
+        let nearer = settings.passed.iter().map(|it| (CONFIG.to_owned(), it));
+        let own = [(config_name, &config), (ACCEPTED.to_owned(), &accepted)];
+        for (name, path) in own.into_iter().chain(nearer) {
             if self.differs(path)? {
-                return Ok(Some(name.to_owned()));
+                return Ok(Some(name));
             }
         }
         if !reads_features {

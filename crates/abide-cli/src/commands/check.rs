@@ -1,16 +1,19 @@
 //! `abide check`, `abide lint` and `abide breaking`.
 
+use std::collections::BTreeSet;
+
 use abide::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
 
 use super::changed::{Change, LAST_COMMIT, Trees};
 use super::file_changes::{failed, open};
 use super::fitness::{foreign, has_texts, left_out, losses, troubles, unlinked};
+use super::fix::Fixer;
 use super::outcome::Outcome;
 use super::selection::Selection;
-use crate::args::{CompareArgs, Global, JudgeArgs};
+use crate::args::{CompareArgs, FixArgs, Global, JudgeArgs};
 use crate::error::Error;
-use crate::load::{Reached, load, load_both, load_old};
+use crate::load::{Loaded, Reached, load, load_both, load_old};
 use crate::owners_file::{OwnersFile, package_owners};
 use crate::progress::Progress;
 use crate::render::{Scene, TextFile};
@@ -32,14 +35,15 @@ struct Work<'a> {
     surfaces: Vec<Surface>,
     accept: bool,
     versions: bool,
+    fix: Option<FixArgs>,
 }
 
-pub(super) fn lint(global: &Global, judge: &JudgeArgs) -> Result<Outcome, Error> {
+pub(super) fn lint(global: &Global, judge: &JudgeArgs, fix: FixArgs) -> Result<Outcome, Error> {
     let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
     let is_git = |spec: &&str| spec.starts_with("git:");
     let against = settings.config.against.as_deref().filter(is_git);
     let changed_since = judge.changed.then_some(against.unwrap_or(LAST_COMMIT));
-    run(global, judge, &settings, &Work { changed_since, ..Work::default() })
+    run(global, judge, &settings, &Work { changed_since, fix: Some(fix), ..Work::default() })
 }
 
 pub(super) fn check(
@@ -47,6 +51,7 @@ pub(super) fn check(
     judge: &JudgeArgs,
     compare: &CompareArgs,
     accept: bool,
+    fix: FixArgs,
 ) -> Result<Outcome, Error> {
     let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
     if accept && settings.is_partial() {
@@ -59,7 +64,7 @@ pub(super) fn check(
             "`--accept` writes {ACCEPTED} for the whole tree: leave `--changed` out"
         )));
     }
-    let work = Work { accept, ..work(judge, compare, &settings) };
+    let work = Work { accept, fix: Some(fix), ..work(judge, compare, &settings) };
     // Whoever set up a gate for a tree expects it to see what breaks.
     let is_gate = settings.file.is_some() && judge.tree.source.is_none() && !judge.changed;
     let compares = work.against.or(work.bump_against).is_some();
@@ -121,8 +126,9 @@ fn run(
         let message = "standard input can be read only once: use `-` for one source";
         return Err(Error::Usage(message.to_owned()));
     }
-    let selection = Selection::of(judge)?;
+    let selection = Selection::of(&judge.show, judge.format)?;
     let source = settings.source(&judge.tree)?;
+    let fixer = work.fix.map(|it| Fixer::open(global, &source, it)).transpose()?.flatten();
     let old_source =
         |spec: Option<&str>| spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose();
     let old_lock = |spec: Option<&str>, source: &Option<Source>| match spec.zip(source.as_ref()) {
@@ -178,28 +184,51 @@ fn run(
     let mut accepted = if accept { None } else { settings.accepted(error_color(global))? };
     progress.step("judging");
     let bump_command = bump_command(global, judge, work);
-    let judge_with = |trees: &Trees, accepted: &Option<(Accepted, TextFile)>| {
-        let options = Options {
-            as_of: global.as_of.unwrap_or_else(today),
-            scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
-            baseline: trees.baseline.as_ref().map(|old| &old.tree),
-            bump_baseline: released.as_ref().map(|old| &old.tree),
-            changes: work.changes || judge.format.is_of_changes,
-            surfaces: &work.surfaces,
-            accepted: accepted.as_ref().map(|(accepted, _)| accepted),
-            records,
-            versions: work.versions,
-            bump_command: &bump_command,
-            partial: settings.is_part(),
-            reached: trees.reached.as_ref(),
-            features: &features,
-        };
-        abide::check(&trees.loaded.tree, &settings.config.policy, options)
+    let shared = Options {
+        as_of: global.as_of.unwrap_or_else(today),
+        scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
+        baseline: None,
+        bump_baseline: released.as_ref().map(|old| &old.tree),
+        changes: work.changes || judge.format.is_of_changes,
+        surfaces: &work.surfaces,
+        accepted: None,
+        records,
+        versions: work.versions,
+        bump_command: &bump_command,
+        partial: settings.is_part(),
+        reached: None,
+        features: &features,
+    };
+    let policy = &settings.config.policy;
+    let judge_with = |trees: &Trees, accepted: &Option<RecordedFindings>| {
+        abide::check(&trees.loaded.tree, policy, options_for(shared, trees, accepted))
     };
     let mut report = judge_with(&trees, &accepted);
-    if let Some(change) = change.as_ref().filter(|_| trees.is_slice && report.depends_on_everything)
-    {
+    let is_too_little = trees.is_slice && (report.depends_on_everything || fixer.is_some());
+    if let Some(change) = change.as_ref().filter(|_| is_too_little) {
         trees = change.load_whole()?;
+        report = judge_with(&trees, &accepted);
+    }
+    if let Some(fixer) = &fixer {
+        unless_unread(&trees.loaded, "fixed")?;
+        progress.step("fixing");
+        let tree = &trees.loaded.tree;
+        let options = options_for(shared, &trees, &accepted);
+        let mut fixed = fixer.fixes(tree, policy, options, &selection);
+        let file = accepted.as_ref().map(|(_, file)| file);
+        notes.extend(fixer.notes(&fixed));
+        if fixer.only_shows() {
+            let prefixes = (&*settings.prefix(&judge.tree), &*settings.config_prefix());
+            let patch = Fixer::patch(tree, &fixed, file, prefixes);
+            progress.finish();
+            say_notes(global, &notes);
+            return Ok(Outcome { troubles: troubles(&trees.loaded), ..patch });
+        }
+        fixer.write(tree, &fixed, settings, file)?;
+        if let Some(tree) = fixed.tree.take() {
+            trees.loaded.tree = tree;
+        }
+        accepted = settings.accepted(error_color(global))?;
         report = judge_with(&trees, &accepted);
     }
     let Trees { loaded, baseline, .. } = &trees;
@@ -221,12 +250,7 @@ fn run(
     }
     let lost: Vec<String> = baseline.iter().chain(&released).flat_map(losses).collect();
     if accept {
-        if !loaded.unreadable.is_empty() {
-            return Err(Error::Usage(format!(
-                "nothing was recorded, because some files cannot be read: {}",
-                troubles(loaded).join("; ")
-            )));
-        }
+        unless_unread(loaded, "recorded")?;
         notes.push(record(settings, &report)?);
         // Accepted findings count less for the required version. Show the report of the next run.
         accepted = settings.accepted(error_color(global))?;
@@ -266,11 +290,7 @@ fn run(
     if global.verbose {
         notes.extend(progress.timings());
     }
-    // Both sides may have the same note.
-    let mut told = std::collections::BTreeSet::new();
-    for note in notes.iter().filter(|note| !global.quiet && told.insert(*note)) {
-        say(&format!("note: {note}"));
-    }
+    say_notes(global, &notes);
     let outcome = Outcome {
         report: Some(text),
         failed,
@@ -279,6 +299,42 @@ fn run(
     // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((trees, released));
     Ok(outcome)
+}
+
+/// Shows notes, each of them once: both sides may have the same one.
+fn say_notes(global: &Global, notes: &[String]) {
+    let mut told = BTreeSet::new();
+    for note in notes.iter().filter(|note| !global.quiet && told.insert(*note)) {
+        say(&format!("note: {note}"));
+    }
+}
+
+/// Fails if the tree could not be read as a whole.
+fn unless_unread(loaded: &Loaded, done: &str) -> Result<(), Error> {
+    match loaded.unreadable.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Usage(format!(
+            "nothing was {done}, because some files cannot be read: {}",
+            troubles(loaded).join("; ")
+        ))),
+    }
+}
+
+/// `abide.accepted`, read, and its text.
+type RecordedFindings = (Accepted, TextFile);
+
+/// The options of a run, for these trees.
+fn options_for<'a>(
+    shared: Options<'a>,
+    trees: &'a Trees,
+    accepted: &'a Option<RecordedFindings>,
+) -> Options<'a> {
+    Options {
+        baseline: trees.baseline.as_ref().map(|old| &old.tree),
+        accepted: accepted.as_ref().map(|(accepted, _)| accepted),
+        reached: trees.reached.as_ref(),
+        ..shared
+    }
 }
 
 /// The command that records the versions of the same tree, since the same release.
@@ -313,7 +369,11 @@ fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let folder = &open(&settings.folder)?;
     let path = ACCEPTED.as_ref();
     let count = accepted.len();
-    let text = Accepted::text(accepted);
+    let before = folder.read(path).map_err(failed("read", folder, path))?;
+    let before = String::from_utf8(before.unwrap_or_default()).map_err(|_| {
+        Error::Usage(format!("`{ACCEPTED}` is not UTF-8: save it as UTF-8, or remove it"))
+    })?;
+    let text = Accepted::text(&before, accepted);
     folder.replace(path, text.as_bytes()).map_err(failed("write", folder, path))?;
     Ok(match count {
         1 => format!("1 finding recorded in {ACCEPTED}"),

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use abide::{DeprecationList, Status};
 
-use super::bump::writable;
-use super::file_changes::{failed, open};
+use super::file_changes::{failed, open, writable};
 use super::fitness::{has_texts, link_errors, troubles, unless_linked};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
@@ -14,8 +13,9 @@ use crate::diff::unified;
 use crate::error::Error;
 use crate::generated_part::{Unfit, replaced};
 use crate::load::load;
+use crate::printable::shown;
 use crate::progress::Progress;
-use crate::render::{DEPRECATIONS_TITLE, DeprecationReport, deprecation_tables};
+use crate::render::{DEPRECATIONS_TITLE, DeprecationReport, deprecation_tables, is_of_tables};
 use crate::settings::{Settings, lock, today};
 use crate::source::Source;
 use crate::terminal::{error_color, look, say, say_rendered};
@@ -36,7 +36,7 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
     let progress = Progress::new(global.quiet);
     let source = settings.source(&args.tree)?;
     let path = settings.config.policy.deprecation.file.as_deref().unwrap_or(FILE);
-    let folder = if action.write { Some(writable(&source)?) } else { None };
+    let folder = if action.write { Some(writable(source.folder())?) } else { None };
     let _guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
     let loaded = load(&source, &progress)?;
     if of_file && !has_texts(&loaded.tree) {
@@ -119,12 +119,19 @@ impl ListFile {
             return Ok(ListFile { old, new: None });
         }
         let tables = deprecation_tables(list);
-        let new = replaced(old.as_deref(), DEPRECATIONS_TITLE, &tables, overwrite);
+        let old_text = old.as_deref();
+        let new = replaced(old_text, DEPRECATIONS_TITLE, &tables, is_of_tables, overwrite);
         let new = new.map_err(|unfit| match unfit {
             Unfit::Foreign => Error::Usage(format!(
                 "`{path}` was not written by abide: put the lines `<!-- abide deprecations: begin \
                  -->` and `<!-- abide deprecations: end -->` where the list belongs, or replace \
                  the whole file with `abide deprecations --write --overwrite`"
+            )),
+            Unfit::Edited(line) => Error::Usage(format!(
+                "abide did not write the line `{}` in the part of `{path}` that it replaces: move \
+                 it out of that part, or replace the part with `abide deprecations --write \
+                 --overwrite`",
+                shown(&line)
             )),
             Unfit::Marks => Error::Usage(format!(
                 "`{path}` must have one line `<!-- abide deprecations: begin -->` and below it one \

@@ -1,20 +1,23 @@
 //! `abide explain` and `abide rules`.
 
-use abide::{Rule, rules_named};
+use abide::{Group, Rule, rule_family, rules_named};
 
 use super::outcome::Outcome;
 use crate::args::Global;
 use crate::error::Error;
-use crate::render::{RulePage, RulesFormat, human_page, markdown_page};
+use crate::render::{RulesFormat, family_page, laid_out, rule_page};
 use crate::settings::Settings;
 use crate::terminal::{error_color, look};
 
 pub(super) fn explain(global: &Global, name: &str) -> Result<Outcome, Error> {
-    let page = RulePage { name, rules: &named(name)? };
+    let page = match rule_family(name) {
+        Some(family) => family_page(&family),
+        None => rule_page(name, &named(name)?),
+    };
     let look = look(global, true);
     Ok(Outcome::of(match look.is_terminal || look.color {
-        true => human_page(&page, look),
-        false => markdown_page(&page),
+        true => laid_out(&page, look),
+        false => page,
     }))
 }
 
@@ -24,7 +27,11 @@ pub(super) fn named(name: &str) -> Result<Vec<&'static Rule>, Error> {
     if rules.is_empty() {
         let near = abide::nearest_rule(name)
             .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        let message = format!("unknown rule `{name}`{near} (`abide rules` lists all rules)");
+        let groups: Vec<&str> = Group::ALL.iter().map(|it| it.name()).collect();
+        let groups = groups.join("`, `");
+        let message = format!(
+            "unknown rule `{name}`{near} (`abide rules` lists all rules; the groups are `{groups}`)"
+        );
         return Err(Error::Usage(message));
     }
     Ok(rules)

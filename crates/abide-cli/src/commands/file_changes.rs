@@ -96,9 +96,11 @@ pub(super) fn take_losing<'a>(changes: &mut Changes<'a>) -> Changes<'a> {
     losing
 }
 
-/// Fails if somebody edited one of the files since it was read.
+/// Fails if somebody edited one of the files since it was read, or one may not be written: better
+/// now than after half of the work.
 pub(super) fn unedited(folder: &Folder, changes: &Changes<'_>) -> Result<(), Error> {
     for (path, change) in changes {
+        folder.unprotected(path.as_ref()).map_err(failed("write", folder, path.as_ref()))?;
         let is_still = folder.is_still(path.as_ref(), change.old.as_deref());
         let cannot = |error| Error::File { what: format!("cannot read `{}`", shown(path)), error };
         if !is_still.map_err(cannot)? {
@@ -143,6 +145,14 @@ pub(super) fn put(folder: &Folder, path: &Path, text: &[u8]) -> Result<(), Error
         Err(error) => Err(error),
     };
     written.map_err(failed("write", folder, path))
+}
+
+/// The folder of a tree on disk, for a command that writes to it.
+pub(super) fn writable<F>(folder: Option<F>) -> Result<F, Error> {
+    folder.ok_or_else(|| {
+        let message = "`--write` needs a tree on disk: check the tree out and name its folder";
+        Error::Usage(message.to_owned())
+    })
 }
 
 /// The folder of a tree, to write below it.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use abide::{Check, Report, Rule, RuleScope, Severity};
 use abide_schema::Tree;
+use abide_upgrade::Refusal;
 
 use super::outcome::Outcome;
 use crate::args::Global;
@@ -32,6 +33,24 @@ pub(super) fn unless_linked(
     errors.iter().for_each(|text| say_rendered(text));
     say("note: nothing was written");
     Some(Outcome { troubles, ..Outcome::nothing(errors.is_some()) })
+}
+
+/// What a refusal of the work on a tree comes to. Errors of the language come before it: they may be
+/// why. `nothing` says what was not done.
+pub(super) fn refused(
+    global: &Global,
+    settings: &Settings,
+    tree: &Tree,
+    refusal: &Refusal,
+    nothing: &str,
+) -> Result<Outcome, Error> {
+    match link_errors(global, settings, tree) {
+        Some(errors) => say_rendered(&errors),
+        None if refusal.is_of_tree() => say(&format!("error: {refusal}")),
+        None => return Err(Error::Usage(refusal.to_string())),
+    }
+    say(&format!("note: {nothing}"));
+    Ok(Outcome::nothing(true))
 }
 
 /// What protoc would refuse in the judged files of a tree, rendered for people; `None` if the tree

@@ -2,86 +2,170 @@
 
 use std::collections::HashSet;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use abide::{Lock, counted};
 use abide_syntax::{LineIndex, SyntaxError};
 use rayon::prelude::*;
 
-use super::file_changes::{Author, Changes, FileChange, diff_of, unedited, write_changes};
+use super::file_changes::{
+    Author, Changes, FileChange, diff_of, open, unedited, writable, write_changes,
+};
+use super::folder_lock::exclusive;
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
-use super::upgrade::{Opened, writable};
-use crate::args::{FormatArgs, Global};
+use crate::args::{FormatArgs, Global, TreeArgs};
 use crate::error::Error;
 use crate::printable::shown;
+use crate::progress::Progress;
+use crate::settings::Settings;
 use crate::source::{Contents, MAX_FILE};
-use crate::terminal::say;
+use crate::terminal::{error_color, say};
 
 pub(super) fn format(global: &Global, args: &FormatArgs) -> Result<Outcome, Error> {
     if let Some(path) = &args.target.stdin_filepath {
         return format_stdin(path);
     }
-    let target = &args.target;
-    let Opened { progress, settings, folder, guard: _guard } =
-        Opened::of(global, &args.tree, target.write)?;
-    let source = settings.source(&args.tree)?;
-    progress.step("reading");
-    let Contents::Files { files, problems, notes } = source.read()? else {
-        let message = "descriptors have no layout: name a folder, a file, a revision or an archive";
-        return Err(Error::Usage(message.to_owned()));
-    };
-    let lock = MadeFiles::of(global, &source)?.lock;
-    let made: HashSet<&str> = lock.iter().flat_map(Lock::made_paths).collect();
-    let (made, files): (Vec<_>, Vec<_>) =
-        files.into_iter().filter(|it| !it.imported).partition(|it| made.contains(&*it.display));
-    progress.step(format!("formatting {}", counted(files.len(), "file")));
-    let formatted: Vec<_> = files.par_iter().map(|it| abide_format::format(&it.text)).collect();
-    let mut changes = Changes::new();
-    let mut refused = Vec::new();
-    for (file, formatted) in files.iter().zip(&formatted) {
-        match formatted {
-            Ok(text) if **text == *file.text => {}
-            Ok(text) => {
-                let old = Some(file.text.to_vec());
-                let author = Author::Abide;
-                let change = FileChange { old, new: Some(text), last: false, author };
-                changes.insert(file.display.to_string(), change);
+    let mut run = Run::new(global, args);
+    if args.sources.is_empty() {
+        run.format(None)?;
+    }
+    for source in &args.sources {
+        run.format(Some(source))?;
+    }
+    Ok(run.finish())
+}
+
+/// A run over one tree or several.
+struct Run<'a> {
+    global: &'a Global,
+    args: &'a FormatArgs,
+    /// The files so far, so that none counts twice that two sources hold.
+    seen: HashSet<PathBuf>,
+    /// The names of files that are not formatted, or a patch.
+    report: String,
+    refused: Vec<String>,
+    notes: Vec<String>,
+    troubles: Vec<String>,
+    files: usize,
+    changed: usize,
+    /// How many files were left out because an upgrade wrote them.
+    made: usize,
+}
+
+impl<'a> Run<'a> {
+    fn new(global: &'a Global, args: &'a FormatArgs) -> Run<'a> {
+        Run {
+            global,
+            args,
+            seen: HashSet::new(),
+            report: String::new(),
+            refused: Vec::new(),
+            notes: Vec::new(),
+            troubles: Vec::new(),
+            files: 0,
+            changed: 0,
+            made: 0,
+        }
+    }
+
+    /// Formats a tree, or a file.
+    fn format(&mut self, source: Option<&String>) -> Result<(), Error> {
+        let (global, target) = (self.global, &self.args.target);
+        let import_path = self.args.import_path.clone();
+        let tree = TreeArgs { source: source.cloned(), import_path };
+        let progress = Progress::new(global.quiet);
+        let settings = Settings::read(global, source.map(String::as_str), error_color(global))?;
+        let path = settings.file_folder(&tree);
+        let _guard = match path.as_deref().filter(|_| target.write) {
+            Some(folder) => exclusive(folder, global)?,
+            None => None,
+        };
+        let folder = path.as_deref().map(open).transpose()?;
+        let source = settings.source(&tree)?;
+        progress.step("reading");
+        let Contents::Files { files, problems, notes } = source.read()? else {
+            let message =
+                "descriptors have no layout: name a folder, a file, a revision or an archive";
+            return Err(Error::Usage(message.to_owned()));
+        };
+        let lock = MadeFiles::of(global, &source)?.lock;
+        let made: HashSet<&str> = lock.iter().flat_map(Lock::made_paths).collect();
+        let place = |path: &str| match &folder {
+            Some(folder) => folder.path().join(path),
+            None => Path::new(source.name()).join(path),
+        };
+        let mut files = files;
+        files.retain(|it| !it.imported && self.seen.insert(place(&it.display)));
+        let (made, files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|it| made.contains(&*it.display));
+        progress.step(format!("formatting {}", counted(files.len(), "file")));
+        let formatted: Vec<_> = files.par_iter().map(|it| abide_format::format(&it.text)).collect();
+        // The paths of several trees count from the folder that all of them are seen from.
+        let several = self.args.sources.len() > 1;
+        let name = |it: &str| match path.as_deref().filter(|_| several) {
+            Some(folder) => settings.seen_from_here(it, folder),
+            None => it.to_owned(),
+        };
+        let mut changes = Changes::new();
+        for (file, formatted) in files.iter().zip(&formatted) {
+            match formatted {
+                Ok(text) if **text == *file.text => {}
+                Ok(text) => {
+                    let old = Some(file.text.to_vec());
+                    let author = Author::Abide;
+                    let change = FileChange { old, new: Some(text), last: false, author };
+                    changes.insert(file.display.to_string(), change);
+                }
+                Err(errors) => {
+                    self.refused.extend(complaints(&name(&file.display), &file.text, errors));
+                }
             }
-            Err(errors) => refused.extend(complaints(&file.display, &file.text, errors)),
         }
+        if target.write {
+            let folder = writable(folder)?;
+            unedited(&folder, &changes)?;
+            write_changes(&folder, &changes)?;
+        } else if target.diff {
+            self.report.push_str(&diff_of(&changes, &settings.prefix(&tree)));
+        } else {
+            self.report.extend(changes.keys().map(|it| format!("{}\n", shown(&name(it)))));
+        }
+        progress.finish();
+        self.files += files.len();
+        self.changed += changes.len();
+        self.made += made.len();
+        self.notes.extend(notes);
+        self.troubles.extend(problems.iter().map(ToString::to_string));
+        Ok(())
     }
-    let outcome = if target.write {
-        let folder = writable(folder)?;
-        unedited(&folder, &changes)?;
-        write_changes(&folder, &changes)?;
-        Outcome::nothing(false)
-    } else if target.diff {
-        Outcome::of(diff_of(&changes, &settings.prefix(&args.tree)))
-    } else {
-        let lines: String = changes.keys().map(|it| format!("{}\n", shown(it))).collect();
-        Outcome { failed: !changes.is_empty(), ..Outcome::of(lines) }
-    };
-    progress.finish();
-    refused.iter().for_each(|complaint| say(complaint));
-    if !global.quiet {
-        for note in &notes {
-            say(&format!("note: {note}"));
+
+    /// Says what was found.
+    fn finish(self) -> Outcome {
+        let target = &self.args.target;
+        self.refused.iter().for_each(|complaint| say(complaint));
+        if !self.global.quiet {
+            for note in &self.notes {
+                say(&format!("note: {note}"));
+            }
+            if self.made > 0 {
+                let made = counted(self.made, "file");
+                say(&format!("note: left out {made} that `abide upgrade` wrote"));
+            }
+            let all = counted(self.files, "file");
+            match self.changed {
+                0 => {}
+                some if target.write => say(&format!("note: formatted {some} of {all}")),
+                some => say(&format!("note: {some} of {all} not formatted")),
+            }
         }
-        if !made.is_empty() {
-            let made = counted(made.len(), "file");
-            say(&format!("note: left out {made} that `abide upgrade` wrote"));
-        }
-        let all = counted(files.len(), "file");
-        match changes.len() {
-            0 => {}
-            some if target.write => say(&format!("note: formatted {some} of {all}")),
-            some => say(&format!("note: {some} of {all} not formatted")),
-        }
+        let failed = target.check && self.changed > 0 || !self.refused.is_empty();
+        let outcome = match target.write {
+            true => Outcome::nothing(failed),
+            false => Outcome { failed, ..Outcome::of(self.report) },
+        };
+        Outcome { troubles: self.troubles, ..outcome }
     }
-    let troubles = problems.iter().map(ToString::to_string).collect();
-    let failed = outcome.failed || !refused.is_empty();
-    Ok(Outcome { troubles, failed, ..outcome })
 }
 
 /// Formats standard input. Nothing is printed of a text with errors.

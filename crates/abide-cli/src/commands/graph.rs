@@ -20,7 +20,10 @@ pub(super) fn graph(
     format: Option<&'static GraphFormat>,
     imports: bool,
 ) -> Result<Outcome, Error> {
-    let format = format.unwrap_or_else(|| format_of(global.output.as_deref()));
+    let format = match format {
+        Some(format) => format,
+        None => format_of(global.output.as_deref())?,
+    };
     let progress = Progress::new(global.quiet);
     let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
     let loaded = load(&settings.source(tree)?, &progress)?;
@@ -47,14 +50,22 @@ pub(super) fn graph(
     Ok(Outcome { failed, troubles: troubles(&loaded), ..Outcome::of(text) })
 }
 
-/// The format that the name of the output asks for, else the first one.
-fn format_of(output: Option<&Path>) -> &'static GraphFormat {
-    let extension = output.and_then(Path::extension).and_then(|it| it.to_str()).unwrap_or_default();
-    let name = match extension {
+/// The format that the name of the output asks for; the first one if it has no extension.
+fn format_of(output: Option<&Path>) -> Result<&'static GraphFormat, Error> {
+    let Some(extension) = output.and_then(Path::extension) else { return Ok(&GRAPHS[0]) };
+    let extension = extension.to_string_lossy();
+    let name = match &*extension {
         "gv" => "dot",
         "mmd" => "mermaid",
         "htm" => "html",
         name => name,
     };
-    GRAPHS.iter().find(|it| it.name == name).unwrap_or(&GRAPHS[0])
+    GRAPHS.iter().find(|it| it.name == name).ok_or_else(|| {
+        let known: Vec<&str> = GRAPHS.iter().map(|it| it.name).collect();
+        Error::Usage(format!(
+            "a graph has no format `{extension}`: choose one of `{}` by the end of the name or \
+             `--format`",
+            known.join("`, `")
+        ))
+    })
 }

@@ -1,26 +1,33 @@
 //! `abide init`.
 
+mod api_linter;
 mod buf;
 mod conversion;
 mod first_look;
+mod includes;
+mod layout;
+mod neighbours;
+mod policy;
+mod protolock;
+mod rule_names;
 mod yaml;
 
 use std::path::{Path, PathBuf};
 
-use abide::Preset;
+use abide::{ConfigError, Preset};
 
 use super::outcome::Outcome;
 use crate::args::Global;
 use crate::error::Error;
-use crate::load::load;
-use crate::progress::Progress;
+use crate::render::{TextFile, config_errors};
 use crate::settings::{CONFIG, find_preset};
-use crate::source::{DefaultBranch, Source, SourceOptions, default_branch, join};
-use crate::terminal::say;
+use crate::source::{DefaultBranch, default_branch, join};
+use crate::terminal::{error_color, say};
 use crate::write::Folder;
 
 use buf::{Buf, Note, bare_module, work_folders};
 use first_look::FirstLook;
+use policy::Policy;
 
 pub(super) fn init(
     global: &Global,
@@ -39,17 +46,28 @@ pub(super) fn init(
     let found = ["buf.work.yaml", "buf.yaml"].iter().map(|name| folder.join(name));
     let found = found.into_iter().find(|it| global.preset.is_none() && it.is_file());
     let is_asked = from.is_some();
+    if is_asked && global.preset.is_some() {
+        let message = "`--from` chooses the preset: leave `--preset` out";
+        return Err(Error::Usage(message.to_owned()));
+    }
     let from = from.map(Path::to_owned).or(found);
     let mut notes = Vec::new();
-    let branch;
+    let branch = default_branch(if folder.exists() { folder } else { Path::new(".") });
+    let mut next = "`abide check`";
     let text = match from {
         Some(from) => {
             if !is_asked {
                 notes.push(format!("took over the settings of {}", from.display()));
             }
-            let text = converted(global, folder, &from)?;
-            branch = default_branch(folder);
-            text
+            match of_other_tool(&from)? {
+                Some(policy) => {
+                    let look = FirstLook::at(global, folder)?;
+                    notes.extend(look.notes(&branch));
+                    next = look.next();
+                    taken_over(policy, &from, &look, &branch, &mut notes)
+                }
+                None => converted(global, folder, &from, &branch)?,
+            }
         }
         None => {
             let preset = match &global.preset {
@@ -57,10 +75,9 @@ pub(super) fn init(
                 None => Preset::default(),
             };
             let look = FirstLook::at(global, folder)?;
-            notes.extend(look.notes());
-            let text = suggested(preset, &look);
-            branch = look.branch;
-            text
+            notes.extend(look.notes(&branch));
+            next = look.next();
+            suggested(preset, &look, &branch)
         }
     };
     let cannot = |error| Error::File { what: format!("cannot write `{}`", path.display()), error };
@@ -71,15 +88,15 @@ pub(super) fn init(
     }
     let next = match branch {
         DefaultBranch::Named(branch) => {
-            format!("next: `abide check` checks the tree and compares it with `{branch}`")
+            format!("next: {next} checks the tree and compares it with `{branch}`")
         }
-        _ => "next: `abide check` checks the tree".to_owned(),
+        _ => format!("next: {next} checks the tree"),
     };
     Ok(Outcome::of(format!("wrote {}\n{next}\n", path.display())))
 }
 
-fn suggested(preset: Preset, look: &FirstLook) -> String {
-    let tree = look.toml();
+fn suggested(preset: Preset, look: &FirstLook, branch: &DefaultBranch) -> String {
+    let tree = look.toml(preset, branch);
     format!(
         "# The policy of this proto tree. `abide rules` lists the rules, `abide explain RULE`\n\
          # prints the page of one.\n\
@@ -101,12 +118,47 @@ fn suggested(preset: Preset, look: &FirstLook) -> String {
     )
 }
 
-/// Converts a `buf.yaml` to an `abide.toml` in `folder`.
-fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Error> {
-    if global.preset.is_some() {
-        let message = "`--from` chooses the preset: leave `--preset` out";
-        return Err(Error::Usage(message.to_owned()));
+/// The policy that a file of another tool than buf holds; `None` if it is of buf.
+fn of_other_tool(from: &Path) -> Result<Option<Policy>, Error> {
+    let name = from.display().to_string();
+    let text = std::fs::read_to_string(from)
+        .map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })?;
+    if let Some(what) = neighbours::of_another_kind(from) {
+        return Err(Error::Usage(format!("`{name}` {what}")));
     }
+    let policy =
+        protolock::policy(&text).map_or_else(|| api_linter::policy(&text), |it| Ok(Some(it)));
+    // What is no YAML is refused with its place as a buf.yaml.
+    Ok(policy.unwrap_or_default())
+}
+
+/// The text of the `abide.toml` with the policy of another tool.
+fn taken_over(
+    policy: Policy,
+    from: &Path,
+    look: &FirstLook,
+    branch: &DefaultBranch,
+    notes: &mut Vec<String>,
+) -> String {
+    let name = from.display();
+    notes.extend(policy.notes.iter().map(|note| format!("{name}: {note}")));
+    format!(
+        "# Converted from {}. `abide rules` lists what Abide can check besides.\n\
+         preset = \"{}\"\n\n{}{}",
+        policy.of,
+        policy.preset.name(),
+        look.toml(policy.preset, branch),
+        policy.tables
+    )
+}
+
+/// Converts a `buf.yaml` to an `abide.toml` in `folder`.
+fn converted(
+    global: &Global,
+    folder: &Path,
+    from: &Path,
+    branch: &DefaultBranch,
+) -> Result<String, Error> {
     let name = from.display();
     let cannot = |what: String| move |error| Error::File { what, error };
     let text = std::fs::read_to_string(from).map_err(cannot(format!("cannot read `{name}`")))?;
@@ -120,13 +172,15 @@ fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Erro
              `abide init DIR --from {name}`"
         )));
     };
+    let refused = |errors: Vec<ConfigError>, name: &str, text: &str| {
+        let file = TextFile { name: name.to_owned(), text: text.to_owned() };
+        Error::Config(config_errors(&errors, &file, error_color(global)))
+    };
     let read = |text: &str, base: &str, name: &str| {
-        Buf::parse(text, base)
-            .map_err(|reason| Error::Usage(format!("cannot read `{name}`: {reason}")))
+        Buf::parse(text, base).map_err(|errors| refused(errors, name, text))
     };
     let shown = name.to_string();
-    let folders = work_folders(&text)
-        .map_err(|reason| Error::Usage(format!("cannot read `{shown}`: {reason}")))?;
+    let folders = work_folders(&text).map_err(|errors| refused(errors, &shown, &text))?;
     // By file: what was dropped.
     let mut told: Vec<String> = Vec::new();
     let mut buf = match folders {
@@ -151,9 +205,13 @@ fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Erro
             all
         }
     };
-    let validates = uses_protovalidate(global, &folder, &buf)?;
-    let text = buf.toml(validates, &default_branch(&folder));
+    let whole: Vec<String> = buf.modules.iter().map(|it| it.root.clone()).collect();
+    for module in &mut buf.modules {
+        includes::leave_out_others(module, &folder, &whole, &mut told);
+    }
+    let text = buf.toml(branch);
     told.extend(notes(&shown, buf.notes));
+    told.extend(neighbours::notes(from));
     if !global.quiet {
         told.iter().for_each(|note| say(note));
     }
@@ -164,21 +222,4 @@ fn converted(global: &Global, folder: &Path, from: &Path) -> Result<String, Erro
 fn notes(file: &str, mut notes: Vec<Note>) -> Vec<String> {
     notes.sort_by_key(|it| it.line);
     notes.into_iter().map(|it| format!("note: {file}: line {}: {}", it.line, it.text)).collect()
-}
-
-/// Whether a file of the modules has rules of protovalidate.
-fn uses_protovalidate(global: &Global, folder: &Path, buf: &Buf) -> Result<bool, Error> {
-    let roots: Vec<String> = buf.modules.iter().map(|it| it.root.clone()).collect();
-    let excludes: Vec<String> = buf.modules.iter().flat_map(|it| it.excludes.clone()).collect();
-    if roots.iter().any(|root| !folder.join(root).is_dir()) {
-        return Ok(false);
-    }
-    let progress = Progress::new(global.quiet);
-    let options =
-        SourceOptions { roots: &roots, import_paths: &excludes, ..SourceOptions::new(folder) };
-    let loaded = load(&Source::open(None, &options)?, &progress)?;
-    progress.finish();
-    let mut judged = loaded.tree.files().filter(|file| file.is_judged());
-    let imports = |path: &str| path == "buf/validate/validate.proto";
-    Ok(judged.any(|file| file.decl().imports.iter().any(|it| imports(&it.path))))
 }

@@ -2,17 +2,19 @@
 
 use abide::{Records, Report, counted};
 use abide_schema::Tree;
-use abide_upgrade::{Refusal, Release, Risen, Standing, Standings, UpgradeSettings, essence};
+use abide_upgrade::{
+    DECLARE_BY_HAND, Release, Risen, Standing, Standings, UpgradeSettings, essence,
+};
 use jiff::civil::Date;
 
 use super::build_files::Builds;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, display, take_losing, unedited, write_changes,
+    Author, Changes, FileChange, diff_of, display, take_losing, unedited, writable, write_changes,
 };
-use super::fitness::{for_people, troubles};
+use super::fitness::{for_people, refused, troubles};
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
-use super::upgrade::{Opened, by_path, candidate_of, hindrances, writable};
+use super::upgrade::{Opened, by_path, candidate_of, hindrances};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
@@ -53,22 +55,31 @@ pub(super) fn release(
         )));
     }
     progress.step("releasing");
-    let made = abide_upgrade::release(&loaded.tree, settings.config.policy.upgrade_settings())
-        .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
-    let hindrances = hindrances(global, &loaded, &settings, &made.files, false);
+    let policy = settings.config.policy.upgrade_settings();
+    let made = match abide_upgrade::release(&loaded.tree, policy) {
+        Ok(made) => made,
+        Err(refusal) => {
+            progress.finish();
+            return refused(global, &settings, &loaded.tree, &refusal, "nothing was released");
+        }
+    };
+    // An error may be why nothing calls for a candidate any more.
+    let standings = Standings::of(&loaded.tree, policy.policy);
+    let stays = standings.candidates(&loaded.tree).any(|it| !made.deleted.contains(&it.id));
+    let hindrances = hindrances(global, &loaded, &settings, &made.files, stays);
     progress.finish();
     if !hindrances.findings.is_empty() {
         say_rendered(&for_people(global, &loaded.tree, &hindrances));
         say("note: nothing was released");
         return Ok(Outcome::nothing(true));
     }
-    let policy = settings.config.policy.upgrade_settings();
     let mut build_files = abide_upgrade::build_files(&loaded.tree, policy, &made.files);
     build_files.extend(abide_upgrade::version_build_file(&loaded.tree, policy, &made));
     let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_ref());
     let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
     builds.add_to(&mut changes, &records);
-    if is_premature(global, &loaded, &settings, &records, &made, permits)? {
+    let premature = is_premature(global, &loaded, &settings, &records, &made, permits)?;
+    if premature {
         say("note: nothing was released");
         if !target.diff {
             return Ok(Outcome::nothing(true));
@@ -86,7 +97,7 @@ pub(super) fn release(
     }
     if !global.quiet {
         let records = Records { lock: records.lock.as_ref(), ..Records::default() };
-        for note in notes(&loaded, &settings, &made, records, day) {
+        for note in notes(&loaded, &settings, &made, records, day, target.write) {
             say(&format!("note: {note}"));
         }
     }
@@ -104,7 +115,6 @@ pub(super) fn release(
             });
             builds.made().for_each(|(path, text)| lock.set_made(path, text));
             // Candidates that stay follow what is released.
-            let standings = Standings::of(&loaded.tree, policy.policy);
             for (id, text) in &made.edited {
                 let file = loaded.tree.file(*id);
                 if standings.file(file) == Standing::Candidate {
@@ -116,7 +126,8 @@ pub(super) fn release(
         return Ok(Outcome::nothing(false));
     }
     if target.diff {
-        return Ok(Outcome::of(diff_of(&changes, &settings.prefix(args))));
+        let diff = diff_of(&changes, &settings.prefix(args));
+        return Ok(Outcome { failed: premature, ..Outcome::of(diff) });
     }
     Ok(Outcome::nothing(!changes.is_empty()))
 }
@@ -209,6 +220,7 @@ fn notes(
     made: &Release,
     records: Records<'_>,
     day: Date,
+    writes: bool,
 ) -> Vec<String> {
     let next = |risen: &Risen| risen.next.join("` and `");
     let told = |risen: &Risen| match &risen.because {
@@ -226,15 +238,14 @@ fn notes(
         notes.push("there is no candidate to release".to_owned());
         let undeclared =
             abide_upgrade::undeclared_alphas(&loaded.tree, &settings.config.policy.upgrade);
-        notes.extend(undeclared.iter().map(|package| {
-            format!(
-                "`{0}` is left alone: if people maintain it as the next major version, name it in \
-                 `by-hand` of [upgrade] to release it",
-                package.name()
-            )
-        }));
+        notes.extend(
+            undeclared
+                .iter()
+                .map(|package| format!("`{}` is left alone: {DECLARE_BY_HAND}", package.name())),
+        );
     } else {
-        notes.push(format!("{} released", counted(made.files.len(), "file")));
+        let done = if writes { "released" } else { "to release" };
+        notes.push(format!("{} {done}", counted(made.files.len(), "file")));
     }
     let options = abide::Options { records, ..abide::Options::on(day) };
     let report = abide::check(&loaded.tree, &settings.config.policy, options);

@@ -1,11 +1,11 @@
 //! Which findings of a report are shown, and how.
 
-use abide::{Report, Rule};
+use abide::{Finding, Report, Rule, rule_family};
 
 use super::explain::named;
-use crate::args::JudgeArgs;
+use crate::args::SelectArgs;
 use crate::error::Error;
-use crate::render::{count_lines, count_table};
+use crate::render::{ReportFormat, count_lines, count_table};
 
 /// What the command line asks of a report.
 pub(super) struct Selection {
@@ -16,13 +16,16 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    pub(super) fn of(judge: &JudgeArgs) -> Result<Selection, Error> {
+    pub(super) fn of(show: &SelectArgs, format: &ReportFormat) -> Result<Selection, Error> {
         let mut rules = Vec::new();
-        for name in &judge.show.select {
-            rules.extend(named(name)?);
+        for name in &show.select {
+            match rule_family(name) {
+                Some(family) => rules.extend(family.rules),
+                None => rules.extend(named(name)?),
+            }
         }
-        let counts = match judge.format.name {
-            _ if !judge.show.statistics => None,
+        let counts = match format.name {
+            _ if !show.statistics => None,
             "human" => Some(count_table as fn(&Report) -> String),
             "json" => Some(count_lines as fn(&Report) -> String),
             other => {
@@ -37,8 +40,13 @@ impl Selection {
     /// Drops what is not asked for, so that it counts nowhere.
     pub(super) fn select(&self, report: &mut Report) {
         if !self.rules.is_empty() {
-            report.retain(|finding| self.rules.iter().any(|rule| rule.id == finding.rule));
+            report.retain(|finding| self.has(finding));
         }
+    }
+
+    /// Whether a finding is asked for.
+    pub(super) fn has(&self, finding: &Finding) -> bool {
+        self.rules.is_empty() || self.rules.iter().any(|rule| rule.id == finding.rule)
     }
 
     /// How often each rule reports, if that is asked for.

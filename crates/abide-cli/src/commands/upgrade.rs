@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use abide::{Report, counted};
 use abide_schema::{File, FileId, PackageId, Tree};
 use abide_upgrade::{
-    Closure, Generated, Refusal, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy, essence,
+    Closure, DECLARE_BY_HAND, Generated, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy,
+    essence,
 };
 
 use super::blocked::Blocked;
 use super::build_files::Builds;
 use super::file_changes::{
     Author, Changes, FileChange, diff_of, display, failed, open, put, take_losing, unedited,
-    write_changes,
+    writable, write_changes,
 };
-use super::fitness::{for_people, troubles};
+use super::fitness::{for_people, refused, troubles};
 use super::folder_lock::exclusive;
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
@@ -62,9 +63,14 @@ pub(super) fn upgrade(
     let closure =
         closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
     let options = UpgradeOptions { packages, closure };
-    let mut made =
-        abide_upgrade::upgrade(&loaded.tree, settings.config.policy.upgrade_settings(), &options)
-            .map_err(|refusal: Refusal| Error::Usage(refusal.to_string()))?;
+    let upgrade_settings = settings.config.policy.upgrade_settings();
+    let mut made = match abide_upgrade::upgrade(&loaded.tree, upgrade_settings, &options) {
+        Ok(made) => made,
+        Err(refusal) => {
+            progress.finish();
+            return refused(global, &settings, &loaded.tree, &refusal, "nothing was upgraded");
+        }
+    };
     if target.out.is_none() && !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
             "nothing was upgraded, because some files cannot be read: {}",
@@ -84,8 +90,15 @@ pub(super) fn upgrade(
             return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
         }
     }
+    let repeated = made.files.array_windows().find(|[a, b]| a.path == b.path);
+    if let (Some(out), Some([repeated, _])) = (&target.out, repeated) {
+        return Err(Error::Usage(format!(
+            "two roots have a candidate `{}`, and `{}` has no roots: name one root as SOURCE",
+            repeated.path,
+            out.display()
+        )));
+    }
     let mut left = write_mappings(&loaded, &settings, &options, mappings, overwrite)?;
-    let upgrade_settings = settings.config.policy.upgrade_settings();
     let build_files = abide_upgrade::build_files(&loaded.tree, upgrade_settings, &made.files);
     let mut changes =
         changes(&loaded.tree, upgrade_settings.policy, &made, &records, folder.as_ref());
@@ -130,8 +143,11 @@ pub(super) fn upgrade(
         not_upgraded(&loaded.tree, &made).for_each(|note| say(&note));
     }
     left.extend(blocked.iter().flat_map(|it| it.notes(&loaded.tree)));
+    let taken = made.taken.iter();
+    left.extend(taken.map(|it| format!("error: {}: {}", it.message(&loaded.tree), it.help())));
     left.iter().for_each(|message| say(message));
-    if !global.quiet && (target.out.is_some() || target.write) {
+    let is_silent = made.files.is_empty() && !made.taken.is_empty();
+    if !global.quiet && !is_silent && (target.out.is_some() || target.write) {
         say(&format!("note: {}", summary(&loaded, &made)));
     }
     let troubles = troubles(&loaded);
@@ -278,11 +294,11 @@ fn instead(path: &str, change: &FileChange<'_>) -> String {
     if !path.ends_with(".proto") {
         return String::new();
     }
-    let addition = "make the edit in the active version, or mark it with `next_major_only`; ";
-    let by_hand = "if people maintain this package, set `by_hand = true` in its `file_policy`; ";
     match change.author {
-        Author::Editor => addition.to_owned(),
-        _ => by_hand.to_owned(),
+        Author::Editor => {
+            "make the edit in the active version, or mark it with `next_major_only`; ".to_owned()
+        }
+        _ => format!("{DECLARE_BY_HAND}; "),
     }
 }
 
@@ -327,11 +343,6 @@ impl Opened {
         }
         Ok(Opened { progress, settings, folder, guard })
     }
-}
-
-/// The folder of a tree on disk.
-pub(super) fn writable<F>(folder: Option<F>) -> Result<F, Error> {
-    folder.ok_or_else(|| Error::Usage("`--write` needs a tree on disk: name its folder".to_owned()))
 }
 
 /// The files of a tree by root and path.

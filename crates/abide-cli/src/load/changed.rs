@@ -1,14 +1,16 @@
 //! Finds what changed between two trees of one repository, and loads only what that concerns.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Outline, OutlinedFile, ProblemKind, Slice, SourceFile, Text, Tree};
+use abide_schema::{FileDecl, Outline, OutlinedFile, Slice, SourceFile, Text, Tree};
 use gix::ObjectId;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::outlines::Outlines;
+use super::outside::Outside;
 use super::{Known, Loaded, Parsed, with_imports};
 use crate::error::Error;
 use crate::progress::Progress;
@@ -24,6 +26,9 @@ pub(crate) struct ChangedFiles<'s> {
     files: Vec<File>,
     slice: Slice,
     notes: [Vec<String>; 2],
+    note: Option<String>,
+    /// An import path that git does not track, if files may come from there.
+    untracked: Option<String>,
 }
 
 /// What else than files may have changed: what is recorded about them in `abide.lock`.
@@ -82,6 +87,11 @@ impl Side {
 fn blob_of(text: &[u8]) -> Option<ObjectId> {
     let (sha1, blob) = (gix::hash::Kind::Sha1, gix::objs::Kind::Blob);
     gix::objs::compute_hash(sha1, blob, text).ok()
+}
+
+/// Whether git stores this text as a blob: as it is, or with other line ends.
+pub(super) fn stores(text: &[u8], blob: ObjectId) -> bool {
+    blob_of(text) == Some(blob) || blob_of(&with_unix_ends(text)) == Some(blob)
 }
 
 fn with_unix_ends(text: &[u8]) -> Vec<u8> {
@@ -144,6 +154,8 @@ impl<'s> ChangedFiles<'s> {
         read(new, unknown.filter(|it| it.blob.is_none()));
         files.par_iter_mut().for_each(|it| it.compare(new, records));
 
+        let note = rewritten(new, &files);
+
         progress.step("finding what depends on them");
         let mut outlines = Outlines::read(old.git_folder());
         let is_unknown = |it: &&mut Side| it.blob.is_none_or(|it| outlines.get(it).is_none());
@@ -158,6 +170,10 @@ impl<'s> ChangedFiles<'s> {
         let blobs = files.iter().flat_map(File::sides).filter_map(|it| it.blob);
         outlines.keep(&blobs.collect::<Vec<_>>());
 
+        let outside = match new.has_import_paths() || old.has_import_paths() {
+            true => compare_outside(new, old, &files, &outlines)?,
+            false => Outside::Same,
+        };
         let outlined: Vec<OutlinedFile<'_>> = files.iter().map(File::outlined).collect();
         let mut slice = Slice::of(&outlined, &records.packages);
         let is_lost = |it: &File| it.sides().any(|it| it.outline.is_none());
@@ -165,19 +181,35 @@ impl<'s> ChangedFiles<'s> {
             Some("some files cannot be read")
         } else if !new.is_laid_out_as(old) {
             Some("only a part of it is compared, or its roots changed")
-        } else if new.imports_may_differ(old) {
+        } else if matches!(outside, Outside::Changed) {
             Some("imported files changed outside of it")
         } else if slice.files.len() * 2 > files.len() {
             Some("the change concerns most of it")
         } else {
             slice.whole
         };
-        Ok(ChangedFiles { new, old, files, slice, notes })
+        let untracked = match outside {
+            Outside::Untracked(folder) => Some(folder),
+            Outside::Same | Outside::Changed => None,
+        };
+        // The outlines of a large tree take a while to free, and the process ends soon.
+        mem::forget(outlines);
+        Ok(ChangedFiles { new, old, files, slice, notes, note, untracked })
+    }
+
+    /// The import path that may have changed without a trace in git, if there is one.
+    pub(crate) fn untracked(&self) -> Option<&str> {
+        self.untracked.as_deref()
     }
 
     /// Why the whole tree is to be loaded, if so.
     pub(crate) fn whole(&self) -> Option<&'static str> {
         self.slice.whole
+    }
+
+    /// What the user should know about how the files were compared, if not from the whole trees.
+    pub(crate) fn note(&self) -> Option<&String> {
+        self.note.as_ref()
     }
 
     /// The packages that the change reaches.
@@ -241,7 +273,8 @@ impl<'s> ChangedFiles<'s> {
         let new: Option<Vec<Arc<FileDecl>>> = now.map(decl).collect();
         let old: Option<Vec<Arc<FileDecl>>> = before.map(decl).collect();
         let (Some(new), Some(old)) = (new, old) else { return Ok(None) };
-        let [notes, old_notes] = self.notes;
+        let [mut notes, old_notes] = self.notes;
+        notes.extend(self.note);
         let new = Parsed {
             files: with_imports(self.new, new, &Known::of(&[]))?,
             name: self.new.name().to_owned(),
@@ -257,7 +290,7 @@ impl<'s> ChangedFiles<'s> {
         progress.step(format!("linking {} files", new.files.len() + old.files.len()));
         let (tree, old_tree) = Tree::link_both(new.files.clone(), old.files.clone());
         let (new, old) = (new.linked(|_| tree), old.linked(|_| old_tree));
-        let is_enough = [&new, &old].into_iter().all(|it| is_enough(&it.tree, &self.slice.reached));
+        let is_enough = [&new, &old].into_iter().all(|it| self.slice.is_enough(&it.tree));
         Ok(is_enough.then_some((new, old)))
     }
 }
@@ -294,11 +327,10 @@ impl File {
         if let Some(side) = self.new.as_mut().filter(|it| it.blob.is_none())
             && let Some(file) = &side.text
         {
-            side.blob = blob_of(&file.text);
-            // Git may have given the lines other ends.
-            if side.blob != was && was.is_some() && blob_of(&with_unix_ends(&file.text)) == was {
-                side.blob = was;
-            }
+            side.blob = match was {
+                Some(was) if stores(&file.text, was) => Some(was),
+                _ => blob_of(&file.text),
+            };
         }
         let is = self.new.as_ref().and_then(|it| it.blob);
         let (root, path) = self.place();
@@ -321,17 +353,30 @@ impl File {
     }
 }
 
-/// Whether a small tree has the problems of the whole one in these packages. What a name or an
-/// import that is not found may mean, and where a duplicate or a circle is reported, depends on
-/// files that need not be in it.
-fn is_enough(tree: &Tree, reached: &Reached) -> bool {
-    use ProblemKind::{
-        ImportCycle, ImportNotFound, NameDuplicated, NameNotFound, NumberDuplicated,
-    };
-    let is_local =
-        |kind| !matches!(kind, ImportNotFound | NameNotFound | NameDuplicated | NumberDuplicated);
-    tree.problems().iter().all(|it| {
-        let package = tree.file(it.place.file).package().name();
-        it.kind != ImportCycle && (is_local(it.kind) || !reached.contains(package))
+/// A note that files may count as changed because git, and nobody else, changed them.
+fn rewritten(new: &Source, files: &[File]) -> Option<String> {
+    let read = files.iter().filter(|it| it.changed && it.old.is_some());
+    let read = read.filter(|it| it.new.as_ref().is_some_and(|it| it.listed.blob.is_none()));
+    let paths: Vec<String> =
+        read.map(|it| it.place()).map(|(root, path)| new.display(root, path)).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    (!paths.is_empty() && new.may_be_rewritten(&paths)).then(|| {
+        "the attributes of git change files on their way to the disk, so a file may count as \
+         changed that is not"
+            .to_owned()
     })
+}
+
+/// Compares the files outside of two trees that they import.
+fn compare_outside(
+    new: &Source,
+    old: &Source,
+    files: &[File],
+    outlines: &Outlines,
+) -> Result<Outside, Error> {
+    let inside: FxHashSet<&str> = files.iter().map(|it| it.place().1).collect();
+    let imports = files.iter().flat_map(File::sides).filter_map(Side::outline);
+    let imports = imports.flat_map(|it| &it.imports).filter(|it| !inside.contains(&***it));
+    let imports: BTreeSet<Arc<str>> = imports.cloned().collect();
+    Ok(Outside::compare(new, old, &inside, imports, outlines)?)
 }

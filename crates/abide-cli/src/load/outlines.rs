@@ -43,11 +43,13 @@ impl Outlines {
     pub(super) fn read(git: Option<PathBuf>) -> Outlines {
         let file = git.map(|it| it.join(FILE));
         let known = file.as_ref().and_then(|path| {
-            let is_usual = |it: &fs::Metadata| it.is_file() && it.len() <= LARGEST;
-            fs::metadata(path).ok().filter(is_usual)?;
-            decode(&fs::read(path).ok()?)
+            let found = fs::symlink_metadata(path).ok()?;
+            let is_usual = found.is_file() && found.len() <= LARGEST;
+            is_usual.then(|| decode(&fs::read(path).ok()?))?
         });
-        Outlines { known: known.unwrap_or_default(), added: 0, file }
+        // What somebody else put there is left alone: a write into a pipe would wait for a reader.
+        let is_ours = |path: &PathBuf| fs::symlink_metadata(path).map_or(true, |it| it.is_file());
+        Outlines { known: known.unwrap_or_default(), added: 0, file: file.filter(is_ours) }
     }
 
     pub(super) fn get(&self, blob: ObjectId) -> Option<&Arc<Outline>> {
@@ -137,15 +139,19 @@ fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
     let texts = rest.list(text)?;
     let blob_length = gix::hash::Kind::Sha1.len_in_bytes();
     let number = |rest: &mut Rest<'_>| texts.get(rest.u32()? as usize).cloned();
-    let entries = rest.list(|rest| {
+    let count = rest.u32()? as usize;
+    let mut outlines = FxHashMap::default();
+    outlines.reserve(count.min(rest.0.len() / blob_length));
+    for _ in 0..count {
+        let rest = &mut rest;
         let blob = ObjectId::try_from(rest.take(blob_length)?).ok()?;
         let package = number(rest)?;
         let imports = rest.list(number)?;
         let strings = rest.list(number)?;
         let claims = rest.list(Rest::u64)?;
-        Some((blob, Arc::new(Outline { package, imports, claims, strings })))
-    })?;
-    Some(entries.into_iter().collect())
+        outlines.insert(blob, Arc::new(Outline { package, imports, claims, strings }));
+    }
+    Some(outlines)
 }
 
 /// What is left to read.
@@ -168,9 +174,13 @@ impl<'b> Rest<'b> {
 
     /// A count, and as many items.
     fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let count = self.u32()?;
-        // Not reserved in advance: a count that is wrong may be anything.
-        (0..count).map(|_| item(self)).collect()
+        let count = self.u32()? as usize;
+        // A count that is wrong may be anything, but an item has four bytes or more.
+        let mut items = Vec::with_capacity(count.min(self.0.len() / 4));
+        for _ in 0..count {
+            items.push(item(self)?);
+        }
+        Some(items)
     }
 }
 

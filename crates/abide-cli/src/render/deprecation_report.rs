@@ -237,10 +237,20 @@ pub(super) fn markdown(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
     format!("# {TITLE}\n\n{}", tables(report.list)).into_bytes()
 }
 
+/// Whether [`tables`] may write such a line: an edit is none.
+pub(crate) fn is_of_tables(line: &str) -> bool {
+    let starts = ["## ", "|", NOTHING, SINCE_UNKNOWN, DAY_UNKNOWN];
+    starts.into_iter().any(|it| line.starts_with(it))
+}
+
+const NOTHING: &str = "Nothing is deprecated.";
+const SINCE_UNKNOWN: &str = "Nothing says since when some of them are deprecated";
+const DAY_UNKNOWN: &str = "The day of ";
+
 /// A table for each package.
 pub(crate) fn tables(list: &DeprecationList<'_>) -> String {
     if list.entries.is_empty() {
-        return "Nothing is deprecated.\n".to_owned();
+        return format!("{NOTHING}\n");
     }
     let is_served = list.entries.iter().any(|it| it.served_until.is_some());
     let mut head = vec!["element", "since", "replacement"];
@@ -290,11 +300,9 @@ pub(crate) fn tables(list: &DeprecationList<'_>) -> String {
 fn reason(unknown: Unknown<'_>) -> Markdown {
     let mut out = Markdown::new();
     match unknown {
-        Unknown::Since => {
-            out.markup("Nothing says since when some of them are deprecated: set `deprecated_at`.")
-        }
+        Unknown::Since => out.markup(SINCE_UNKNOWN).markup(": set `deprecated_at`."),
         Unknown::DayOf(version) => {
-            out.markup("The day of ").code(version);
+            out.markup(DAY_UNKNOWN).code(version);
             out.markup(" is unknown: write it into `version-dates` of `[calendar]`.")
         }
     };

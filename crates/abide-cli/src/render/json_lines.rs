@@ -1,6 +1,6 @@
 //! JSON Lines: one object per finding, then the summary.
 
-use abide::{Dependent, Finding, Report};
+use abide::{Dependent, Finding, Fix, FixEdit, Report};
 use abide_change::{Direction, Surface, Witness};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
@@ -76,6 +76,10 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
         put("labels", labels.into());
     }
     object.extend(details(finding));
+    let fixes: Vec<Value> = finding.fixes.iter().map(|it| fix(it, scene)).collect();
+    if !fixes.is_empty() {
+        object.insert("fixes".to_owned(), fixes.into());
+    }
     object.insert("fingerprint".to_owned(), finding.fingerprint().into());
     Value::Object(object)
 }
@@ -120,6 +124,17 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
         put("witness", self::witness(witness));
     }
     object
+}
+
+/// A fix as JSON: its edits count in the text as it was read.
+fn fix(fix: &Fix, scene: &Scene) -> Value {
+    let edit = |edit: &FixEdit| {
+        let mut object = place(&scene.lines(&edit.location));
+        object.insert("text".to_owned(), edit.text.as_str().into());
+        Value::Object(object)
+    };
+    let edits: Vec<Value> = fix.edits.iter().map(edit).collect();
+    json!({ "title": fix.title, "applied": fix.applied.word(), "edits": edits })
 }
 
 /// The witness as JSON. The key of its value is the side that wrote it, `old` or `new`.

@@ -13,8 +13,14 @@ use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut files = scene.by_path(report);
-    for file in scene.tree.files().filter(|file| file.is_judged()) {
-        files.entry(full_path(scene.prefix, &file.decl().display)).or_default();
+    // Where instances are judged, the tree is not.
+    if scene.instances.is_empty() {
+        for file in scene.tree.files().filter(|file| file.is_judged()) {
+            files.entry(full_path(scene.prefix, &file.decl().display)).or_default();
+        }
+    }
+    for file in scene.instances {
+        files.entry(full_path(scene.config_prefix, &file.name)).or_default();
     }
     let mut suites = String::new();
     let (mut tests, mut failures) = (0, 0);

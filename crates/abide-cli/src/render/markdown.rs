@@ -109,7 +109,11 @@ fn section(out: &mut Markdown, title: &'static str, findings: &[&Finding], scene
         let inside = finding.element.strip_prefix(&finding.package).unwrap_or(&finding.element);
         let inside = inside.trim_start_matches('.');
         let element = if inside.is_empty() { &finding.element } else { inside };
-        out.markup("- ").code(element).markup(": ").prose(&finding.message);
+        out.markup("- ");
+        if !element.is_empty() {
+            out.code(element).markup(": ");
+        }
+        out.prose(&finding.message);
         out.markup(" (").code(&at).markup(")\n");
         if let Some(change) = &finding.change {
             consequences(out, change);

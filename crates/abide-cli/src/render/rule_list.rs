@@ -1,6 +1,6 @@
 //! The list of rules, with their severities in a tree.
 
-use abide::{Policy, RULES, Rule, RuleSettings, Severity};
+use abide::{Applied, Policy, RULES, Rule, RuleSettings, Severity};
 use serde_json::{Value, json};
 
 pub(super) fn human(policy: &Policy) -> String {
@@ -12,7 +12,9 @@ pub(super) fn human(policy: &Policy) -> String {
             out.push_str(&format!("{word:width$}  {:7}  {text}\n", level(severity)));
         };
         let reason = reason.map_or(String::new(), |reason| format!(" (by {reason})"));
-        row(rule.id, severity, &format!("{}{reason}", rule.summary));
+        let fixed = rule.remedy().is_some_and(|it| it.applied != Applied::Never);
+        let fixed = if fixed { " [--fix]" } else { "" };
+        row(rule.id, severity, &format!("{}{fixed}{reason}", rule.summary));
         for (severity, reason) in parts {
             row("", severity, &format!("by {reason}"));
         }
@@ -38,6 +40,10 @@ fn line(rule: &Rule, policy: &Policy) -> Value {
     });
     if let Some(reason) = reason {
         line["severity_reason"] = reason.into();
+    }
+    if let Some(remedy) = rule.remedy() {
+        line["fix"] = remedy.does.into();
+        line["fix_applied"] = remedy.applied.word().into();
     }
     let part = |(severity, reason): &(Option<Severity>, String)| json!({ "severity": level(*severity), "reason": reason });
     if !parts.is_empty() {

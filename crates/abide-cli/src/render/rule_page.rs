@@ -1,34 +1,41 @@
 //! The page of a rule, for readers: plain Markdown, or laid out for a terminal. A page is also a
 //! test, whose marks and labels readers do not need.
 
-use abide::{Rule, counted};
+use abide::{Rule, RuleFamily, Severity, counted};
 
 use super::prose::{Piece, pieces};
 use super::scene::{Look, paint};
-
-/// The rules to explain, the main one first.
-pub(crate) struct RulePage<'a> {
-    /// The name that the user asked for.
-    pub(crate) name: &'a str,
-    /// The rules with that name.
-    pub(crate) rules: &'a [&'static Rule],
-}
 
 const BOLD: &str = "1";
 const CODE: &str = "36";
 const FAINT: &str = "2";
 
-/// The page as Markdown.
-pub(crate) fn markdown(page: &RulePage<'_>) -> String {
-    let Some(main) = page.rules.first() else { return String::new() };
-    let mut out = introduction(page);
+/// The page of the rules with this name, at least one, in Markdown: that of the main one, which is the
+/// first.
+pub(crate) fn rule_page(name: &str, rules: &[&'static Rule]) -> String {
+    let Some(main) = rules.first() else { return String::new() };
+    let mut out = introduction(name, rules);
     out.push_str(&without_marks(main.page));
     out
 }
 
-/// The page for a terminal.
-pub(crate) fn human(page: &RulePage<'_>, look: Look) -> String {
-    let markdown = markdown(page);
+/// A page about rules that settings name together, in Markdown.
+pub(crate) fn family_page(family: &RuleFamily) -> String {
+    let RuleFamily { name, about, rules } = family;
+    let mut out = format!(
+        "# {name}\n\n{}: {about}. `{name}` in `[rules]` of `abide.toml` sets their severity; \
+         `abide rules` shows those of a tree. The severities here are the defaults.\n\n",
+        counted(rules.len(), "rule")
+    );
+    for rule in rules {
+        let severity = rule.severity.map_or("off", Severity::word);
+        out.push_str(&format!("- `{}` ({severity}): {}\n", rule.id, rule.summary));
+    }
+    out
+}
+
+/// A page in Markdown, laid out for a terminal.
+pub(crate) fn laid_out(markdown: &str, look: Look) -> String {
     let mut out = String::new();
     let mut is_code = false;
     let mut paragraph = String::new();
@@ -67,21 +74,20 @@ pub(crate) fn human(page: &RulePage<'_>, look: Look) -> String {
 }
 
 /// What is said before the page if the name is not that of one rule alone.
-fn introduction(page: &RulePage<'_>) -> String {
-    let [main, others @ ..] = page.rules else { return String::new() };
-    if main.id == page.name {
+fn introduction(name: &str, rules: &[&Rule]) -> String {
+    let [main, others @ ..] = rules else { return String::new() };
+    if main.id == name {
         return String::new();
     }
-    let name = page.name;
     if others.is_empty() {
         return format!("The rule `{}` reports what `{name}` does.\n\n", main.id);
     }
     let mut out = format!(
         "{} report what `{name}` does. This is the page of the first one; `abide explain RULE` \
          shows the others.\n\n",
-        counted(page.rules.len(), "rule")
+        counted(rules.len(), "rule")
     );
-    for rule in page.rules {
+    for rule in rules {
         out.push_str(&format!("- `{}`: {}\n", rule.id, rule.summary));
     }
     out.push('\n');
@@ -241,8 +247,7 @@ mod tests {
     fn no_page_shows_the_marks_of_its_test() {
         let mut marks = 0;
         for rule in RULES {
-            let page = RulePage { name: rule.id, rules: &[rule] };
-            let text = markdown(&page);
+            let text = rule_page(rule.id, &[rule]);
             assert!(text.starts_with(&format!("# {}\n", rule.id)), "{}", rule.id);
             for line in text.lines() {
                 let label = line.strip_prefix("```").unwrap_or_default();
@@ -259,7 +264,7 @@ mod tests {
     #[test]
     fn lines_fit_and_code_stays_whole() {
         for rule in RULES {
-            let text = human(&RulePage { name: rule.id, rules: &[rule] }, PLAIN);
+            let text = laid_out(&rule_page(rule.id, &[rule]), PLAIN);
             let mut words = 0;
             for line in
                 text.lines().filter(|it| !it.starts_with("    ") && !it.starts_with(['|', '#']))

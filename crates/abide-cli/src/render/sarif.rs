@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use abide::{Finding, Report, Severity};
+use abide::{Finding, Fix, FixEdit, Report, Severity};
 use serde_json::{Map, Value, json};
 
 use super::json_lines;
@@ -99,11 +99,29 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     if !related.is_empty() {
         put("relatedLocations", related.into());
     }
+    let fixes: Vec<Value> = finding.fixes.iter().map(|it| fix(it, scene)).collect();
+    if !fixes.is_empty() {
+        put("fixes", fixes.into());
+    }
     put("partialFingerprints", json!({ "abide/v1": finding.fingerprint() }));
     if !properties.is_empty() {
         put("properties", properties.into());
     }
     object.into()
+}
+
+/// A fix, with the changes of each file together.
+fn fix(fix: &Fix, scene: &Scene) -> Value {
+    let mut by_file: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for FixEdit { location, text } in &fix.edits {
+        let lines = scene.lines(location);
+        let Some(deleted) = region(&lines) else { continue };
+        let replacement = json!({ "deletedRegion": deleted, "insertedContent": { "text": text } });
+        by_file.entry(uri(&lines.full_path())).or_default().push(replacement);
+    }
+    let change = |(uri, replacements): (String, Vec<Value>)| json!({ "artifactLocation": { "uri": uri }, "replacements": replacements });
+    let changes: Vec<Value> = by_file.into_iter().map(change).collect();
+    json!({ "description": message(&shown(&fix.title)), "artifactChanges": changes })
 }
 
 /// A plain text message, in which nothing is a placeholder or a link (SARIF 2.1.0, sections 3.11.5
@@ -128,16 +146,18 @@ fn message(text: &str) -> Value {
 fn location(lines: &Lines) -> Map<String, Value> {
     let artifact = json!({ "uri": uri(&lines.full_path()) });
     let mut physical = Map::from_iter([("artifactLocation".to_owned(), artifact)]);
-    if let Some((start, end)) = lines.range {
-        let region = json!({
-            "startLine": start.line,
-            "startColumn": start.column,
-            "endLine": end.line,
-            "endColumn": end.column,
-        });
-        physical.insert("region".to_owned(), region);
-    }
+    physical.extend(region(lines).map(|region| ("region".to_owned(), region)));
     Map::from_iter([("physicalLocation".to_owned(), physical.into())])
+}
+
+fn region(lines: &Lines) -> Option<Value> {
+    let (start, end) = lines.range?;
+    Some(json!({
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+    }))
 }
 
 /// A path as a URI reference (RFC 3986). Every byte that could be more than a part of a name is

@@ -1,6 +1,6 @@
 //! The format for people: a snippet for each finding, with the path through the tree as labels.
 
-use abide::{Bump, ConfigError, Finding, Report, Severity, counted};
+use abide::{Applied, Bump, ConfigError, Finding, Report, Severity, counted};
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
@@ -25,6 +25,10 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let is_asked = scene.look.is_terminal || scene.look.verbose;
     if !scene.look.quiet && (is_asked || !is_clean(report)) {
         out.extend(summary(report).bytes());
+        // A log is read when nobody can act on it.
+        if scene.look.is_terminal {
+            out.extend(fixable(report).bytes());
+        }
     }
     out
 }
@@ -52,6 +56,15 @@ fn is_clean(report: &Report) -> bool {
     report.findings.is_empty()
         && spared == 0
         && report.required_bump.is_none_or(|it| it == Bump::None)
+}
+
+/// How many findings `--fix` fixes.
+fn fixable(report: &Report) -> String {
+    let is_fixable = |it: &&Finding| it.fixes.iter().any(|it| it.applied == Applied::Always);
+    match report.findings.iter().filter(is_fixable).count() {
+        0 => String::new(),
+        count => format!("{} can be fixed with `--fix`\n", counted(count, "finding")),
+    }
 }
 
 /// The summary line.
@@ -83,11 +96,12 @@ pub(super) fn summary(report: &Report) -> String {
         Some(Bump::Minor) => "; needs a minor bump",
         Some(Bump::Major) => "; needs a major bump",
     };
-    format!(
-        "{} in {}: {found}{spared}{bump}\n",
-        counted(report.files, "file"),
-        counted(report.packages, "package"),
-    )
+    let packages = match (report.files, report.packages) {
+        // Files that hold instances belong to no package.
+        (1.., 0) => String::new(),
+        (_, packages) => format!(" in {}", counted(packages, "package")),
+    };
+    format!("{}{packages}: {found}{spared}{bump}\n", counted(report.files, "file"))
 }
 
 fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic<usize> {

@@ -9,15 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abide_schema::{SourceFile, Text};
 use gix::ObjectId;
+use gix::index::entry::Stat;
 use ignore::Match;
 use rayon::Scope;
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use super::alone::read_alone;
 use super::contents::Gathered;
 use super::disk::read_regular;
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
-use super::git::index::{Tracked, unchanged_blobs};
+use super::git::index::{Tracked, may_be_rewritten, stat_of, unchanged_blobs};
+use super::git::sparse::{LeftOut, not_fetched};
 use super::ignored::{Found, Ignored};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::links::Links;
@@ -39,16 +42,18 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     let mut notes = Vec::new();
     let top = fs::canonicalize(&asked.path)
         .map_err(|error| SourceError::unusable(asked.name, io_reason(&error)))?;
+    let left_out = LeftOut::around(&top);
     let inside = |written: &str| {
+        let is_folder = |it: &Path| it.is_dir() || is_left_out(left_out.as_ref(), it);
         let folder = canonical(&options.base.join(written));
-        relative(&folder, &top).filter(|_| folder.is_dir()).map(Mount::Inside)
+        relative(&folder, &top).filter(|_| is_folder(&folder)).map(Mount::Inside)
     };
     let mut imports = mount(options, inside, Some(""), &mut layout, &mut notes);
     // Imports are read from disk, whether or not the folder is inside the tree.
     for import in &mut imports {
         import.at = Mount::Disk(options.base.join(&import.written));
     }
-    let source = Box::new(Directory { top, links: Arc::clone(asked.links) });
+    let source = Box::new(Directory { top, links: Arc::clone(asked.links), left_out });
     Ok(Opening { source, layout, imports, notes })
 }
 
@@ -57,52 +62,82 @@ struct Directory {
     /// Where it lies, with links resolved.
     top: PathBuf,
     links: Arc<Links>,
+    /// What is not on disk because the checkout is sparse.
+    left_out: Option<LeftOut>,
 }
 
-/// The proto files in the root of a layout, with the blobs that they were checked out from where
-/// git can tell.
-pub(super) fn files_on_disk(top: &Path, layout: &RootLayout) -> Vec<(String, Option<ObjectId>)> {
-    let links = Links::around(top, &[]);
-    let (files, _) = list(top, layout, &links);
-    files.into_iter().map(|it| (it.path, it.blob)).collect()
+/// Whether a sparse checkout leaves out files below a folder.
+fn is_left_out(left_out: Option<&LeftOut>, folder: &Path) -> bool {
+    left_out.is_some_and(|it| it.below(folder).next().is_some())
 }
 
-/// Finds the files of a tree.
-fn list(top: &Path, layout: &RootLayout, links: &Links) -> (Vec<Listed>, Gathered) {
-    let found = Mutex::default();
-    let gathered = walk(top, layout, links, Some(&found));
-    let mut files: Vec<Listed> = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let display = |it: &Listed| layout.display(it.root as usize, &it.path);
-    let paths: Vec<String> = files.iter().map(display).collect();
-    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    for (file, blob) in files.iter_mut().zip(unchanged_blobs(top, &paths)) {
-        file.blob = blob;
+impl Directory {
+    /// The judged files that a sparse checkout leaves out, besides those that were found.
+    fn left_out<'p>(
+        &self,
+        layout: &RootLayout,
+        found: impl Iterator<Item = (u32, &'p str)>,
+    ) -> Vec<Listed> {
+        let Some(left_out) = &self.left_out else { return Vec::new() };
+        let found: FxHashSet<(u32, &str)> = found.collect();
+        let listed = |(path, blob): (&str, ObjectId)| {
+            let (root, path) = layout.place(path).filter(|_| is_proto(path.as_bytes()))?;
+            let listed = Listed { root, path: path.to_owned(), blob: Some(blob) };
+            (!found.contains(&(root, path))).then_some(listed)
+        };
+        left_out.below(&self.top).filter_map(listed).collect()
     }
-    (files, gathered)
+
+    fn read_left_out(&self, layout: &RootLayout, gathered: &mut Gathered) {
+        let found = gathered.files.iter().map(|it| (it.root, &*it.path));
+        let listed = self.left_out(layout, found);
+        let Some(left_out) = self.left_out.as_ref().filter(|_| !listed.is_empty()) else { return };
+        let blobs: Vec<ObjectId> = listed.iter().filter_map(|it| it.blob).collect();
+        let texts = left_out.read(&blobs);
+        gathered.notes.extend(not_fetched(texts.iter().filter(|it| it.is_none()).count()));
+        gathered.notes.push(READ_FROM_GIT.to_owned());
+        let files = listed.iter().zip(texts).filter_map(|(it, text)| Some(it.file(layout, text?)));
+        gathered.files.extend(files);
+    }
 }
+
+const READ_FROM_GIT: &str =
+    "the checkout is sparse: files that it leaves out are read from git, as they are in its index";
 
 impl OpenSource for Directory {
     fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
-        Ok(Reading::Files(read(&self.top, layout, &self.links)))
+        let mut gathered = walk(self, layout, None);
+        self.read_left_out(layout, &mut gathered);
+        Ok(Reading::Files(gathered))
     }
 
     fn list(&self, layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
-        let (files, gathered) = list(&self.top, layout, &self.links);
+        let found = FoundOnDisk::default();
+        let mut gathered = walk(self, layout, Some(&found));
+        let found: Vec<(Listed, Option<Stat>)> =
+            found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let place = |(it, stat): &(Listed, Option<Stat>)| {
+            (layout.display(it.root as usize, &it.path), *stat)
+        };
+        let places: Vec<(String, Option<Stat>)> = found.iter().map(place).collect();
+        let blobs = unchanged_blobs(&self.top, &places);
+        let file = |((file, _), blob)| Listed { blob, ..file };
+        let mut files: Vec<Listed> = found.into_iter().zip(blobs).map(file).collect();
+        let left_out = self.left_out(layout, files.iter().map(|it| (it.root, it.path.as_str())));
+        gathered.notes.extend((!left_out.is_empty()).then(|| READ_FROM_GIT.to_owned()));
+        files.extend(left_out);
         Ok(Some(Listing::of(files, gathered)))
     }
 
     fn read_listed(&self, layout: &RootLayout, files: &[&Listed]) -> Gathered {
         let read = |file: &&Listed| {
             let display = layout.display(file.root as usize, &file.path);
-            let text = BUFFER.with_borrow_mut(|it| read_regular(&self.top.join(&display), it));
-            let file = |text| SourceFile {
-                path: file.path.as_str().into(),
-                display: display.as_str().into(),
-                root: file.root,
-                imported: false,
-                text,
-            };
-            text.map(file).map_err(|error| (display.clone(), io_reason(&error)))
+            let path = self.top.join(&display);
+            let text = BUFFER.with_borrow_mut(|it| read_regular(&path, it));
+            match text.or_else(|error| self.find_left_out(&path).ok_or(error)) {
+                Ok(text) => Ok(file.file(layout, text)),
+                Err(error) => Err((display, io_reason(&error))),
+            }
         };
         let read: Vec<Result<SourceFile, (String, String)>> = files.par_iter().map(read).collect();
         let mut gathered = Gathered::default();
@@ -129,11 +164,22 @@ impl OpenSource for Directory {
     }
 
     fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
-        unchanged_blobs(&self.top, paths)
+        let places: Vec<(&str, Option<Stat>)> = paths.iter().map(|it| (*it, None)).collect();
+        unchanged_blobs(&self.top, &places)
+    }
+
+    fn may_be_rewritten(&self, paths: &[&str]) -> bool {
+        may_be_rewritten(&self.top, paths)
+    }
+
+    fn find_left_out(&self, path: &Path) -> Option<Text> {
+        let left_out = self.left_out.as_ref().filter(|_| fs::symlink_metadata(path).is_err())?;
+        left_out.read(&[left_out.at(path)?]).pop()?
     }
 
     fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
-        self.links.find(&self.top, path)
+        let text = self.links.find(&self.top, path)?;
+        Ok(text.or_else(|| self.find_left_out(&self.top.join(path))))
     }
 
     fn folder(&self) -> Option<&Path> {
@@ -153,21 +199,12 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; USUAL_FILE]);
 }
 
-/// Reads the tree at `top`, which is canonical.
-///
-/// A link to a file is read, if it is in reach. A link to a folder is not entered, as in ripgrep: build systems link
-/// whole output trees into the folder they work in.
-fn read(top: &Path, layout: &RootLayout, links: &Links) -> Gathered {
-    walk(top, layout, links, None)
-}
-
 /// Walks the tree. With a list to fill, files are added to it and not read.
-fn walk(
-    top: &Path,
-    layout: &RootLayout,
-    links: &Links,
-    listed: Option<&Mutex<Vec<Listed>>>,
-) -> Gathered {
+///
+/// A link to a file is read, if it is in reach. A link to a folder is not entered, as in ripgrep:
+/// build systems link whole output trees into the folder they work in.
+fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> Gathered {
+    let Directory { top, links, left_out } = tree;
     let ends: BTreeSet<PathBuf> = layout
         .roots
         .iter()
@@ -199,12 +236,15 @@ fn walk(
             if !hidden.is_empty() {
                 walk.add_tracked(&hidden, &tracked);
             }
-        } else {
+        } else if !is_left_out(left_out.as_ref(), &folder) {
             walk.problem(root, NO_ROOT);
         }
     }
     gathered.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The files that a walk lists, with what git's index would record of each.
+type FoundOnDisk = Mutex<Vec<(Listed, Option<Stat>)>>;
 
 /// The walk of one root.
 struct Walk<'w> {
@@ -221,7 +261,7 @@ struct Walk<'w> {
     /// The folders and proto files that ignore rules kept out of the walk.
     hidden: &'w Mutex<Vec<PathBuf>>,
     /// Where files are listed that are not to be read.
-    listed: Option<&'w Mutex<Vec<Listed>>>,
+    listed: Option<&'w FoundOnDisk>,
 }
 
 impl Walk<'_> {
@@ -232,9 +272,8 @@ impl Walk<'_> {
         let listed = fs::read_dir(folder).and_then(|listing| {
             for entry in listing {
                 let entry = entry?;
-                let name = entry.file_name();
-                found.note(&name);
-                entries.push((name, entry.file_type()?));
+                found.note(&entry.file_name());
+                entries.push((entry.file_type()?, entry));
             }
             Ok(())
         });
@@ -242,7 +281,8 @@ impl Walk<'_> {
             self.problem(self.display(folder), io_reason(&error));
         }
         let ignored = around.below(folder, found);
-        for (name, kind) in entries {
+        for (kind, entry) in entries {
+            let name = entry.file_name();
             let is_proto = is_proto(name.as_encoded_bytes());
             if !(is_proto || kind.is_dir() || kind.is_symlink()) {
                 continue;
@@ -267,7 +307,7 @@ impl Walk<'_> {
                 let ignored = ignored.clone();
                 scope.spawn(move |scope| self.enter(scope, &path, &ignored));
             } else {
-                self.entry(&path, kind, is_proto);
+                self.entry(&path, kind, is_proto, || entry.metadata().ok());
             }
         }
     }
@@ -290,7 +330,7 @@ impl Walk<'_> {
                 if let Ok(found) = fs::symlink_metadata(&path)
                     && self.enters(hidden, &path)
                 {
-                    self.entry(&path, found.file_type(), true);
+                    self.entry(&path, found.file_type(), true, || Some(found));
                 }
             }
         }
@@ -307,8 +347,14 @@ impl Walk<'_> {
             && fs::canonicalize(parent).is_ok_and(|real| real == parent)
     }
 
-    /// Reads a file, or the file that a link points to.
-    fn entry(&self, path: &Path, kind: fs::FileType, is_proto: bool) {
+    /// Reads a file, or the file that a link points to. `found` is asked about the entry itself.
+    fn entry(
+        &self,
+        path: &Path,
+        kind: fs::FileType,
+        is_proto: bool,
+        found: impl FnOnce() -> Option<fs::Metadata>,
+    ) {
         // The listing has the kind of every entry; only links need another call.
         let target = match kind.is_symlink().then(|| fs::metadata(path)) {
             None => Ok(kind),
@@ -328,7 +374,7 @@ impl Walk<'_> {
             )),
             _ if !is_proto => {}
             Ok(kind) if kind.is_file() => match relative(path, self.folder) {
-                Some(name) => self.read(path, name),
+                Some(name) => self.read(path, name, found),
                 None => self.problem(self.display(path), NOT_UNICODE),
             },
             Ok(_) => self.problem(self.display(path), NOT_REGULAR),
@@ -336,9 +382,11 @@ impl Walk<'_> {
         }
     }
 
-    fn read(&self, file: &Path, path: String) {
+    fn read(&self, file: &Path, path: String, found: impl FnOnce() -> Option<fs::Metadata>) {
         if let Some(listed) = self.listed {
-            locked(listed).push(Listed { root: self.index as u32, path, blob: None });
+            let stat = found().and_then(|it| stat_of(&it));
+            let file = Listed { root: self.index as u32, path, blob: None };
+            locked(listed).push((file, stat));
             return;
         }
         let display = self.layout.display(self.index, &path);

@@ -16,6 +16,13 @@ pub struct ReadProblem {
     pub is_lost: bool,
 }
 
+impl ReadProblem {
+    /// Whether it is a root that does not exist: nothing is there to be read.
+    pub(crate) fn is_absence(&self) -> bool {
+        self.reason == NO_ROOT
+    }
+}
+
 impl fmt::Display for ReadProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot read `{}`: {}", shown(&self.path), self.reason)

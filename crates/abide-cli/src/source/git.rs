@@ -1,5 +1,6 @@
 //! Trees at a revision, read from the object store of the enclosing repository.
 
+use std::cell::LazyCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -12,22 +13,23 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::contents::Gathered;
-use super::directory::files_on_disk;
 use super::failure::{NO_ROOT, NOT_UNICODE, SourceError};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::known::KnownTexts;
 use super::listing::{Listed, Listing};
-use super::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
+use super::paths::{below, canonical, is_proto, is_skipped, join, normalize, relative};
 use super::roots::{Mount, RootLayout, mount};
 use super::spec::{SourceOptions, split_subdir};
 use crate::printable::shown;
 use objects::{DeadEnd, Missing, Target, find_file, find_folder, read_blob, walk_path};
 use revision::{merge_base, resolve_commit, resolve_revision};
+use sparse::LeftOut;
 
 pub(crate) mod default_branch;
 pub(super) mod index;
 mod objects;
 mod revision;
+pub(super) mod sparse;
 pub(crate) mod timeline;
 
 pub(super) const KIND: SourceKind = SourceKind {
@@ -116,27 +118,18 @@ impl OpenSource for Revision {
         self.path_in_work(path).map_or(Ok(None), |path| self.find(&path))
     }
 
-    fn differs_on_disk(&self, folder: &str) -> bool {
-        let (Some(work), Ok(layout)) = (&self.work, RootLayout::new(&[folder.to_owned()])) else {
-            return true;
-        };
-        let top = Revision { top: String::new(), folder: Some(String::new()), ..self.clone() };
-        let Ok(Walked { found, .. }) = top.walk(&layout) else { return true };
-        let mut found: Vec<(String, Option<ObjectId>)> =
-            found.into_iter().map(|it| (it.path, Some(it.id))).collect();
-        let mut on_disk = files_on_disk(work, &layout);
-        found.sort_unstable();
-        on_disk.sort_unstable();
-        found != on_disk
-    }
-
     fn git_folder(&self) -> Option<PathBuf> {
         Some(self.repository.to_thread_local().common_dir().to_owned())
     }
 
+    fn blob(&self, path: &str) -> Result<Option<ObjectId>, SourceError> {
+        let repo = self.repository.to_thread_local();
+        find_file(&repo, self.tree, path).map_err(|it| self.failed(it))
+    }
+
     fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
         let repo = self.repository.to_thread_local();
-        let found = find_file(&repo, self.tree, path).map_err(|it| self.failed(it))?;
+        let found = self.blob(path)?;
         found.map(|id| read_blob(&repo, id).map_err(|reason| self.failed(reason))).transpose()
     }
 
@@ -166,7 +159,6 @@ impl OpenSource for Revision {
 const MAX_ENTRIES: usize = 10_000_000;
 
 /// The tree at a revision.
-#[derive(Clone)]
 struct Revision {
     repository: ThreadSafeRepository,
     /// The name for messages.
@@ -249,15 +241,51 @@ impl Revision {
         SourceError::NoFolder { name: self.name.clone(), folder: self.top.clone() }
     }
 
-    /// Where an import path is: in the revision if that has such a folder, else on disk.
+    /// Where an import path is: in the revision or one of its submodules if these have such a
+    /// folder, else on disk.
     fn locate(&self, written: &str, base: &Path) -> Option<Mount> {
         let folder = match &self.work {
             Some(work) => relative(&canonical(&base.join(written)), work)?,
             None if Path::new(written).is_absolute() => return None,
             None => normalize(written)?,
         };
+        self.mounted(folder)
+    }
+
+    /// A folder of the revision or of one of its submodules.
+    fn mounted(&self, folder: String) -> Option<Mount> {
         let repo = self.repository.to_thread_local();
-        find_folder(&repo, self.tree, &folder).ok()?.map(|_| Mount::Inside(folder))
+        if find_folder(&repo, self.tree, &folder).ok()?.is_some() {
+            return Some(Mount::Inside(folder));
+        }
+        let (submodule, rest) = self.submodule(&repo, &folder)?;
+        match submodule.mounted(rest)? {
+            Mount::Inside(folder) => Some(Mount::Beside(Box::new(submodule), folder)),
+            mount => Some(mount),
+        }
+    }
+
+    /// The submodule that a folder is in, at the commit that the revision records, and the rest of
+    /// the path. `None` if the submodule is not checked out, or has not fetched that commit.
+    fn submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
+        let mut ends = folder.match_indices('/').map(|(at, _)| at).chain([folder.len()]);
+        let (path, commit) = ends.find_map(|end| {
+            let (path, _) = folder.split_at(end);
+            let target = walk_path(repo, self.tree, path).ok()??;
+            (target.kind == EntryKind::Commit).then_some((path, target.id))
+        })?;
+        let work = self.work.as_ref()?.join(path);
+        let repository = ThreadSafeRepository::open(work.as_path()).ok()?;
+        let tree = tree_of(&repository.to_thread_local(), commit).ok()?;
+        let submodule = Revision {
+            repository,
+            name: self.name.clone(),
+            tree,
+            top: String::new(),
+            folder: Some(String::new()),
+            work: Some(work),
+        };
+        Some((submodule, below(folder, path).unwrap_or_default().to_owned()))
     }
 
     fn failed(&self, reason: impl fmt::Display) -> SourceError {
@@ -294,13 +322,22 @@ impl Revision {
                 },
             )
             .collect();
+        // What a sparse checkout leaves out, a partial clone may leave out, too.
+        let left_out = LazyCell::new(|| LeftOut::around(self.work.as_deref()?));
+        let is_left_out = |display: &str| {
+            let path = join(self.folder.as_deref().unwrap_or(&self.top), display);
+            left_out.as_ref().is_some_and(|it| it.has(&path).is_some())
+        };
+        let mut not_fetched = 0;
         for (display, file) in read {
             match file {
                 Ok(file) => gathered.files.push(file),
+                Err(DeadEnd::Missing(_)) if is_left_out(&display) => not_fetched += 1,
                 Err(DeadEnd::Missing(missing)) => gathered.lost(display, missing),
                 Err(reason) => gathered.problem(display, reason.to_string()),
             }
         }
+        gathered.notes.extend(sparse::not_fetched(not_fetched));
         gathered
     }
 

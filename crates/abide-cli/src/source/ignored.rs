@@ -112,16 +112,23 @@ impl Ignored {
     }
 }
 
-/// The path of a repository's `info/exclude`. In a linked worktree, `.git` is a file with the path
-/// of a folder, and `commondir` in that folder names the one that all worktrees share.
+/// The path of a repository's `info/exclude`, which all worktrees share.
 fn exclude(git: &Path) -> Option<PathBuf> {
-    let mut folder = git.to_owned();
-    if git.is_file() {
-        let text = fs::read_to_string(git).ok()?;
-        folder = git.parent()?.join(text.trim_end().strip_prefix("gitdir: ")?);
-        if let Ok(common) = fs::read_to_string(folder.join("commondir")) {
-            folder.push(common.trim_end());
-        }
+    let mut folder = private_folder(git)?;
+    if git.is_file()
+        && let Ok(common) = fs::read_to_string(folder.join("commondir"))
+    {
+        folder.push(common.trim_end());
     }
     Some(folder.join("info/exclude"))
+}
+
+/// The folder in which git keeps what belongs to one worktree alone. In a linked worktree, `.git`
+/// is a file with its path.
+pub(super) fn private_folder(git: &Path) -> Option<PathBuf> {
+    if !git.is_file() {
+        return Some(git.to_owned());
+    }
+    let text = fs::read_to_string(git).ok()?;
+    Some(git.parent()?.join(text.trim_end().strip_prefix("gitdir: ")?))
 }

@@ -87,6 +87,11 @@ pub(super) trait OpenSource: Send + Sync {
         Gathered::default()
     }
 
+    /// Whether git may give some of these files other bytes on disk than it stores.
+    fn may_be_rewritten(&self, _paths: &[&str]) -> bool {
+        false
+    }
+
     /// Whether a path on disk lies in the checkout of the repository of a revision.
     fn encloses(&self, _path: &Path) -> bool {
         false
@@ -95,11 +100,6 @@ pub(super) trait OpenSource: Send + Sync {
     /// What the repository of a revision had at a path on disk.
     fn beside(&self, _path: &Path) -> Result<Option<Text>, SourceError> {
         Ok(None)
-    }
-
-    /// Whether a folder of the repository of a revision has other proto files on disk.
-    fn differs_on_disk(&self, _folder: &str) -> bool {
-        true
     }
 
     /// The folder in which git keeps what all its worktrees share.
@@ -120,6 +120,16 @@ pub(super) trait OpenSource: Send + Sync {
         _name: &str,
     ) -> Result<Option<SourceFile>, SourceError> {
         Ok(None)
+    }
+
+    /// The blob of a file, by its path from the top of the repository of a revision.
+    fn blob(&self, _path: &str) -> Result<Option<ObjectId>, SourceError> {
+        Ok(None)
+    }
+
+    /// A file by its path on disk that a sparse checkout leaves out.
+    fn find_left_out(&self, _path: &Path) -> Option<Text> {
+        None
     }
 
     /// A file by its path from the top of the repository or the archive.

@@ -1,9 +1,11 @@
 //! The files of a source, found but not read.
 
+use abide_schema::{SourceFile, Text};
 use gix::ObjectId;
 
 use super::contents::Gathered;
 use super::failure::ReadProblem;
+use super::roots::RootLayout;
 
 /// A file that reading the source would read.
 #[derive(Clone, Debug)]
@@ -14,6 +16,19 @@ pub(crate) struct Listed {
     pub(crate) path: String,
     /// The blob that it consists of; `None` where that takes a look into the file.
     pub(crate) blob: Option<ObjectId>,
+}
+
+impl Listed {
+    /// The file with its text.
+    pub(super) fn file(&self, layout: &RootLayout, text: Text) -> SourceFile {
+        SourceFile {
+            path: self.path.as_str().into(),
+            display: layout.display(self.root as usize, &self.path).into(),
+            root: self.root,
+            imported: false,
+            text,
+        }
+    }
 }
 
 /// What a walk of a source found, before any file is read.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::SourceError;
+use super::kind::OpenSource;
 use super::paths::{below, is_skipped, join, normalize};
 use super::spec::SourceOptions;
 use crate::printable::shown;
@@ -72,6 +73,8 @@ pub(super) struct Import {
 pub(super) enum Mount {
     /// In the revision or the archive itself, from its top.
     Inside(String),
+    /// In another source, from its top: in the commit of a submodule that a revision records.
+    Beside(Box<dyn OpenSource>, String),
     Disk(PathBuf),
 }
 

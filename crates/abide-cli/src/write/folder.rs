@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 use super::litter::{self, Litter};
 use super::{Fill, end_of_links};
@@ -106,8 +106,16 @@ impl Folder {
         Ok(self.read(path)?.as_deref() == old)
     }
 
+    /// Fails if a file is there that its owner protects from being written.
+    pub fn unprotected(&self, path: &Path) -> io::Result<()> {
+        match self.dir.metadata(self.inside(path)?) {
+            Ok(it) if it.permissions().readonly() => Err(read_only()),
+            _ => Ok(()),
+        }
+    }
+
     /// Replaces a file, or creates it with the folders on the way. A link keeps pointing at the
-    /// file that is written.
+    /// file that is written, and so do its other names; one that is read-only is refused.
     pub fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.replace_with(path, &mut |out| out.write_all(bytes))
     }
@@ -116,8 +124,9 @@ impl Folder {
     pub(super) fn replace_with(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<()> {
         let path = self.inside(path)?;
         let old = match self.dir.symlink_metadata(&path) {
-            Ok(old) if old.is_file() => Some(old),
             Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(old) if old.permissions().readonly() => return Err(read_only()),
+            Ok(old) if old.is_file() => Some(old),
             Ok(_) => return Err(io::Error::other("it is not a regular file")),
             Err(_) => None,
         };
@@ -127,9 +136,15 @@ impl Folder {
         }
         let (litter, mut file) = litter::temporary_file(&self.dir, folder)?;
         fill(&mut file)?;
-        if let Some(old) = old {
-            file.set_permissions(old.permissions().into_std(&file)?)?;
+        let Some(old) = old else { return litter.keep_as(&path) };
+        if has_other_names(&old) {
+            // Renaming over it would leave the old content under the other names.
+            file.seek(io::SeekFrom::Start(0))?;
+            let mut in_place = OpenOptions::new();
+            let mut target = self.dir.open_with(&path, in_place.write(true).truncate(true))?;
+            return io::copy(&mut file, &mut target).map(drop);
         }
+        file.set_permissions(old.permissions().into_std(&file)?)?;
         litter.keep_as(&path)
     }
 
@@ -148,4 +163,19 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+fn read_only() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only")
+}
+
+/// Whether a file has more than one name, by hard links.
+#[cfg(unix)]
+fn has_other_names(file: &Metadata) -> bool {
+    cap_std::fs::MetadataExt::nlink(file) > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &Metadata) -> bool {
+    false
 }

@@ -98,7 +98,7 @@ pub(super) fn temporary_file(dir: &Arc<Dir>, folder: &Path) -> io::Result<(Litte
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id()));
-        match dir.open_with(&path, OpenOptions::new().write(true).create_new(true)) {
+        match dir.open_with(&path, OpenOptions::new().read(true).write(true).create_new(true)) {
             Ok(file) => {
                 let file = file.into_std();
                 if !is_ours(&file) {

@@ -308,6 +308,11 @@ fn changed_settings_concern_everything() {
         git(top, &["reset", "--quiet", "--hard"]);
         git(top, &["clean", "-fdq"]);
     }
+    // The configuration is called as the user calls it.
+    put(top, &[("other.toml", "preset = \"standard\"\n")]);
+    let (_, said) = extent(top, &["check", "--changed", "--config", "other.toml"]);
+    assert!(said.contains("other.toml changed") && !said.contains("abide.toml"), "{said}");
+    fs::remove_file(top.join("other.toml")).unwrap();
     // Accepted findings stay accepted, and those that no longer occur elsewhere are left alone.
     assert_eq!(abide(top, &["check", "--accept"]).status, 0);
     commit(top);

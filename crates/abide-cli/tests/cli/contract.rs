@@ -538,6 +538,10 @@ fn a_set_is_not_built_of_two_worlds() {
     );
     put(folder.path(), &[("b/p/v1/y.proto", &name.replace('M', "N"))]);
     assert_eq!(abide(folder.path(), &["build", "-o", "set.binpb"]).status, 0);
+    put(folder.path(), &[("b/p/v1/y.proto", &name.replace("p.v1", "p.v1.M"))]);
+    let ran = abide(folder.path(), &["build", "-o", "-"]);
+    let both = "error: `p.v1.M` is both a message and a package";
+    assert!(ran.status == 1 && ran.stderr.contains(both), "{}", ran.stderr);
 }
 
 #[test]

@@ -177,7 +177,8 @@ fn the_list_of_rules_says_what_sets_each_severity() {
     let nowhere = TempDir::new().unwrap();
     let text = abide(nowhere.path(), &["rules"]).text();
     assert!(
-        text.lines().any(|it| it.starts_with("import-unused ") && it.ends_with("nothing uses"))
+        text.lines()
+            .any(|it| it.starts_with("import-unused ") && it.ends_with("nothing uses [--fix]"))
     );
 }
 
@@ -503,4 +504,92 @@ fn first_versions_are_those_that_the_history_counts() {
     assert_eq!(bump(&["--write", "--from-history"]), ["3.0.0", "1.2.0"]);
     // What is recorded stays.
     assert_eq!(bump(&["--from-history"]), ["3.0.0", "1.2.0"]);
+}
+
+#[test]
+fn a_group_and_a_category_are_explained_by_their_rules() {
+    let folder = TempDir::new().unwrap();
+    let explained = |name: &str| {
+        let ran = abide(folder.path(), &["explain", name]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.text()
+    };
+    let dependencies = explained("dependencies");
+    assert!(dependencies.starts_with("# dependencies\n"), "{dependencies}");
+    let listed = |it: &&str| it.starts_with("- `");
+    let lines: Vec<&str> = dependencies.lines().filter(listed).collect();
+    let rules = abide(folder.path(), &["rules", "--format", "json"]).json();
+    let group: Vec<_> = rules.iter().filter(|it| it["group"] == "dependencies").collect();
+    assert_eq!(lines.len(), group.len());
+    for (line, rule) in lines.iter().zip(group) {
+        let [id, severity, summary] =
+            ["id", "severity", "summary"].map(|it| rule[it].as_str().unwrap());
+        assert_eq!(*line, format!("- `{id}` ({severity}): {summary}"));
+    }
+    assert_eq!(explained("COMMENTS"), explained("buf:COMMENTS"));
+    assert!(explained("COMMENTS").contains("- `comment-missing` (off): "));
+    let unknown = abide(folder.path(), &["explain", "dependncies"]);
+    assert_eq!(unknown.status, 2);
+    assert!(unknown.stderr.contains("did you mean `dependencies`?"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("`lifecycle`"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_graph_is_only_written_in_a_format_that_it_has() {
+    let tree = TempDir::new().unwrap();
+    put(tree.path(), &[("a/v1/a.proto", "syntax = \"proto3\";\npackage a.v1;\n")]);
+    let graph = |args: &[&str]| abide(tree.path(), &[&["graph"], args].concat());
+    let refused = graph(&["--output", "graph.pdf"]);
+    assert_eq!(refused.status, 2);
+    for format in ["`dot`", "`mermaid`", "`json`", "`svg`", "`html`", "`--format`"] {
+        assert!(refused.stderr.contains(format), "{}", refused.stderr);
+    }
+    assert!(!tree.path().join("graph.pdf").exists());
+    let text = |name: &str| std::fs::read_to_string(tree.path().join(name)).unwrap();
+    assert_eq!(graph(&["--output", "graph.txt", "--format", "dot"]).status, 0);
+    assert_eq!(graph(&["--output", "graph"]).status, 0);
+    assert_eq!(text("graph"), text("graph.txt"));
+    assert_eq!(graph(&["--output", "graph.svg"]).status, 0);
+    assert!(text("graph.svg").starts_with("<svg"));
+}
+
+/// What people wrote into the file of accepted findings stays with the line that it is about.
+#[test]
+fn comments_of_accepted_findings_stay() {
+    let tree = TempDir::new().unwrap();
+    let missing = |name: &str| {
+        let text = format!("syntax = \"proto3\";\npackage a.v1;\nmessage {name} {{}}\n");
+        (format!("a/v1/{name}.proto"), text)
+    };
+    let files = [missing("One"), missing("Two")];
+    put(tree.path(), &[("abide.toml", "rules.comment-missing = \"error\"\n")]);
+    files.iter().for_each(|(path, text)| put(tree.path(), &[(path, text)]));
+    let accept = || assert_eq!(abide(tree.path(), &["check", "--accept"]).status, 0);
+    let path = tree.path().join("abide.accepted");
+    let read = || std::fs::read_to_string(&path).unwrap();
+    accept();
+    let first = read();
+    let lines: Vec<&str> = first.lines().filter(|it| !it.starts_with('#')).collect();
+    assert_eq!(lines.len(), 2, "{first}");
+    let commented = |kept: &[&str]| {
+        let head: String = first.lines().take(3).map(|it| format!("{it}\n")).collect();
+        let notes = "# Ask the team.\n# Twice.\n";
+        let (one, rest) = kept.split_first().unwrap();
+        format!(
+            "{head}{notes}{one}\n{}# The end.\n",
+            rest.iter().map(|it| format!("{it}\n")).collect::<String>()
+        )
+    };
+    std::fs::write(&path, commented(&lines)).unwrap();
+    accept();
+    assert_eq!(read(), commented(&lines), "nothing changed");
+    std::fs::write(
+        tree.path().join(&files[0].0),
+        files[0].1.replace("message", "// One.\nmessage"),
+    )
+    .unwrap();
+    accept();
+    let left: Vec<&str> = lines.iter().copied().filter(|it| !it.contains("a.v1.One")).collect();
+    assert_eq!(left.len(), 1, "{first}");
+    assert_eq!(read(), commented(&left), "it stands above the next line");
 }

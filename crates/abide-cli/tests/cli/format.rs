@@ -11,13 +11,13 @@ use crate::run::{abide, abide_with, put};
 const LOOSE: &str = "syntax=\"proto3\";\npackage acme.v1;message A{string a=1;} // a\n";
 const NEAT: &str = "syntax = \"proto3\";\npackage acme.v1;\nmessage A {\n  string a = 1;\n} // a\n";
 
-fn tree(files: &[(&str, &str)]) -> TempDir {
+pub(crate) fn tree(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     put(folder.path(), files);
     folder
 }
 
-fn read(folder: &Path, path: &str) -> String {
+pub(crate) fn read(folder: &Path, path: &str) -> String {
     fs::read_to_string(folder.join(path)).unwrap()
 }
 
@@ -119,4 +119,70 @@ fn a_revision_is_checked_and_not_written() {
     assert_eq!(write.status, 2);
     assert!(write.stderr.contains("needs a tree on disk"), "{}", write.stderr);
     assert_eq!(read(tree.path(), "acme/v1/a.proto"), LOOSE);
+}
+
+/// As with other formatters: files and folders in any number, named as the user sees them.
+#[test]
+fn files_and_folders_are_named_on_the_command_line() {
+    let files = [("one.proto", LOOSE), ("a/x.proto", LOOSE), ("b/c/y.proto", LOOSE)];
+    let tree = tree(&[("one.proto", LOOSE), ("a/x.proto", LOOSE), ("b/c/y.proto", LOOSE)]);
+    let run = |args: &[&str]| abide(tree.path(), &[&["format"], args].concat());
+    let check = |args: &[&str]| run(&[args, &["--check"]].concat()).text();
+    assert_eq!(check(&["one.proto"]), "one.proto\n");
+    assert_eq!(check(&["a", "b/c", "one.proto"]), "a/x.proto\nb/c/y.proto\none.proto\n");
+    assert_eq!(check(&["b", "./b/c/y.proto", "a/../b"]), "b/c/y.proto\n", "each file once");
+    let beside = abide(&tree.path().join("a"), &["format", "--check", ".", "../b"]);
+    assert_eq!((beside.status, &*beside.text()), (1, "x.proto\n../b/c/y.proto\n"));
+    assert_eq!(beside.stderr, "note: 2 of 2 files not formatted\n");
+    let write = run(&["one.proto", "b", "--write"]);
+    assert_eq!((write.status, &*write.stderr), (0, "note: formatted 2 of 2 files\n"));
+    assert_eq!(files.map(|(path, _)| read(tree.path(), path)), [NEAT, LOOSE, NEAT]);
+    let missing = run(&["a", "nowhere.proto", "--check"]);
+    assert_eq!(missing.status, 2);
+    assert!(missing.stderr.contains("nowhere.proto"), "{}", missing.stderr);
+}
+
+#[test]
+fn one_file_of_a_configured_tree_or_beside_it_is_written() {
+    let config = "roots = [\"a\"]\n";
+    let tree = tree(&[("abide.toml", config), ("one.proto", LOOSE), ("a/x.proto", LOOSE)]);
+    for path in ["one.proto", "a/x.proto"] {
+        let write = abide(tree.path(), &["format", "--write", path]);
+        assert_eq!((write.status, &*write.stderr), (0, "note: formatted 1 of 1 file\n"), "{path}");
+        assert_eq!(read(tree.path(), path), NEAT);
+    }
+}
+
+/// What no longer stands alone behind its semicolon would become the comment of a field.
+#[test]
+fn a_comment_behind_a_lone_semicolon_stays_nobodys() {
+    let text = "syntax = \"proto3\";\nmessage A {; // a\n  string a = 1;; // b\n};; // c\n";
+    let neat = "syntax = \"proto3\";\n\nmessage A {\n  // a\n  string a = 1;\n  // b\n}\n// c\n";
+    let ran = abide_with(Path::new("."), &["format", "--stdin-filepath", "a"], text.as_bytes());
+    assert_eq!(ran.text(), neat);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_mode_and_the_other_names_of_a_file_stay() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let tree = tree(&[("a.proto", LOOSE), ("b.proto", LOOSE), ("c.proto", LOOSE)]);
+    let at = |path: &str| tree.path().join(path);
+    let mode = |path: &str| fs::metadata(at(path)).unwrap().permissions().mode() & 0o777;
+    let set = |path, mode| fs::set_permissions(at(path), fs::Permissions::from_mode(mode)).unwrap();
+    fs::hard_link(at("b.proto"), at("b.other")).unwrap();
+    set("a.proto", 0o640);
+    set("c.proto", 0o444);
+    let refused = abide(tree.path(), &["format", "--write"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.stderr.ends_with("c.proto`: it is read-only\n"), "{}", refused.stderr);
+    assert_eq!(read(tree.path(), "a.proto"), LOOSE, "nothing is written before that is known");
+    let output = ["rules", "--format", "json", "--output", "c.proto"];
+    assert_eq!(abide(tree.path(), &output).status, 2, "no command replaces it");
+    set("c.proto", 0o600);
+    assert_eq!(abide(tree.path(), &["format", "--write"]).status, 0);
+    assert_eq!((mode("a.proto"), mode("c.proto")), (0o640, 0o600));
+    assert_eq!(read(tree.path(), "b.other"), NEAT);
+    assert_eq!(fs::metadata(at("b.proto")).unwrap().nlink(), 2);
 }

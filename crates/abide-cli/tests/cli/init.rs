@@ -115,40 +115,69 @@ fn what_buf_ignores_is_off_for_these_files() {
 
 #[test]
 fn what_cannot_be_said_is_told_with_its_line() {
-    let buf = "version: v2\ntypo: 1\ndeps: [buf.build/a/b]\nlint:\n  use: [STANDARD, PROTOVALIDATE, OLD_RULE]\n  \
-               service_suffix: API\n  ignore:\n    - gone\nbreaking:\n  use: FILE\nplugins: []\n";
+    let buf = "version: v2\ndeps: [buf.build/a/b]\nlint:\n  use: [STANDARD, OF_A_PLUGIN]\n  \
+               service_suffix: API\n  ignore:\n    - gone\nbreaking:\n  use: [FILE]\n  \
+               except: [MESSAGE_SAME_MESSAGE_SET_WIRE_FORMAT]\nplugins: [{plugin: x}]\n";
     let folder = tree(buf, &["user"]);
+    put(folder.path(), &[("buf.lock", ""), ("buf.gen.yaml", "")]);
     let (_, ran) = init(&folder);
     let lines: Vec<&str> = ran.stderr.lines().collect();
     let told = [
-        ("2", "`typo`"),
-        ("3", "`deps`"),
-        ("5", "`OLD_RULE`"),
-        ("5", "`PROTOVALIDATE`"),
-        ("10", "a list"),
+        ("2", "`deps`"),
+        ("4", "`OF_A_PLUGIN`"),
+        ("10", "finds nothing any more"),
         ("11", "`plugins`"),
     ];
-    assert_eq!(lines.len(), told.len(), "{lines:#?}");
+    assert_eq!(lines.len(), told.len() + 2, "{lines:#?}");
     for (line, (number, what)) in lines.iter().zip(told) {
         assert!(line.starts_with(&format!("note: buf.yaml: line {number}: ")), "{line}");
         assert!(line.contains(what), "{line}");
     }
+    assert!(ran.stderr.contains("note: buf.lock was not read"), "{lines:#?}");
+    assert!(ran.stderr.contains("note: buf.gen.yaml was not read"), "{lines:#?}");
 }
 
 #[test]
-fn what_is_no_buf_yaml_is_refused() {
-    for (buf, reason) in [
-        ("", "version"),
-        ("[]", "version"),
-        ("version: v3\n", "`v3`"),
-        ("version: v1\ndirectories: a\n", "line 2"),
-        ("version: v1\nlint: [\n", "line 3"),
-        ("version: &a v1\nname: *a\n", "alias"),
-        ("\u{0}", "line 1"),
+fn what_buf_refuses_is_refused_with_its_place() {
+    for (buf, place, said) in [
+        ("", "1:1", "there is no key `version`"),
+        ("[]", "1:1", "there is no key `version`"),
+        ("version: v3\n", "1:1", "the version `v3` is unknown"),
+        ("version: v1\ndirectories: a\n", "2:14", "expected a list of folders"),
+        ("version: v1\nlint: [\n", "3:1", ""),
+        ("version: &a v1\nname: *b\n", "2:7", ""),
+        ("\u{0}", "1:1", ""),
+        ("version: v2\nlint:\n  use: [STANDRD]\n", "3:9", "did you mean `STANDARD`?"),
+        ("version: v2\nlint:\n  use: [FIELD_SAME_NAME]\n", "3:9", "no lint rule or category"),
+        ("version: v2\nlint:\n  except: [NO_SUCH]\n", "3:12", "no lint rule or category"),
+        (
+            "version: v2\nlint:\n  ignore_only:\n    ENUM_PASCAL: [a]\n",
+            "4:5",
+            "did you mean `ENUM_PASCAL_CASE`?",
+        ),
+        ("version: v2\nbreaking:\n  use: [FIELS]\n", "3:9", "did you mean `FI"),
+        ("version: v2\nmoduls: []\n", "2:1", "did you mean `modules`?"),
+        ("version: v1\nmodules: []\n", "2:1", "unknown key `modules`"),
+        ("version: v1\nbuild: {roots: [a]}\n", "2:9", "unknown key `roots`"),
+        ("version: v2\nlint:\n  service_sufix: A\n", "3:3", "did you mean `service_suffix`?"),
+        ("version: v2\nlint:\n  allow_comment_ignores: true\n", "3:3", "did you mean `dis"),
+        ("version: v2\nbreaking:\n  ignor: [a]\n", "3:3", "did you mean `ignore`?"),
+        ("version: v2\nmodules: [{pth: a}]\n", "2:12", "did you mean `path`?"),
+        ("version: v2\nlint: {}\nlint: {}\n", "3:1", "stands twice, first in line 2"),
+        ("version: v2\nlint: []\n", "2:7", "expected a map"),
+        ("version: v2\nbreaking:\n  use: FILE\n", "3:8", "expected a list"),
+        ("version: v2\nlint:\n  use: [[A]]\n", "3:9", "expected a string"),
+        ("version: v2\nlint:\n  disable_builtin: maybe\n", "3:20", "expected `true` or `false`"),
+        ("version: v2\nlint:\n  ignore: [/abs]\n", "3:12", "expected a path inside"),
+        ("version: v2\nmodules: [{path: ../x}]\n", "2:18", "expected a path inside"),
+        ("version: v2\nlint: &l\n  use: *l\n", "3:8", ""),
+        ("version: v2\nname: \"\u{e9}\u{1f980}\"\ntypo: 1\n", "3:1", "unknown key `typo`"),
     ] {
         let folder = tree(buf, &["user"]);
         let ran = abide(folder.path(), &["init", "--from", "buf.yaml"]);
-        assert!(ran.status == 2 && ran.stderr.contains(reason), "{buf}: {}", ran.stderr);
+        let at = format!("buf.yaml:{place}");
+        assert!(ran.status == 2 && ran.stderr.contains(&at), "{buf}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{buf}: {}", ran.stderr);
         assert!(!folder.path().join("abide.toml").exists());
     }
     let nested = ["version: v1\nlint: ", &"[".repeat(100_000), &"]".repeat(100_000)].concat();
@@ -157,6 +186,72 @@ fn what_is_no_buf_yaml_is_refused() {
     let folder = tree("version: v1\n", &["user"]);
     let both = abide(folder.path(), &["init", "--from", "buf.yaml", "--preset", "google"]);
     assert!(both.status == 2 && both.stderr.contains("--preset"), "{}", both.stderr);
+}
+
+#[test]
+fn all_that_is_wrong_is_said_at_once() {
+    let buf = "version: v2\ntypo: 1\nlint:\n  use: [A_RULE]\nbreaking: 3\n";
+    let ran = abide(tree(buf, &["user"]).path(), &["init", "--from", "buf.yaml"]);
+    let places: Vec<&str> =
+        ran.stderr.lines().filter_map(|line| line.trim_start().strip_prefix("┌─ ")).collect();
+    assert_eq!(places, ["buf.yaml:2:1", "buf.yaml:4:9", "buf.yaml:5:11"], "{}", ran.stderr);
+}
+
+#[test]
+fn aliases_of_yaml_stand_for_their_values() {
+    let buf = "version: v2\nmodules: [{path: proto}]\nlint: &both\n  use: &names [MINIMAL]\n  \
+               except: [PACKAGE_DIRECTORY_MATCH]\n  ignore: &paths [proto/acme/old]\nbreaking:\n  \
+               <<: {ignore: *paths}\n  use: [WIRE]\n";
+    let folder = tree(buf, &["user"]);
+    let (text, ran) = init(&folder);
+    assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+    assert!(text.contains("\"buf:MINIMAL\" = \"error\""), "{text}");
+    assert!(text.contains("preset = \"buf-wire\""), "{text}");
+    assert_eq!(text.matches("files = [\"proto/acme/old\"]").count(), 2, "{text}");
+    // A few lines that stand for more values than memory holds.
+    let mut bomb = String::from("version: v2\na0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..12 {
+        let before = format!("*a{}", level - 1);
+        let all = [before.as_str(); 9].join(", ");
+        bomb.push_str(&format!("a{level}: &a{level} [{all}]\n"));
+    }
+    let ran = abide(tree(&bomb, &[]).path(), &["init", "--from", "buf.yaml"]);
+    assert!(ran.status == 2 && ran.stderr.contains("stand for"), "{}", ran.stderr);
+}
+
+#[test]
+fn files_that_are_no_buf_yaml_say_what_they_are() {
+    for (name, said) in [
+        ("buf.gen.yaml", "how buf generates code"),
+        ("buf.lock", "`buf export`"),
+        (".protolint.yaml", "configures protolint"),
+        ("prototool.yaml", "configures prototool"),
+    ] {
+        let folder = tree("version: v2\n", &["user"]);
+        put(folder.path(), &[(name, "version: v2\n")]);
+        let ran = abide(folder.path(), &["init", "--from", name]);
+        assert!(ran.status == 2 && ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(!folder.path().join("abide.toml").exists());
+    }
+}
+
+#[test]
+fn a_module_without_files_is_taken_over() {
+    let folder = tree("version: v2\nmodules: [{path: new}]\n", &[]);
+    std::fs::create_dir(folder.path().join("new")).unwrap();
+    let (text, _) = init(&folder);
+    assert!(text.contains("roots = [\"new\"]"), "{text}");
+}
+
+#[test]
+fn modules_have_only_what_they_include() {
+    let buf =
+        "version: v2\nmodules:\n  - path: proto\n    includes: [proto/acme/user, proto/other]\n";
+    let folder = tree(buf, &["user", "shop"]);
+    put(folder.path(), &[("proto/loose.proto", "syntax = \"proto3\";\n")]);
+    let (text, ran) = init(&folder);
+    assert!(text.contains("import-paths = [\"proto/acme/shop\"]"), "{text}");
+    assert_eq!(ran.stderr, "note: `proto/loose.proto` is checked, although no `includes` has it\n");
 }
 
 #[test]

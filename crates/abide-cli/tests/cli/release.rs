@@ -160,8 +160,9 @@ fn an_edited_candidate_is_not_released() {
         .unwrap();
     let before = files(folder);
     let ran = abide(folder, &["release", "--write"]);
-    assert_eq!(ran.status, 2);
+    assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains("run `abide upgrade --write`"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("note: nothing was released\n"), "{}", ran.stderr);
     assert_eq!(files(folder), before);
 }
 
@@ -283,11 +284,60 @@ fn who_names_what_goes_is_told() {
     assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
     let before = files(folder);
     let ran = abide(folder, &["release", "--write"]);
-    assert_eq!(ran.status, 2);
+    assert_eq!(ran.status, 1);
     assert_eq!(
         ran.stderr,
         "error: `acme/wild/v1alpha/wild.proto` uses `acme.base.v1.Old`, which is deprecated and \
-         not in the next version: use another type\n"
+         not in the next version: use another type\nnote: nothing was released\n"
     );
     assert_eq!(files(folder), before);
+}
+
+/// Why the candidate differs is said, not only that it does.
+#[test]
+fn an_error_in_the_source_of_a_candidate_is_shown() {
+    let tree = tree();
+    let folder = tree.path();
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    let base = folder.join("acme/base/v1/base.proto");
+    let text = fs::read_to_string(&base).unwrap();
+    fs::write(&base, text.replace("string text = 1;", "mess;")).unwrap();
+    let before = files(folder);
+    for action in ["--write", "--check", "--diff"] {
+        let ran = abide(folder, &["release", action]);
+        assert_eq!((ran.status, ran.text().as_str()), (1, ""), "{action}");
+        assert!(ran.stderr.starts_with("error[syntax-error]: "), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with("note: nothing was released\n"), "{}", ran.stderr);
+    }
+    assert_eq!(files(folder), before);
+}
+
+/// A patch is shown even where the release is refused; the status says that it is.
+#[test]
+fn a_refused_release_fails_with_its_patch() {
+    let tree = tree();
+    let folder = tree.path();
+    let config = fs::read_to_string(folder.join("abide.toml")).unwrap();
+    put(folder, &[("abide.toml", &config.replace("\"off\"", "\"note\""))]);
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    for action in ["--write", "--check", "--diff"] {
+        let ran = abide(folder, &["release", action]);
+        assert_eq!(ran.status, 1, "{action}");
+        assert!(ran.stderr.starts_with("error[conversion-missing]: "), "{}", ran.stderr);
+        assert_eq!(ran.text().contains("+package acme.base.v2;"), action == "--diff");
+    }
+    // `abide.toml` may permit the loss.
+    put(
+        folder,
+        &[(
+            "abide.toml",
+            &format!(
+                "{}upgrade.lossy = [\"acme.base.v1.Id.old\"]\n",
+                config.replace("\"off\"", "\"note\"")
+            ),
+        )],
+    );
+    let diff = abide(folder, &["release", "--diff"]);
+    assert_eq!(diff.status, 0, "{}", diff.stderr);
+    assert!(diff.stderr.ends_with(" to release\n"), "{}", diff.stderr);
 }

@@ -145,6 +145,7 @@ fn help_for_every_command() {
         "calendar",
         "calendar simulate",
         "owners",
+        "lsp",
     ];
     let mut all = String::new();
     for command in commands {

@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use crate::breaking::{commit, git};
 use crate::run::{Ran, abide, put, repository};
 
-const USER: &str = "acme/user/v1/user.proto";
+pub(crate) const USER: &str = "acme/user/v1/user.proto";
 const BASE: &str = "acme/base/v1/base.proto";
-const CALM: &str = "acme/calm/v1/calm.proto";
-const CANDIDATE: &str = "acme/user/v2alpha/user.proto";
+pub(crate) const CALM: &str = "acme/calm/v1/calm.proto";
+pub(crate) const CANDIDATE: &str = "acme/user/v2alpha/user.proto";
 const RELEASED: &str = "acme/user/v2/user.proto";
 
 const HEAD: &str = "\
@@ -22,10 +22,10 @@ import \"abide/annotations/v1/status.proto\";
 option (abide.annotations.v1.file_policy).package_version_status = PACKAGE_VERSION_STATUS_ACTIVE;
 ";
 
-const TELLINGS: [&str; 2] = ["lock", "option"];
+pub(crate) const TELLINGS: [&str; 2] = ["lock", "option"];
 
 /// A tree of three packages whose versions and candidates are on record, released as `r1`.
-fn released(version_in: &str) -> TempDir {
+pub(crate) fn released(version_in: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     let api = repository().join("api").display().to_string();
     let config = format!(

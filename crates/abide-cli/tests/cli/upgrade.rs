@@ -373,3 +373,77 @@ api_proto_package(
     assert_eq!(read(folder, "versioning/BUILD"), versions);
     assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
 }
+
+/// A file that a person wrote where a candidate belongs is named by every command, in the same words.
+#[test]
+fn a_taken_path_is_named() {
+    let tree = tree();
+    let folder = tree.path();
+    let by_hand = "syntax = \"proto3\";\n\npackage acme.user.v2alpha;\n\nmessage User {}\n";
+    put(folder, &[(CANDIDATE, by_hand)]);
+    let why = format!("`{CANDIDATE}`, which no upgrade made");
+    let help = "set `by_hand = true` in its `file_policy`, or name it in `by-hand` of [upgrade]";
+    let told = |text: &str| {
+        let text =
+            text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" = true", "=true");
+        assert!(text.contains(&why), "{text}");
+        assert!(text.contains(&help.replace(" = true", "=true")), "{text}");
+    };
+    let check = abide(folder, &["check"]);
+    assert_eq!(check.status, 0, "who uses the active version loses nothing");
+    told(&check.text().replace("=\n", "= "));
+    let out = TempDir::new().unwrap();
+    let out = out.path().to_str().unwrap();
+    for args in [&["--write"][..], &["--check"], &["--diff"], &["--out", out], &["--write", "-q"]] {
+        let ran = abide(folder, &[&["upgrade"], args].concat());
+        assert_eq!((ran.status, ran.text().as_str()), (1, ""), "{args:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        told(&ran.stderr);
+        assert_eq!(read(folder, CANDIDATE), by_hand);
+    }
+    told_by_hand(folder);
+}
+
+/// Either of the two things that the help names ends it.
+fn told_by_hand(folder: &Path) {
+    let config = read(folder, "abide.toml");
+    put(folder, &[("abide.toml", &format!("{config}upgrade.by-hand = [\"acme.user.v2alpha\"]\n"))]);
+    let ran = abide(folder, &["upgrade", "--check"]);
+    assert_eq!((ran.status, ran.text().as_str()), (0, ""), "{}", ran.stderr);
+    put(folder, &[("abide.toml", &config)]);
+    fs::remove_file(folder.join(CANDIDATE)).unwrap();
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(abide(folder, &["upgrade", "--check"]).status, 0);
+}
+
+/// Roots are worlds of their own: the same path is another file in each.
+#[test]
+fn each_of_two_roots_has_its_candidate() {
+    let folder = tree();
+    let path = folder.path();
+    let config = format!("roots = [\"a\", \"b\"]\n{}", read(path, "abide.toml"));
+    fs::remove_dir_all(path.join("acme")).unwrap();
+    let one = USER.replace("import \"acme/base/v1/base.proto\";\n", "");
+    let one = one.replace("  acme.base.v1.Id id = 1;\n", "");
+    let other = one.replace("string name = 2", "string mail = 2");
+    put(
+        path,
+        &[
+            ("abide.toml", &config),
+            ("a/acme/user/v1/user.proto", &one),
+            ("b/acme/user/v1/user.proto", &other),
+        ],
+    );
+    let [first, second] = ["a", "b"].map(|root| format!("{root}/{CANDIDATE}"));
+    for _ in 0..2 {
+        let ran = abide(path, &["upgrade", "--write"]);
+        assert_eq!(ran.status, 0, "{}{}", ran.text(), ran.stderr);
+        assert!(read(path, &first).contains("reserved \"name\""), "{}", read(path, &first));
+        assert!(read(path, &second).contains("reserved \"mail\""), "{}", read(path, &second));
+    }
+    assert_eq!(abide(path, &["upgrade", "--check"]).status, 0);
+    let out = abide(path, &["upgrade", "--out", "out"]);
+    let why = format!("two roots have a candidate `{CANDIDATE}`");
+    assert!(out.status == 2 && out.stderr.contains(&why), "{}", out.stderr);
+    assert!(!path.join("out").exists());
+}

@@ -284,3 +284,28 @@ fn annotations_that_generated_clients_follow_are_a_surface() {
         assert_eq!(finding["symbols"][0]["symbol"], lost);
     }
 }
+
+/// Every package of a company has its name and some names of types: what they share is no trace of
+/// a renaming.
+#[test]
+fn packages_that_share_what_all_share_are_two() {
+    let file = |package: &str, types: &[&str]| {
+        let types: String =
+            types.iter().map(|it| format!("message {it} {{ string a = 1; }}\n")).collect();
+        format!("syntax = \"proto3\";\npackage {package};\n{types}")
+    };
+    let stays = file("acme.user.v1", &["GetRequest", "ListRequest", "User"]);
+    let shop = file("acme.shop.v1", &["GetRequest", "ListRequest", "Cart", "Price"]);
+    let maps = file("acme.maps.v1", &["GetRequest", "ListRequest", "Route", "Place"]);
+    let cart = file("acme.cart.v1", &["GetRequest", "ListRequest", "Cart", "Price"]);
+    let user = ("acme/user/v1/user.proto", &*stays);
+    let old = [user, ("acme/shop/v1/shop.proto", &*shop)];
+    let judged = |rule: &str, other: (&str, &str), element: &str| {
+        verdict(&old, &[user, other], rule, element).is_some()
+    };
+    let other = ("acme/maps/v1/maps.proto", &*maps);
+    assert!(judged("package-removed", other, "acme.shop.v1"));
+    assert!(!judged("package-renamed", other, "acme.maps.v1"));
+    let renamed = ("acme/cart/v1/cart.proto", &*cart);
+    assert!(judged("package-renamed", renamed, "acme.cart.v1"));
+}

@@ -55,7 +55,8 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    pub(crate) fn new(kind: ReadErrorKind, span: Span, message: impl Into<String>) -> ReadError {
+    /// An error without help and another place.
+    pub fn new(kind: ReadErrorKind, span: Span, message: impl Into<String>) -> ReadError {
         ReadError { kind, span, message: message.into(), help: None, related: None }
     }
 }

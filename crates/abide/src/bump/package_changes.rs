@@ -1,6 +1,8 @@
 //! What is known of the changes of one package.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use crate::bump_level::Bump;
 
@@ -28,22 +30,39 @@ impl PackageChanges {
         self.reasons().any(|it| it.bump == Bump::Major)
     }
 
-    /// The bump that the changes of an element, or inside it, need.
-    pub(super) fn bump_within(&self, path: &str) -> Option<Bump> {
-        let is_within = |it: &str| {
-            it.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        self.bump_where(is_within)
-    }
-
-    pub(super) fn bump_where(&self, is_about: impl Fn(&str) -> bool) -> Option<Bump> {
-        let reasons = self.reasons.iter().filter(|(path, _)| is_about(path));
-        reasons.map(|(_, reason)| reason.bump).max()
-    }
-
     pub(super) fn sort(&mut self) {
         let key = |(_, it): &(String, Reason)| (Reverse(it.bump), it.element.clone(), it.rule);
         self.reasons.sort_by_cached_key(key);
         self.reasons.dedup();
+    }
+}
+
+/// The bumps that known changes need, by the path of what changed.
+pub(super) struct KnownBumps<'a>(BTreeMap<&'a str, Bump>);
+
+impl<'a> KnownBumps<'a> {
+    pub(super) fn of(changes: &'a PackageChanges) -> KnownBumps<'a> {
+        let mut bumps = BTreeMap::new();
+        for (path, reason) in &changes.reasons {
+            let most = bumps.entry(path.as_str()).or_insert(reason.bump);
+            *most = reason.bump.max(*most);
+        }
+        KnownBumps(bumps)
+    }
+
+    /// The bump that the changes of one path need.
+    pub(super) fn at(&self, path: &str) -> Option<Bump> {
+        self.0.get(path).copied()
+    }
+
+    /// The bump that the changes of an element, or inside it, need.
+    pub(super) fn within(&self, path: &str) -> Option<Bump> {
+        self.at(path).max(self.below(&format!("{path}.")))
+    }
+
+    /// The bump that the changes of paths with this start need.
+    pub(super) fn below(&self, start: &str) -> Option<Bump> {
+        let from = self.0.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        from.take_while(|(path, _)| path.starts_with(start)).map(|(_, bump)| *bump).max()
     }
 }

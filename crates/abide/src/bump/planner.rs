@@ -23,7 +23,7 @@ use crate::stamps::stamp_merged;
 
 use super::annotation::{self, Annotated};
 use super::changes::{self, renames};
-use super::package_changes::PackageChanges;
+use super::package_changes::{KnownBumps, PackageChanges};
 use super::{PackagePlan, Plan, Reason, Released, Verdict, catch_up};
 
 /// The version that each package needs since a release. `blocking` are the
@@ -295,7 +295,7 @@ impl Planner<'_> {
     /// Adds the changed types of other packages that it depends on.
     fn catch_up(&self, package: Package<'_>, old: &TreeHashes, plan: &mut PackagePlan) {
         let bump_of = |package: &str, ty: &str| {
-            let own = self.changes.get(package).and_then(|it| it.bump_within(ty));
+            let own = self.changes.get(package).and_then(|it| KnownBumps::of(it).within(ty));
             // Undoing the change of a frozen package changes this one again.
             let is_blocked = self.blocking_of(package).is_some_and(|it| it.rule != EARLY_MAJOR.id);
             if is_blocked { Bump::Major } else { own.unwrap_or(Bump::Minor) }

@@ -5,13 +5,14 @@
 //! path of an enum value is below its enum, not beside it. The path of a file is
 //! `/` and the name that imports use, which cannot be the name of an element.
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide_meaning as hash;
 use abide_schema::{Element, File, Package};
 use rustc_hash::FxHashMap;
 
-use super::package_changes::PackageChanges;
+use super::package_changes::{KnownBumps, PackageChanges};
 
 use crate::bump_level::Bump;
 use crate::security_fixes::SecurityFixes;
@@ -59,9 +60,10 @@ pub(super) fn of(
 ) -> BTreeSet<Unnamed> {
     let mut search = UnnamedSearch {
         sides: [old, new],
-        known,
+        known: KnownBumps::of(known),
         fixes,
         holders: [holders(old), holders(new)],
+        types: OnceCell::new(),
         found: BTreeSet::new(),
     };
     search.package();
@@ -93,9 +95,11 @@ pub(super) struct Unnamed {
 
 struct UnnamedSearch<'a, 't> {
     sides: [Package<'t>; 2],
-    known: &'a PackageChanges,
+    known: KnownBumps<'a>,
     fixes: &'a SecurityFixes<'a>,
     holders: [FxHashMap<String, String>; 2],
+    /// The messages and enums of both sides, by their full names.
+    types: OnceCell<FxHashMap<String, Vec<Element<'t>>>>,
     found: BTreeSet<Unnamed>,
 }
 
@@ -107,8 +111,7 @@ impl UnnamedSearch<'_, '_> {
                 ("message" | "enum" | "service" | "extension", name) => self.element(name),
                 _ => {
                     let name = self.sides[1].name();
-                    let is_about = |path: &str| path == name || path.starts_with('/');
-                    self.note(self.known.bump_where(is_about), name);
+                    self.note(self.known.at(name).max(self.known.below("/")), name);
                 }
             }
         }
@@ -117,9 +120,9 @@ impl UnnamedSearch<'_, '_> {
     /// Finds what changed in a type, a service or an extension.
     fn element(&mut self, name: &str) {
         // The change of an added or removed file covers the elements in it.
-        let files: Vec<&String> = self.holders.iter().filter_map(|it| it.get(name)).collect();
-        let with_file = self.known.bump_where(|path| files.iter().any(|it| *it == path));
-        match self.known.bump_within(name).max(with_file) {
+        let files = self.holders.iter().filter_map(|it| it.get(name));
+        let with_file = files.filter_map(|it| self.known.at(it)).max();
+        match self.known.within(name).max(with_file) {
             Some(Bump::Patch) => self.facts(name),
             None if self.elements(name)[1].is_some_and(|it| self.fixes.marks_within(it)) => {
                 self.facts(name);
@@ -147,53 +150,55 @@ impl UnnamedSearch<'_, '_> {
         for fact in old.symmetric_difference(&new) {
             match kind_and_name(fact) {
                 ("message" | "enum", nested) => self.element(nested),
-                ("extension", path) => self.note(self.known.bump_within(path), path),
+                ("extension", path) => self.note(self.known.within(path), path),
                 ("method" | "oneof", member) => self.member(name, [member]),
-                ("field", number) => {
-                    let is_it = |it: &&(String, String)| it.0 == number;
-                    self.member(name, members.iter().filter(is_it).map(|it| &*it.1));
-                }
+                ("field", number) => self.member(name, members.named(number)),
                 ("value", value) => {
                     // A renamed value is known by its new name.
-                    let numbers: Vec<&str> =
-                        members.iter().filter(|it| it.1 == value).map(|it| &*it.0).collect();
-                    let is_it = |it: &&(String, String)| numbers.contains(&&*it.0);
-                    self.member(name, members.iter().filter(is_it).map(|it| &*it.1));
+                    let numbers = members.numbers.get(value).into_iter().flatten();
+                    self.member(name, numbers.flat_map(|it| members.named(it)));
                 }
                 ("reserved" | "extensions", _) => {
-                    let known = self.known.bump_where(|path| path == name);
+                    let known = self.known.at(name);
                     let is_marked = matches!(self.elements(name), [Some(old), Some(new)]
                         if self.fixes.marks_reservations(old, new));
                     if known.is_none() {
                         self.found.insert(Unnamed { path: name.to_owned(), is_marked });
                     }
                 }
-                _ => self.note(self.known.bump_where(|path| path == name), name),
+                _ => self.note(self.known.at(name), name),
             }
         }
     }
 
-    /// The number and name of each field or value, on both sides.
-    fn members(&self, holder: &str) -> BTreeSet<(String, String)> {
-        let files = self.sides.into_iter().flat_map(Package::files);
-        let member = |it: Element<'_>| match it {
-            Element::Field(it) if !it.is_extension() => {
-                let parent = it.parent().is_some_and(|it| it.full_name() == holder);
-                parent.then(|| (it.number().to_string(), it.name().to_owned()))
+    fn members(&self, holder: &str) -> Members {
+        let types = self.types.get_or_init(|| {
+            let mut types: FxHashMap<String, Vec<Element<'_>>> = FxHashMap::default();
+            for file in self.sides.into_iter().flat_map(Package::files) {
+                let messages = file.all_messages().map(Element::Message);
+                for it in messages.chain(file.all_enums().map(Element::Enum)) {
+                    types.entry(it.full_name()).or_default().push(it);
+                }
             }
-            Element::EnumValue(it) => {
-                let parent = it.parent().full_name() == holder;
-                parent.then(|| (it.number().to_string(), it.name().to_owned()))
+            types
+        });
+        let mut members = Members::default();
+        for element in types.get(holder).into_iter().flatten() {
+            match element {
+                Element::Message(it) => {
+                    it.fields().for_each(|it| members.add(it.number(), it.name()));
+                }
+                Element::Enum(it) => it.values().for_each(|it| members.add(it.number(), it.name())),
+                _ => {}
             }
-            _ => None,
-        };
-        files.flat_map(File::elements).filter_map(member).collect()
+        }
+        members
     }
 
     /// Records a changed member of an element, given its names.
     fn member<'n>(&mut self, holder: &str, names: impl IntoIterator<Item = &'n str>) {
         let paths: Vec<String> = names.into_iter().map(|it| format!("{holder}.{it}")).collect();
-        let bump = paths.iter().filter_map(|it| self.known.bump_within(it)).max();
+        let bump = paths.iter().filter_map(|it| self.known.within(it)).max();
         self.note(bump, paths.last().map_or(holder, String::as_str));
     }
 
@@ -202,6 +207,27 @@ impl UnnamedSearch<'_, '_> {
         if known.is_none() {
             self.found.insert(Unnamed { path: path.to_owned(), is_marked: false });
         }
+    }
+}
+
+/// The fields of a message or the values of an enum, on both sides.
+#[derive(Default)]
+struct Members {
+    /// By number, in decimal digits.
+    names: BTreeMap<String, BTreeSet<String>>,
+    /// By name.
+    numbers: FxHashMap<String, BTreeSet<String>>,
+}
+
+impl Members {
+    fn add(&mut self, number: i32, name: &str) {
+        let number = number.to_string();
+        self.names.entry(number.clone()).or_default().insert(name.to_owned());
+        self.numbers.entry(name.to_owned()).or_default().insert(number);
+    }
+
+    fn named(&self, number: &str) -> impl Iterator<Item = &str> {
+        self.names.get(number).into_iter().flatten().map(String::as_str)
     }
 }
 

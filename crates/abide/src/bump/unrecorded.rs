@@ -1,6 +1,6 @@
 //! Versions that are not recorded, as findings.
 
-use abide_schema::Tree;
+use abide_schema::{Tree, api_name};
 use semver::Version;
 
 use crate::finding::Finding;
@@ -12,12 +12,17 @@ use super::{Plan, Reason, Verdict};
 
 /// The findings of `abide check` about versions that are not recorded. The rules
 /// about changes report the breaks. `command` records versions.
-pub(crate) fn findings(tree: &Tree, plan: &Plan, command: &str) -> Vec<Finding> {
+pub(crate) fn findings(
+    tree: &Tree,
+    before: Option<&Tree>,
+    is_whole: bool,
+    plan: &Plan,
+    command: &str,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in &plan.packages {
-        let named = tree.package_named(&package.name).filter(|it| it.is_judged());
-        let Some(place) = named.and_then(package_place) else { continue };
         let name = &package.name;
+        let Some(location) = location(tree, before, is_whole, name) else { continue };
         let recorded = package.recorded.as_ref();
         let message = match (package.verdict, recorded, &package.to) {
             // A waiting package is explained by the break it waits for.
@@ -31,6 +36,9 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan, command: &str) -> Vec<Finding> 
             ) => continue,
             (_, None, Some(to)) => {
                 format!("package `{name}` has no recorded version; it starts at {to}")
+            }
+            (_, Some(recorded), _) if package.hash_new.is_none() => {
+                format!("package `{name}` was removed and is still on record as {recorded}")
             }
             (_, Some(recorded), Some(to)) if to > recorded => {
                 format!("package `{name}` is recorded as {recorded} but needs {to}")
@@ -52,7 +60,6 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan, command: &str) -> Vec<Finding> 
             }
             _ => format!("run `{command}`"),
         };
-        let location = Location::tree(place);
         let mut finding =
             Finding::new(VERSION_NOT_BUMPED.id, location, name, name.clone(), message);
         finding.why = package.reasons.first().map(Reason::to_string);
@@ -62,4 +69,19 @@ pub(crate) fn findings(tree: &Tree, plan: &Plan, command: &str) -> Vec<Finding> 
         findings.push(finding);
     }
     findings
+}
+
+/// The place of a package. One that was removed is reported where it was, or else, if the tree is
+/// whole and thus does not have it, at a package of the same API or at the first one.
+fn location(tree: &Tree, before: Option<&Tree>, is_whole: bool, name: &str) -> Option<Location> {
+    if let Some(package) = tree.package_named(name) {
+        return package_place(package).filter(|_| package.is_judged()).map(Location::tree);
+    }
+    if let Some(place) = before.and_then(|it| it.package_named(name)).and_then(package_place) {
+        return Some(Location::old(place));
+    }
+    let judged = || tree.packages().filter(|it| is_whole && it.is_judged());
+    let api = api_name(name);
+    let sibling = judged().filter(|it| api.is_some() && api_name(it.name()) == api).last();
+    sibling.or_else(|| judged().next()).and_then(package_place).map(Location::tree)
 }

@@ -11,6 +11,7 @@ use toml_edit::{Item, TableLike};
 use crate::clock::Clock;
 use crate::dates::day_of_year;
 use crate::deprecation_policy::Removal;
+use crate::lint_policy::LintPolicy;
 use crate::phases::PhaseFreeze;
 use crate::policy::{Edge, OptionOrder, Policy};
 use crate::rules::RULES;
@@ -191,9 +192,9 @@ impl TomlReader {
                 }
                 "window-months" => policy.deprecation.window_months = self.count(entry.item),
                 "without-equivalent" => {
-                    policy.deprecation.without_equivalent = self.globs(entry.item);
+                    policy.deprecation.without_equivalent = self.element_globs(entry.item);
                 }
-                "dropped" => policy.deprecation.dropped = self.globs(entry.item),
+                "dropped" => policy.deprecation.dropped = self.element_globs(entry.item),
                 "file" => policy.deprecation.file = self.markdown_file(entry.item),
                 "freeze" => policy.deprecation.freezes = self.freezes(entry.item),
                 _ => self.unknown_key(&entry, "`[deprecation]`", KEYS),
@@ -277,7 +278,7 @@ impl TomlReader {
         }
     }
 
-    pub(super) fn lint(&mut self, item: &Item, policy: &mut Policy) {
+    pub(super) fn lint(&mut self, item: &Item, lint: &mut LintPolicy) {
         const KEYS: &[&str] = &[
             "zero-value-suffix",
             "service-suffix",
@@ -285,9 +286,11 @@ impl TomlReader {
             "allow-empty-requests",
             "allow-empty-responses",
             "buf-comments",
+            "protolint-comments",
+            "api-linter-comments",
+            "syntax",
         ];
         let Some(table) = self.table(item) else { return };
-        let lint = &mut policy.lint;
         for entry in entries(table) {
             let item = entry.item;
             match entry.key {
@@ -301,6 +304,9 @@ impl TomlReader {
                 "allow-empty-requests" => self.set(&mut lint.allow_empty_requests, item),
                 "allow-empty-responses" => self.set(&mut lint.allow_empty_responses, item),
                 "buf-comments" => self.set(&mut lint.buf_comments, item),
+                "protolint-comments" => self.set(&mut lint.protolint_comments, item),
+                "api-linter-comments" => self.set(&mut lint.api_linter_comments, item),
+                "syntax" => lint.syntax = self.string(item).unwrap_or_default(),
                 _ => self.unknown_key(&entry, "`[lint]`", KEYS),
             }
         }
@@ -368,10 +374,10 @@ impl TomlReader {
         let upgrade = &mut policy.upgrade;
         for entry in entries(table) {
             match entry.key {
-                "additions" => upgrade.additions = self.globs(entry.item),
-                "always" => upgrade.always = self.globs(entry.item),
+                "additions" => upgrade.additions = self.element_globs(entry.item),
+                "always" => upgrade.always = self.package_globs(entry.item),
                 "by-hand" => upgrade.by_hand = self.globs(entry.item),
-                "lossy" => upgrade.lossy = self.globs(entry.item),
+                "lossy" => upgrade.lossy = self.element_globs(entry.item),
                 "build-files" => self.set(&mut upgrade.build_files, entry.item),
                 "build-labels" => upgrade.build_labels = self.names(entry.item),
                 "closure" => {

@@ -1,13 +1,15 @@
 //! `[rules]` and `[[override]]`: severities by rule and by group.
 
+use std::cmp::Reverse;
+
 use abide_change::Direction;
 use abide_schema::Stability;
 use abide_syntax::Span;
 use toml_edit::{Item, TableLike};
 
-use crate::buf_lint::{BUF_LINT_CATEGORIES, BufVersion, buf_lint_rules};
 use crate::finding::Severity;
 use crate::group::Group;
+use crate::lint_groups::LintGroup;
 use crate::rule::Rule;
 use crate::rules::RULES;
 use crate::severities::{Levels, Override};
@@ -29,24 +31,20 @@ impl TomlReader {
         for entry in entries(table) {
             let level = self.word_of(entry.item, WORDS);
             let groups = || Group::ALL.iter().map(|group| group.name());
-            if let Some(group) = Group::ALL.iter().find(|group| group.name() == entry.key) {
-                levels.groups.extend(level.map(|level| (*group, level)));
-            } else if let Some(category) = BUF_LINT_CATEGORIES.iter().find(|it| **it == entry.key) {
-                categories.extend(level.map(|level| (*category, level)));
+            if let Some(group) = Group::find(entry.key) {
+                levels.groups.extend(level.map(|level| (group, level)));
+            } else if let Some(group) = LintGroup::named(entry.key) {
+                categories.extend(level.map(|level| (group, level)));
             } else if entry.key.contains(':') {
                 self.alias_level(&entry, level, &mut levels);
             } else if let Some(rule) = self.rule(entry.key, entry.key_span, groups()) {
                 levels.rules.extend(level.map(|level| (rule.id, level)));
             }
         }
-        // Of two categories that hold a rule, the smaller one counts.
-        for category in BUF_LINT_CATEGORIES {
-            let Some((_, level)) = categories.iter().find(|(it, _)| it == category) else {
-                continue;
-            };
-            let name = category.strip_prefix("buf:").unwrap_or(category);
-            let rules = buf_lint_rules(BufVersion::V2, name);
-            levels.categories.extend(rules.into_iter().map(|it| (it, (*level, *category))));
+        // Of two groups that hold a rule, the smaller one counts.
+        categories.sort_by_key(|(group, _)| Reverse(group.rules.len()));
+        for (LintGroup { name, rules }, level) in categories {
+            levels.categories.extend(rules.into_iter().map(|it| (it, (level, name))));
         }
         levels
     }
@@ -63,7 +61,7 @@ impl TomlReader {
         let of_tree = RULES.iter().copied().filter(|it| !it.needs_baseline()).find(named);
         let Some(rule) = of_tree.or_else(|| RULES.iter().copied().find(named)) else {
             let known = RULES.iter().flat_map(|rule| rule.all_aliases());
-            let help = did_you_mean(entry.key, known.chain(BUF_LINT_CATEGORIES.iter().copied()))
+            let help = did_you_mean(entry.key, known.chain(LintGroup::names()))
                 .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
             let message = format!("no rule reports what `{}` does", entry.key);
             self.error(entry.key_span, message, Some(help));
@@ -93,13 +91,13 @@ impl TomlReader {
 
     pub(super) fn part(&mut self, table: &dyn TableLike, at: Span) -> Override {
         const KEYS: &[&str] =
-            &["packages", "files", "stability", "surfaces", "directions", "rules"];
+            &["packages", "files", "stability", "surfaces", "directions", "rules", "lint"];
         let before = self.errors.len();
         let mut part = Override::default();
         for entry in entries(table) {
             match entry.key {
                 "packages" => part.packages = self.package_globs(entry.item),
-                "files" => part.files = self.texts(entry.item),
+                "files" => part.files = self.tree_paths(entry.item),
                 "stability" => part.stabilities = self.stabilities(entry.item),
                 "surfaces" => part.surfaces = self.surfaces(entry.item),
                 "directions" => {
@@ -109,10 +107,21 @@ impl TomlReader {
                     }
                 }
                 "rules" => part.levels = self.levels(entry.item),
+                // Read last, over what `[lint]` says.
+                "lint" => {}
                 _ => self.unknown_key(&entry, "`[[override]]`", KEYS),
             }
         }
-        if part.levels.is_empty() && self.errors.len() == before {
+        let is_for_files = part.packages.is_empty()
+            && part.stabilities.is_empty()
+            && part.surfaces.is_empty()
+            && part.directions.is_empty();
+        let lint = table.get("lint");
+        if lint.is_some() && (part.files.is_empty() || !is_for_files) {
+            let help = "name them in `files`, and nothing else beside it".to_owned();
+            self.error(at, "`lint` of an override is for files and folders", Some(help));
+        }
+        if part.levels.is_empty() && lint.is_none() && self.errors.len() == before {
             let help = "set severities in its `rules`, or delete it".to_owned();
             self.error(at, "the override sets nothing", Some(help));
         }

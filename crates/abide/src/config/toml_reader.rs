@@ -9,7 +9,7 @@ use toml_edit::{Item, TableLike, Value};
 
 use crate::config_error::ConfigError;
 use crate::dates::parse_date;
-use crate::policy::PackagePattern;
+use crate::policy::{ConfigFiles, ConfigPattern};
 use crate::rule::Rule;
 use crate::rules::{RULES, find_rule};
 use crate::suggestion::did_you_mean;
@@ -19,7 +19,11 @@ use crate::suggestion::did_you_mean;
 pub(super) struct TomlReader {
     pub(super) errors: Vec<ConfigError>,
     /// The patterns that name packages of the tree.
-    pub(super) package_patterns: Vec<PackagePattern>,
+    pub(super) package_patterns: Vec<ConfigPattern>,
+    /// The patterns that are meant to match elements of the tree.
+    pub(super) element_patterns: Vec<ConfigPattern>,
+    /// The lists of files and folders.
+    pub(super) file_lists: Vec<ConfigFiles>,
 }
 
 /// A key of a table, with its value.
@@ -124,19 +128,35 @@ impl TomlReader {
 
     /// Patterns that are meant to match packages of the tree.
     pub(super) fn package_globs(&mut self, item: &Item) -> Vec<Glob> {
-        let mut globs = Vec::new();
-        for (text, span) in self.strings(item) {
-            if let Some(glob) = self.glob(&text, span) {
-                self.package_patterns.push(PackagePattern { glob: glob.clone(), span });
-                globs.push(glob);
-            }
-        }
-        globs
+        let patterns = self.patterns(item);
+        self.package_patterns.extend(patterns.iter().cloned());
+        patterns.into_iter().map(|it| it.glob).collect()
     }
 
+    /// Patterns that are meant to match elements of the tree.
+    pub(super) fn element_globs(&mut self, item: &Item) -> Vec<Glob> {
+        let patterns = self.patterns(item);
+        self.element_patterns.extend(patterns.iter().cloned());
+        patterns.into_iter().map(|it| it.glob).collect()
+    }
+
+    /// Patterns of what may come later.
     pub(super) fn globs(&mut self, item: &Item) -> Vec<Glob> {
-        let strings = self.strings(item);
-        strings.into_iter().filter_map(|(text, span)| self.glob(&text, span)).collect()
+        self.patterns(item).into_iter().map(|it| it.glob).collect()
+    }
+
+    /// Files and folders of the tree.
+    pub(super) fn tree_paths(&mut self, item: &Item) -> Vec<String> {
+        let paths = self.texts(item);
+        self.file_lists.push(ConfigFiles { paths: paths.clone(), span: span(item) });
+        paths
+    }
+
+    fn patterns(&mut self, item: &Item) -> Vec<ConfigPattern> {
+        let strings = self.strings(item).into_iter();
+        let pattern =
+            |(text, span): (String, _)| Some(ConfigPattern { glob: self.glob(&text, span)?, span });
+        strings.filter_map(pattern).collect()
     }
 
     pub(super) fn date(&mut self, item: &Item) -> Option<Date> {

@@ -2,6 +2,7 @@
 
 use crate::accepted::Accepted;
 use crate::finding::{Finding, Severity};
+use crate::fix::{Applied, Fix, FixEdit};
 use crate::location::Location;
 use crate::rules;
 
@@ -34,6 +35,11 @@ pub(super) fn accept(
             Finding::new(rules::ACCEPTED_STALE.id, location, "", &line.element, message);
         finding.severity = Severity::Note;
         finding.help("delete the line, or run `abide check --accept`").fact(&line.fingerprint);
+        finding.fix(Some(Fix {
+            title: "delete the line".to_owned(),
+            applied: Applied::Always,
+            edits: vec![FixEdit { location: Location::accepted(line.line), text: String::new() }],
+        }));
         finding
     });
     (count, about.collect())

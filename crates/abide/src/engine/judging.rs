@@ -13,7 +13,7 @@ use crate::location::Location;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::reuse;
-use crate::rule::{Context, Rule};
+use crate::rule::{Check, Context, Rule};
 use crate::rules::{self, RULES, find_rule};
 use crate::waiver::Waivers;
 
@@ -107,7 +107,9 @@ fn judge_tree<'t>(
         let blocking: Vec<Finding> = blocking.cloned().collect();
         let records = (options.records, options.as_of);
         let plan = plan_since(tree, policy, records, bump_from, &blocking);
-        let mut unrecorded = unrecorded::findings(tree, &plan, options.bump_command);
+        let (before, is_whole) = (options.baseline, reached.is_everything());
+        let mut unrecorded =
+            unrecorded::findings(tree, before, is_whole, &plan, options.bump_command);
         unrecorded.retain(|it| runs(policy, it));
         let waived = waivers.take(&context, &mut unrecorded);
         report.waived += waived.iter().filter(|it| reached.has(it)).count();
@@ -117,6 +119,7 @@ fn judge_tree<'t>(
     let ran = |rule: &Rule| {
         options.scope.has(rule)
             && policy.runs(rule.defaults())
+            && !matches!(rule.check, Check::Instance(_))
             && (options.baseline.is_some() || !rule.needs_baseline())
             && (asks_versions || rule.id != rules::VERSION_NOT_BUMPED.id)
     };

@@ -8,6 +8,7 @@ use crate::location::Location;
 use crate::policy::Policy;
 use crate::rules::find_rule;
 
+use super::linker_fixes::linker_fix;
 use super::weighing::runs;
 use crate::options::RuleScope;
 
@@ -63,6 +64,7 @@ fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
         })
         .collect();
     finding.help = problem.help.clone();
+    finding.fix(linker_fix(file, problem));
     finding.facts = vec![problem.message.clone()];
     finding.aliases = find_rule(finding.rule).map_or_else(Vec::new, |it| it.aliases.to_vec());
     finding

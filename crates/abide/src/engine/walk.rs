@@ -32,7 +32,8 @@ pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Fin
                 | Check::Change(_)
                 | Check::File(_)
                 | Check::Element(_)
-                | Check::Annotated(_) => {}
+                | Check::Annotated(_)
+                | Check::Instance(_) => {}
             }
             sink.into_findings()
         });
@@ -165,7 +166,8 @@ fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> 
             | Check::Tree(_)
             | Check::Package(_)
             | Check::Baseline(_)
-            | Check::Change(_) => {}
+            | Check::Change(_)
+            | Check::Instance(_) => {}
         }
         findings.extend(sink.into_findings());
     }

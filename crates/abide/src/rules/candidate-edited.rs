@@ -1,5 +1,5 @@
 use abide_schema::{File, Import};
-use abide_upgrade::{Drift, drifts, essence};
+use abide_upgrade::{DECLARE_BY_HAND, Drift, drifts, essence};
 
 use crate::finding::Severity;
 use crate::places::package_name;
@@ -101,40 +101,43 @@ fn is_outside(import: Import<'_>) -> bool {
     import.file.is_none_or(|it| !it.is_judged())
 }
 
-fn advice(drift: Drift, author: Author) -> (&'static str, &'static str) {
+fn advice(drift: Drift, author: Author) -> (&'static str, String) {
     let is_ours =
         author == Author::Upgrade || matches!(drift, Drift::Uncalled { as_made: true, .. });
     match drift {
         Drift::Differs(_) if is_ours => (
             "it is as `abide upgrade` wrote it, and the active version changed since",
-            "run `abide upgrade --write`",
+            "run `abide upgrade --write`".to_owned(),
         ),
         Drift::Differs(_) if author == Author::Editor => (
             "a release refuses it, and `abide upgrade --write` leaves it alone",
             "make the change in the active version, or mark additions with `next_major_only`; \
-             `abide upgrade --write --overwrite` discards the edit",
+             `abide upgrade --write --overwrite` discards the edit"
+                .to_owned(),
         ),
         Drift::Differs(_) => (
             "nothing records that abide wrote it, so `abide upgrade --write` leaves it alone",
-            "run `abide upgrade --write --overwrite` to replace it; if people maintain this package, \
-             set `by_hand = true` in its `file_policy`",
+            format!("run `abide upgrade --write --overwrite` to replace it; or, {DECLARE_BY_HAND}"),
         ),
-        Drift::Stale if is_ours => {
-            ("the active version has no such file", "run `abide upgrade --write`, which deletes it")
-        }
+        Drift::Stale if is_ours => (
+            "the active version has no such file",
+            "run `abide upgrade --write`, which deletes it".to_owned(),
+        ),
         Drift::Uncalled { .. } if is_ours => (
             "the next upgrade deletes it: the active version has nothing to remove or to migrate",
-            "run `abide upgrade --write`, or name the package in `always` of `[upgrade]`",
+            "run `abide upgrade --write`, or name the package in `always` of `[upgrade]`"
+                .to_owned(),
         ),
         Drift::Stale | Drift::Uncalled { .. } => (
             "somebody may have written what is only in this file, so an upgrade leaves it alone",
-            "mark additions with `next_major_only`; if people maintain this package, set `by_hand = \
-             true` in its `file_policy`; `abide upgrade --write --overwrite` deletes it",
+            format!(
+                "mark additions with `next_major_only`; or, {DECLARE_BY_HAND}; `abide upgrade \
+                 --write --overwrite` deletes it"
+            ),
         ),
         Drift::Orphaned => (
             "no upgrade makes this file or deletes it",
-            "delete it, or bring the active version back; if people maintain this package, set \
-             `by_hand = true` in its `file_policy`",
+            format!("delete it, or bring the active version back; or, {DECLARE_BY_HAND}"),
         ),
     }
 }

@@ -18,17 +18,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     for taken in taken(context.upgrade_basis()) {
-        let (own, other) = (taken.file.path(), taken.other.path());
-        let package = taken.file.package().name();
-        let message = if taken.exists {
-            let verb = if taken.path == other { "written to" } else { "released as" };
-            format!("the candidate of `{own}` cannot be {verb} `{other}`, which no upgrade made")
-        } else {
-            format!("the candidates of `{own}` and `{other}` have the same path `{}`", taken.path)
-        };
-        let finding = sink.report(package_name(taken.file), package, own, message);
+        let [file, other] = [taken.file, taken.other].map(|it| context.tree.file(it));
+        let message = taken.message(context.tree);
+        let finding = sink.report(package_name(file), file.package().name(), file.path(), message);
         finding.label(
-            package_name(taken.other),
+            package_name(other),
             match taken.exists {
                 true => "this file is not overwritten",
                 false => "only the candidate of this file is made",
@@ -36,12 +30,6 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         );
         finding.why("without a candidate, the next major version lacks what this file declares");
         finding.fact(&taken.path);
-        finding.help(match taken.exists {
-            true => {
-                "delete that file; or, if people maintain it as the next major version, set `by_hand \
-                     = true` in its `file_policy`"
-            }
-            false => "move one of them to another package",
-        });
+        finding.help(taken.help());
     }
 }

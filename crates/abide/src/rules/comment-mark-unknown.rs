@@ -1,8 +1,11 @@
 use abide_schema::File;
+use abide_syntax::Span;
+use abide_upgrade::Edit;
 
-use crate::marks::marks;
+use crate::fix::{Applied, Fix};
+use crate::marks::{OPENING, marks};
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::suggestion::did_you_mean;
+use crate::suggestion::nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "comment-mark-unknown",
@@ -40,8 +43,18 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
             return;
         }
         let message = format!("unknown mark `{}` in a comment", mark.word);
-        let help = did_you_mean(mark.word, KNOWN)
-            .unwrap_or_else(|| format!("write it as `[#comment: {}]`", mark.value));
-        sink.report(mark.place, package.name(), file.path(), message).help(help).fact(mark.word);
+        let near = nearest(mark.word, KNOWN);
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("write it as `[#comment: {}]`", mark.value),
+        };
+        let fix = near.map(|near| {
+            let start = mark.place.span.start + OPENING.len() as u32;
+            let word = Span::new(start, start + mark.word.len() as u32);
+            let fix = Fix::of_file(file, format!("write `{near}`"), [Edit::replace(word, near)]);
+            fix.applied(Applied::Never)
+        });
+        let finding = sink.report(mark.place, package.name(), file.path(), message);
+        finding.help(help).fix(fix).fact(mark.word);
     }
 }

@@ -18,7 +18,14 @@ pub(super) static RULE: Rule = Rule {
         "buf:COMMENT_ONEOF",
         "buf:COMMENT_RPC",
         "buf:COMMENT_SERVICE",
+        "protolint:ENUMS_HAVE_COMMENT",
+        "protolint:ENUM_FIELDS_HAVE_COMMENT",
+        "protolint:FIELDS_HAVE_COMMENT",
+        "protolint:MESSAGES_HAVE_COMMENT",
+        "protolint:RPCS_HAVE_COMMENT",
+        "protolint:SERVICES_HAVE_COMMENT",
         "aip:192",
+        "api-linter:core::0192::has-comments",
     ]],
     spares_work_in_progress: true,
     page: include_str!("comment-missing.md"),
@@ -26,9 +33,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    let alias = match element {
+    let (buf, protolint) = match element {
         Element::Message(it) if it.is_map_entry() => return,
-        Element::Message(_) => "buf:COMMENT_MESSAGE",
+        Element::Message(_) => ("buf:COMMENT_MESSAGE", "protolint:MESSAGES_HAVE_COMMENT"),
         Element::Field(it) => {
             let holder = it.parent().filter(|_| !it.is_extension());
             // The comment above a group documents its message.
@@ -36,18 +43,24 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
             if is_group || holder.is_some_and(|it| it.is_map_entry()) {
                 return;
             }
-            "buf:COMMENT_FIELD"
+            ("buf:COMMENT_FIELD", "protolint:FIELDS_HAVE_COMMENT")
         }
         Element::Oneof(it) if it.is_synthetic() => return,
-        Element::Oneof(_) => "buf:COMMENT_ONEOF",
-        Element::Enum(_) => "buf:COMMENT_ENUM",
-        Element::EnumValue(_) => "buf:COMMENT_ENUM_VALUE",
-        Element::Service(_) => "buf:COMMENT_SERVICE",
-        Element::Method(_) => "buf:COMMENT_RPC",
+        // protolint has no rule about them.
+        Element::Oneof(_) => ("buf:COMMENT_ONEOF", ""),
+        Element::Enum(_) => ("buf:COMMENT_ENUM", "protolint:ENUMS_HAVE_COMMENT"),
+        Element::EnumValue(_) => ("buf:COMMENT_ENUM_VALUE", "protolint:ENUM_FIELDS_HAVE_COMMENT"),
+        Element::Service(_) => ("buf:COMMENT_SERVICE", "protolint:SERVICES_HAVE_COMMENT"),
+        Element::Method(_) => ("buf:COMMENT_RPC", "protolint:RPCS_HAVE_COMMENT"),
     };
-    let aliases = [alias, "aip:192"];
-    let comment = element.file().decl().comments(element.node()).leading;
-    if comment.is_some_and(|it| it.text.lines().any(says_something))
+    let comments = element.file().decl().comments(element.node());
+    let mut aliases = vec![buf, "aip:192", "api-linter:core::0192::has-comments"];
+    // Any comment near it counts for protolint.
+    let is_bare =
+        comments.leading.is_none() && comments.trailing.is_none() && comments.detached.is_empty();
+    let is_group = matches!(element, Element::Message(it) if it.decl().kind == MessageKind::Group);
+    aliases.extend(Some(protolint).filter(|it| is_bare && !is_group && !it.is_empty()));
+    if comments.leading.is_some_and(|it| it.text.lines().any(says_something))
         || context.spares(element, &aliases)
     {
         return;

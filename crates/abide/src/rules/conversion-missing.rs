@@ -1,4 +1,4 @@
-use abide_schema::Part;
+use abide_schema::{Element, Part};
 use abide_upgrade::unconverted;
 
 use crate::finding::Severity;
@@ -31,10 +31,15 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         let message = format!("no conversion is known for the {noun} `{name}`: {}", found.reason);
         let finding = sink.report(element.place(Part::Name), package, name, message);
         finding.why("`abide release` refuses to remove it, since users would lose what they set");
-        finding.help(
-            "name a replacement of the same type in `replaced_by`, or say why the values get lost \
-             in `lossy`",
-        );
+        let (annotation, replacement) = match element {
+            Element::Field(_) => ("field", "a field of the same message with the same type"),
+            Element::EnumValue(_) => ("enum_value", "a value of the same enum"),
+            other => (other.noun(), "what to use instead"),
+        };
+        finding.help(format!(
+            "in its `{annotation}_policy`, set `replaced_by` to {replacement}, or `lossy` to the \
+             reason why values get lost; or list it in `lossy` of [upgrade]"
+        ));
         if let Some(place) = element.deprecated() {
             finding.label(place, "the next major version does not have it");
         }

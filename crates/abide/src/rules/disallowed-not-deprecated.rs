@@ -1,6 +1,7 @@
 use abide_schema::Element;
 
 use crate::finding::Severity;
+use crate::fix::options::with_deprecated;
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -25,5 +26,6 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let message = format!("{noun} `{name}` is disallowed by default but not deprecated");
     sink.report(place, element.package().name(), name, message)
         .why("`deprecated` warns users before servers refuse the element")
-        .help("add `deprecated = true`, or remove the annotation");
+        .help("add `deprecated = true`, or remove the annotation")
+        .fix(with_deprecated(element, place));
 }

@@ -9,7 +9,12 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Style,
     severity: None,
     since: "0.1.0",
-    aliases: &["buf:ENUM_VALUE_UPPER_SNAKE_CASE", "aip:126"],
+    aliases: &[
+        "buf:ENUM_VALUE_UPPER_SNAKE_CASE",
+        "aip:126",
+        "protolint:ENUM_FIELD_NAMES_UPPER_SNAKE_CASE",
+        "api-linter:core::0126::upper-snake-values",
+    ],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("enum-value-name-case.md"),

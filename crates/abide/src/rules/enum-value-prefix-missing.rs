@@ -1,7 +1,11 @@
 use abide_schema::{Element, Part};
 
-use crate::case::{Case, buf_upper_snake};
+use crate::case::{Case, buf_upper_snake, protolint_upper_snake};
+use crate::fix::rename::renamed;
 use crate::rule::{Check, Context, Group, Rule, Sink};
+
+const BUF: &str = "buf:ENUM_VALUE_PREFIX";
+const PROTOLINT: &str = "protolint:ENUM_FIELD_NAMES_PREFIX";
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-prefix-missing",
@@ -9,8 +13,8 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Style,
     severity: None,
     since: "0.1.0",
-    aliases: &["buf:ENUM_VALUE_PREFIX"],
-    aliases_by_case: &[],
+    aliases: &[],
+    aliases_by_case: &[&[BUF, PROTOLINT]],
     spares_work_in_progress: true,
     page: include_str!("enum-value-prefix-missing.md"),
     check: Check::Element(check),
@@ -20,24 +24,31 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::EnumValue(value) = element else { return };
     let (name, parent) = (value.name(), value.parent().name());
     let package = element.package();
-    // buf splits the name of the enum into words in one way only.
-    let exact = context.policy.follows_any(RULE.aliases);
-    let prefix = if exact { buf_upper_snake(parent) } else { Case::UpperSnake.of(parent) };
-    let begins = |name: &str| match exact {
-        true => name.strip_prefix(&prefix).is_some_and(|rest| rest.starts_with('_')),
-        false => has_prefix(name, parent),
+    // Each tool splits the name of the enum into words in one way only.
+    let (of_buf, of_protolint) = (buf_upper_snake(parent), protolint_upper_snake(parent));
+    let begins = name.strip_prefix(&of_buf).is_some_and(|rest| rest.starts_with('_'));
+    let tools =
+        [(BUF, !begins, of_buf), (PROTOLINT, !name.starts_with(&of_protolint), of_protolint)];
+    let mut fired = tools.iter().filter(|(_, fires, _)| *fires);
+    let followed = fired.clone().find(|(alias, ..)| context.policy.follows(alias));
+    let aliases: Vec<&str> = fired.by_ref().map(|(alias, ..)| *alias).collect();
+    let is_asked = match context.policy.follows_any(&[BUF, PROTOLINT]) {
+        true => followed.is_some(),
+        false => !has_prefix(name, parent),
     };
-    if begins(name) || context.spares(element, RULE.aliases) {
+    if !is_asked || context.spares(element, &aliases) {
         return;
     }
+    let prefix =
+        followed.map_or_else(|| Case::UpperSnake.of(parent), |(.., prefix)| prefix.clone());
     let message = format!("enum value `{name}` does not begin with `{prefix}_`");
+    let right = format!("{prefix}_{}", Case::UpperSnake.of(name));
     sink.report(value.place(Part::Name), package.name(), element.full_name(), message)
         .why("enum values share the scope of their enum, so no enum beside it can use the name")
-        .help(format!(
-            "rename it to `{prefix}_{}` before anybody relies on the name",
-            Case::UpperSnake.of(name)
-        ))
-        .fact(name);
+        .help(format!("rename it to `{right}` before anybody relies on the name"))
+        .fix(renamed(element, &right))
+        .fact(name)
+        .aliases(&aliases);
 }
 
 /// Whether a value begins with the name of its enum and an underscore, however

@@ -2,6 +2,7 @@ use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
+use crate::fix::reservations::of_enum;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -70,6 +71,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
             (!name).then(|| old.name()),
         );
         finding.help(format!("add `{missing}` to enum `{}`", holder.name()));
+        finding.fix(of_enum(old.parent(), holder));
     }
     finding.aliases(&aliases);
 }

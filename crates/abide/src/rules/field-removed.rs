@@ -3,6 +3,7 @@ use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
 use crate::finding::Severity;
+use crate::fix::reservations::of_message;
 use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -86,6 +87,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         );
         if !missing.is_empty() {
             finding.help(format!("add `{missing}` to message `{}`", holder.name()));
+            finding.fix(old.containing_message().and_then(|it| of_message(it, holder)));
         }
     }
     if aliases::is_labelled_required(old) {

@@ -9,7 +9,12 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Style,
     severity: None,
     since: "0.1.0",
-    aliases: &["buf:FILE_LOWER_SNAKE_CASE", "aip:191"],
+    aliases: &[
+        "buf:FILE_LOWER_SNAKE_CASE",
+        "aip:191",
+        "protolint:FILE_NAMES_LOWER_SNAKE_CASE",
+        "api-linter:core::0191::filenames",
+    ],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("file-name-case.md"),

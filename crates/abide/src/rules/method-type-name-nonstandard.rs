@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Method(method) = element else { return };
-    let lint = &context.policy.lint;
+    let lint = context.policy.lint.of(method.file());
     let (service, method_name) = (pascal(method.service().name()), pascal(method.name()));
     for (ty, part, noun, allows_empty, alias) in [
         (

@@ -18,13 +18,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
-    let lint = &context.policy.lint;
     let judged = context.tree.files().filter(|file| file.is_judged());
     let methods: Vec<Method<'_>> =
         judged.flat_map(|file| file.services().flat_map(|it| it.methods())).collect();
     // By message: the methods that take or return it. Each root is judged on its own.
     let mut users: BTreeMap<(u32, String), Vec<Method<'_>>> = BTreeMap::new();
     for &method in &methods {
+        let lint = context.policy.lint.of(method.file());
         let root = method.file().decl().root;
         let (taken, returned) = (name_of(method.input()), name_of(method.output()));
         if taken.is_some() && taken == returned {

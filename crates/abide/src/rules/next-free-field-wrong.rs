@@ -1,5 +1,7 @@
 use abide_schema::{Element, File, MAX_FIELD_NUMBER, Node};
+use abide_upgrade::Edit;
 
+use crate::fix::Fix;
 use crate::marks::{CommentMark, marks};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -50,9 +52,12 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
             for mark in own.filter(|it| it.value.parse() != Ok(next)) {
                 let (noun, name) = (element.noun(), element.full_name());
                 let message = format!("next free number of {noun} `{name}` is {next}");
+                let right = format!("[#{WORD}: {next}]");
+                let edit = Edit::replace(mark.place.span, right.as_str());
                 sink.report(mark.place, file.package().name(), name, message)
                     .why("authors of new fields take the number from this comment")
-                    .help(format!("write `[#{WORD}: {next}]`"))
+                    .help(format!("write `{right}`"))
+                    .fix(Some(Fix::of_file(file, format!("write `{right}`"), [edit])))
                     .fact(mark.value);
             }
         }

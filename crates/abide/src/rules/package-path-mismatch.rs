@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Layout,
     severity: Some(Severity::Error),
     since: "0.1.0",
-    aliases: &["buf:PACKAGE_DIRECTORY_MATCH", "aip:191"],
+    aliases: &["buf:PACKAGE_DIRECTORY_MATCH", "aip:191", "api-linter:core::0191::proto-package"],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("package-path-mismatch.md"),

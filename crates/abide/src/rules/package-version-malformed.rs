@@ -35,6 +35,15 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         return;
     }
     let Some(version) = package.version() else { return };
+    if version.revision == Some(0) || version.minor == Some(0) {
+        let text = &version.text;
+        let message = format!("the version of package `{name}` counts from 0 in `{text}`");
+        sink.report(place, name, name, message)
+            .why("other tools do not take it for a version")
+            .help("begin with 1, as in `v1alpha1`, or leave the number out, as in `v1alpha`")
+            .fact("zero")
+            .aliases(if context.policy.follows(BUF) { &[] } else { &[BUF] });
+    }
     if !packages.allows(version.stability) {
         let stability = version.stability;
         let message = format!(

@@ -9,6 +9,7 @@ use crate::rule::{Check, Context, Group, Rule, Sink};
 const DEFINED: &str = "buf:PACKAGE_DEFINED";
 const SUFFIX: &str = "buf:PACKAGE_VERSION_SUFFIX";
 const AIP: &str = "aip:215";
+const API_LINTER: &str = "api-linter:core::0215::versioned-packages";
 
 pub(super) static RULE: Rule = Rule {
     id: "package-version-missing",
@@ -17,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
-    aliases_by_case: &[&[DEFINED, SUFFIX, AIP]],
+    aliases_by_case: &[&[DEFINED, SUFFIX, AIP, API_LINTER]],
     spares_work_in_progress: true,
     page: include_str!("package-version-missing.md"),
     check: Check::Package(check),
@@ -52,7 +53,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let Some(place) = package_place(package) else { return };
     sink.report(place, name, name, format!("package `{name}` has no version"))
         .help(version_help(name))
-        .aliases(&[SUFFIX, AIP]);
+        .aliases(&[SUFFIX, AIP, API_LINTER]);
 }
 
 fn version_help(name: &str) -> String {
@@ -84,6 +85,6 @@ fn without_suffix<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Si
         let message = format!("package `{name}` does not end with a version");
         sink.report(package_name(file), name, name, message)
             .help(version_help(name))
-            .aliases(&[SUFFIX, AIP]);
+            .aliases(&[SUFFIX, AIP, API_LINTER]);
     }
 }

@@ -17,6 +17,9 @@ const OPTIONS: &[(&str, &str)] = &[
     ("swift_prefix", "buf:PACKAGE_SAME_SWIFT_PREFIX"),
 ];
 
+/// That of api-linter, about all but Go packages and the number of Java files.
+const API_LINTER: &str = "api-linter:core::0191::file-option-consistency";
+
 pub(super) static RULE: Rule = Rule {
     id: "packaging-options-differ",
     summary: "files of one package that disagree on a packaging option",
@@ -33,6 +36,7 @@ pub(super) static RULE: Rule = Rule {
         "buf:PACKAGE_SAME_RUBY_PACKAGE",
         "buf:PACKAGE_SAME_SWIFT_PREFIX",
         "aip:191",
+        API_LINTER,
     ]],
     spares_work_in_progress: true,
     page: include_str!("packaging-options-differ.md"),
@@ -57,6 +61,10 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
                 Some(_) => Holder::File(file).place(set),
                 None => package_name(file),
             };
+            let mut aliases = vec![alias, "aip:191"];
+            if !matches!(option, "go_package" | "java_multiple_files") {
+                aliases.push(API_LINTER);
+            }
             let (own, other) = (shown(&own), shown(other));
             let message =
                 format!("`{option}` is {own} here, and {other} in another file of `{name}`");
@@ -64,7 +72,7 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
                 .why("generated code of one package would be in several places")
                 .help("set it to the same value in all files of the package")
                 .fact(option)
-                .aliases(&[alias, "aip:191"]);
+                .aliases(&aliases);
         }
     }
 }

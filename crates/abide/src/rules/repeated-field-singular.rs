@@ -3,14 +3,17 @@ use abide_schema::{Cardinality, Element, Part};
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
+/// The rule of protolint about the same.
+const PROTOLINT: &str = "protolint:REPEATED_FIELD_NAMES_PLURALIZED";
+
 pub(super) static RULE: Rule = Rule {
     id: "repeated-field-singular",
     summary: "a repeated field with a singular name",
     group: Group::Style,
     severity: None,
     since: "0.1.0",
-    aliases: &["aip:140"],
-    aliases_by_case: &[],
+    aliases: &[],
+    aliases_by_case: &[&["aip:140", PROTOLINT]],
     spares_work_in_progress: true,
     page: include_str!("repeated-field-singular.md"),
     check: Check::Element(check),
@@ -18,19 +21,34 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
-    if field.cardinality() != Cardinality::Repeated || field.is_extension() {
+    let follows = context.policy.follows(PROTOLINT);
+    if field.cardinality() != Cardinality::Repeated || field.is_extension() && !follows {
         return;
     }
     let (name, package) = (field.name(), field.package());
-    let Some(right) = plural(name) else { return };
-    if context.is_frozen(package) || is_deprecated(element) {
-        return;
-    }
+    let certain = plural(name).filter(|_| {
+        !field.is_extension() && !context.is_frozen(package) && !is_deprecated(element)
+    });
+    // protolint also reports names that may be fine.
+    let by_rules = Some(protolint_plural(name)).filter(|it| !it.eq_ignore_ascii_case(name));
+    let Some(right) = certain.as_ref().or(by_rules.as_ref().filter(|_| follows)) else { return };
+    let aliases = [("aip:140", certain.is_some()), (PROTOLINT, by_rules.is_some())];
+    let fire = aliases.into_iter().filter_map(|(alias, fires)| fires.then_some(alias));
+    let aliases: Vec<&str> = fire.collect();
     let shown = field.relative_name();
     let message = format!("the name of repeated field `{shown}` is not in the plural");
     sink.report(field.place(Part::Name), package.name(), field.full_name(), message)
         .help(format!("rename it to `{right}` before anybody relies on the name"))
-        .fact(name);
+        .fact(name)
+        .aliases(&aliases);
+}
+
+/// The plural as protolint makes it: of the singular, and without one for `info`.
+fn protolint_plural(name: &str) -> String {
+    if name.to_ascii_lowercase().ends_with("info") {
+        return name.to_owned();
+    }
+    pluralizer::pluralize(&pluralizer::pluralize(name, 1, false), 2, false)
 }
 
 /// Words that need no plural: they name many things, or cannot be counted.

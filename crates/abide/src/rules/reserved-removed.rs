@@ -4,6 +4,7 @@ use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, File, Part, Ranges, ReservedNameDecl};
 
 use crate::finding::Severity;
+use crate::fix::reservations::with_reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -79,6 +80,7 @@ fn report<'t>(
         finding.breaks(Effects::backward(&[Surface::Wire]));
     }
     finding.help("reserve them again, because old data may still have them");
+    finding.fix(with_reserved(new, &numbers, &names));
 }
 
 /// Old names that the new side does not reserve.

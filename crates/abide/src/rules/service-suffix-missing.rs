@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Conventions,
     severity: None,
     since: "0.1.0",
-    aliases: &["buf:SERVICE_SUFFIX"],
+    aliases: &["buf:SERVICE_SUFFIX", "protolint:SERVICE_NAMES_END_WITH"],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("service-suffix-missing.md"),
@@ -17,7 +17,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Service(service) = element else { return };
-    let (name, suffix) = (service.name(), context.policy.lint.service_suffix.as_str());
+    let (name, suffix) =
+        (service.name(), context.policy.lint.of(service.file()).service_suffix.as_str());
     if name.ends_with(suffix) || context.spares(element, RULE.aliases) {
         return;
     }

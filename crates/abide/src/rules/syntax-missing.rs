@@ -1,6 +1,7 @@
 use abide_schema::{File, Place};
 use abide_syntax::Span;
 
+use crate::fix::imports::with_syntax;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -23,5 +24,6 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let place = Place { file: file.id, span: Span::default() };
     let message = "the file has no `syntax` or `edition` statement, so it is read as proto2";
     sink.report(place, file.package().name(), file.path(), message)
-        .help("begin it with `syntax = \"proto2\";`, which changes nothing");
+        .help("begin it with `syntax = \"proto2\";`, which changes nothing")
+        .fix(with_syntax(file));
 }

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Style,
     severity: None,
     since: "0.1.0",
-    aliases: &["aip:142"],
+    aliases: &["aip:142", "api-linter:core::0142::time-field-type"],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("time-as-integer.md"),

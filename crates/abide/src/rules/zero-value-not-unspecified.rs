@@ -1,6 +1,8 @@
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::case::Case;
+use crate::fix::Applied;
+use crate::fix::rename::renamed;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 /// The rule of buf about the same.
@@ -12,7 +14,12 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Style,
     severity: None,
     since: "0.1.0",
-    aliases: &[BUF, "aip:126"],
+    aliases: &[
+        BUF,
+        "aip:126",
+        "protolint:ENUM_FIELD_NAMES_ZERO_VALUE_END_WITH",
+        "api-linter:core::0126::unspecified",
+    ],
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("zero-value-not-unspecified.md"),
@@ -21,7 +28,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Enum(it) = element else { return };
-    let suffix = context.policy.lint.zero_value_suffix.as_str();
+    let suffix = context.policy.lint.of(it.file()).zero_value_suffix.as_str();
     let zeros: Vec<EnumValue<'t>> = it.values().filter(|value| value.number() == 0).collect();
     let lacks = |it: &EnumValue<'_>| !it.name().ends_with(suffix);
     // One name is enough, except for buf, which looks at each.
@@ -36,8 +43,12 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         }
         let (name, value) = (it.full_name(), zero.name());
         let message = format!("the zero value `{value}` of enum `{name}` is not named `…{suffix}`");
+        let right = format!("{}{suffix}", Case::UpperSnake.of(it.name()));
+        // The value may have another meaning, and then it needs another number.
+        let rename = renamed(Element::EnumValue(zero), &right);
         sink.report(zero.place(Part::Name), element.package().name(), name, message)
-            .help(format!("start the enum with `{}{suffix}`", Case::UpperSnake.of(it.name())))
+            .help(format!("start the enum with `{right}`"))
+            .fix(rename.map(|it| it.applied(Applied::Never)))
             .fact(value);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use abide_schema::{FileId, PackageId, Place, Tree};
+use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use super::Waiver;
@@ -10,6 +11,15 @@ use crate::comment_scope::Covers;
 use crate::finding::Finding;
 use crate::nested_spans::NestedSpans;
 use crate::rules::find_rule;
+
+/// How far a waiver in a comment reaches.
+#[derive(Clone, Copy)]
+pub(super) enum Reach {
+    /// Over statements with all that is in them.
+    Whole(Covers),
+    /// Over what begins in a part of the text, even if it ends outside.
+    Beginnings(Span),
+}
 
 /// The waivers in comments, by the id or the alias of the rules that they name. They are numbered
 /// as they are given.
@@ -28,6 +38,7 @@ struct OfRules {
 struct InFile {
     whole: Vec<usize>,
     parts: NestedSpans<usize>,
+    beginnings: Vec<(Span, usize)>,
 }
 
 impl WaiverScopes {
@@ -40,16 +51,18 @@ impl WaiverScopes {
         }
         for ((rules, file), numbers) in by_file {
             let of_rules = scopes.0.entry(rules.to_owned()).or_default();
-            let (mut whole, mut parts) = (Vec::new(), Vec::new());
+            let (mut whole, mut parts, mut beginnings) = (Vec::new(), Vec::new(), Vec::new());
             for number in numbers {
-                match waivers[number].covers {
-                    Covers::Span(span) => parts.push((span, number)),
-                    Covers::File => whole.push(number),
+                match waivers[number].reach {
+                    Reach::Whole(Covers::Span(span)) => parts.push((span, number)),
+                    Reach::Whole(Covers::File) => whole.push(number),
+                    Reach::Beginnings(span) => beginnings.push((span, number)),
                 }
             }
             let package = tree.file(file).package().id;
             of_rules.in_packages.entry(package).or_default().extend(&whole);
-            of_rules.in_files.insert(file, InFile { whole, parts: NestedSpans::of(parts) });
+            let parts = NestedSpans::of(parts);
+            of_rules.in_files.insert(file, InFile { whole, parts, beginnings });
         }
         scopes
     }
@@ -69,6 +82,9 @@ impl WaiverScopes {
             if let Some(in_file) = of_rules.in_files.get(&place.file) {
                 covering.extend(&in_file.whole);
                 covering.extend(in_file.parts.around(place.span));
+                let start = place.span.start;
+                let begins = |(span, _): &&(Span, usize)| (span.start..span.end).contains(&start);
+                covering.extend(in_file.beginnings.iter().filter(begins).map(|(_, it)| it));
             }
             // A finding about a package is placed in only one of its files.
             if finding.element == package.name() {

@@ -1,8 +1,11 @@
-//! Reads a `buf.yaml` of any version. Every setting without a counterpart is noted with its line.
+//! Reads a `buf.yaml` of any version. What buf refuses is an error with its place, and every setting
+//! without a counterpart is noted with its line.
 
-use abide::BufVersion;
+use abide::{BufVersion, ConfigError, nearest};
+use abide_syntax::Span;
 
-use super::yaml::{Node, Value, read};
+use super::rule_names::Section;
+use super::yaml::{Node, Value, fault, read};
 use crate::source::join;
 
 /// What `buf.yaml` says, with all paths relative to one folder.
@@ -24,6 +27,8 @@ pub(super) struct Note {
 pub(super) struct Module {
     pub(super) root: String,
     pub(super) excludes: Vec<String>,
+    /// If not empty, only what is at these paths belongs to the module.
+    pub(super) includes: Vec<String>,
     pub(super) lint: Lint,
     pub(super) breaking: Breaking,
 }
@@ -55,6 +60,8 @@ pub(super) struct Breaking {
     pub(super) line: usize,
     pub(super) rules: Selection,
     pub(super) ignores_unstable: bool,
+    /// Whether the rules of buf itself are off.
+    pub(super) no_builtin: bool,
 }
 
 /// The id of a rule or the name of a category, and its line. Two are the same wherever they stand.
@@ -70,49 +77,75 @@ impl PartialEq for Name {
     }
 }
 
-const NO_VERSION: &str = "it has no key `version`: is it a buf.yaml?";
-
 /// The folders that a `buf.work.yaml` lists; `None` if the text is a `buf.yaml`.
-pub(super) fn work_folders(text: &str) -> Result<Option<Vec<String>>, String> {
+pub(super) fn work_folders(text: &str) -> Result<Option<Vec<String>>, Vec<ConfigError>> {
     let entries = top(text)?;
-    let Some((_, folders)) = entries.iter().find(|(key, _)| key.text() == Some("directories"))
-    else {
-        return Ok(None);
-    };
+    let Some((_, folders)) = entry(&entries, "directories") else { return Ok(None) };
     let Value::List(items) = &folders.value else {
-        return Err(format!("line {}: expected a list of folders", folders.line));
+        return Err(vec![fault(folders.span, "expected a list of folders", None)]);
     };
-    Ok(Some(items.iter().filter_map(|it| it.text()).map(str::to_owned).collect()))
+    let known = ["version", "directories"];
+    let unknown = entries.iter().filter(|(key, _)| !known.iter().any(|it| key.is(it)));
+    let errors: Vec<ConfigError> = unknown.map(|(key, _)| unknown_key(key, &known)).collect();
+    let folders = items.iter().filter_map(|it| it.text()).map(|it| Reader::at("", it)).collect();
+    if errors.is_empty() { Ok(Some(folders)) } else { Err(errors) }
 }
 
-fn top(text: &str) -> Result<Vec<(Node, Node)>, String> {
-    let document = read(text).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
+fn entry<'n>(entries: &'n [(Node, Node)], name: &str) -> Option<&'n (Node, Node)> {
+    entries.iter().find(|(key, _)| key.is(name))
+}
+
+fn top(text: &str) -> Result<Vec<(Node, Node)>, Vec<ConfigError>> {
+    let document = read(text).map_err(|error| vec![error])?;
+    let span = document.as_ref().map_or(Span::at(0), |it| it.span);
     match document.map(|it| it.value) {
         Some(Value::Map(entries)) => Ok(entries),
-        _ => Err(NO_VERSION.to_owned()),
+        _ => Err(vec![no_version(span)]),
     }
+}
+
+fn no_version(span: Span) -> ConfigError {
+    let help = "a buf.yaml begins with `version: v2`".to_owned();
+    fault(span, "there is no key `version`", Some(help))
+}
+
+fn unknown_key(key: &Node, known: &[&str]) -> ConfigError {
+    let name = key.text().unwrap_or_default();
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the keys here are `{}`", known.join("`, `")),
+    };
+    fault(key.span, format!("unknown key `{name}`"), Some(help))
 }
 
 /// The module of a folder without a `buf.yaml`, in a workspace of v1.
 pub(super) fn bare_module(folder: &str) -> Module {
-    let reader = Reader { version: BufVersion::V1, base: folder, notes: Vec::new() };
-    reader.module(folder)
+    Reader::new(BufVersion::V1, folder).module(folder)
 }
 
 impl Buf {
     /// Reads the text of a `buf.yaml` in the folder `base`.
-    pub(super) fn parse(text: &str, base: &str) -> Result<Buf, String> {
+    pub(super) fn parse(text: &str, base: &str) -> Result<Buf, Vec<ConfigError>> {
         let entries = top(text)?;
-        let version = entries.iter().find(|(key, _)| key.text() == Some("version"));
-        let version = match version.and_then(|(_, value)| value.text()) {
-            Some("v1beta1") => BufVersion::V1Beta1,
-            Some("v1") => BufVersion::V1,
-            Some("v2") => BufVersion::V2,
-            Some(other) => return Err(format!("its version `{other}` is unknown")),
-            None => return Err(NO_VERSION.to_owned()),
+        let version = match entry(&entries, "version").map(|(key, value)| (key, value.text())) {
+            Some((_, Some("v1beta1"))) => BufVersion::V1Beta1,
+            Some((_, Some("v1"))) => BufVersion::V1,
+            Some((_, Some("v2"))) => BufVersion::V2,
+            Some((key, Some(other))) => {
+                let help = "the versions are `v1beta1`, `v1` and `v2`".to_owned();
+                let message = format!("the version `{other}` is unknown");
+                return Err(vec![fault(key.span, message, Some(help))]);
+            }
+            Some((key, None)) => return Err(vec![no_version(key.span)]),
+            None => return Err(vec![no_version(Span::at(0))]),
         };
-        let mut reader = Reader { version, base, notes: Vec::new() };
+        let mut reader = Reader::new(version, base);
+        reader.has_plugins = entry(&entries, "plugins").is_some_and(|(_, it)| !it.is_empty());
         let modules = reader.modules(&entries);
+        if !reader.errors.is_empty() {
+            reader.errors.sort_by_key(|it| it.span);
+            return Err(reader.errors);
+        }
         Ok(Buf { modules, notes: reader.notes })
     }
 }
@@ -121,15 +154,29 @@ struct Reader<'b> {
     version: BufVersion,
     /// The folder of buf.yaml.
     base: &'b str,
+    /// Whether plugins may bring rules of their own.
+    has_plugins: bool,
     notes: Vec<Note>,
+    errors: Vec<ConfigError>,
 }
 
-impl Reader<'_> {
+impl<'b> Reader<'b> {
+    fn new(version: BufVersion, base: &'b str) -> Reader<'b> {
+        let (notes, errors) = (Vec::new(), Vec::new());
+        Reader { version, base, has_plugins: false, notes, errors }
+    }
+
     fn modules(&mut self, entries: &[(Node, Node)]) -> Vec<Module> {
         let is_v2 = self.version == BufVersion::V2;
+        let keys: &[&str] = match is_v2 {
+            true => {
+                &["version", "name", "modules", "deps", "lint", "breaking", "plugins", "policies"]
+            }
+            false => &["version", "name", "deps", "build", "lint", "breaking"],
+        };
         let mut whole = self.module(self.base);
         let mut modules = Vec::new();
-        let get = |name: &str| entries.iter().find(|(key, _)| key.text() == Some(name));
+        let get = |name: &str| entry(entries, name);
         // Paths count from the roots in v1beta1, and modules take over what stands at the top.
         if let Some((_, build)) = get("build").filter(|_| !is_v2) {
             modules = self.build(build, &mut whole);
@@ -141,7 +188,7 @@ impl Reader<'_> {
         for (key, value) in entries {
             match key.text().unwrap_or_default() {
                 "version" | "name" => {}
-                "build" | "modules" if is_v2 == (key.text() == Some("modules")) => {}
+                "build" | "modules" if is_v2 == key.is("modules") => {}
                 "deps" => self.leave_out(
                     key,
                     "abide does not fetch modules; write them to a folder with `buf export`, and \
@@ -152,7 +199,7 @@ impl Reader<'_> {
                 "plugins" | "policies" if is_v2 => {
                     self.leave_out(key, "abide does not run plugins");
                 }
-                _ => self.leave_out(key, "unknown key"),
+                _ => self.errors.push(unknown_key(key, keys)),
             }
         }
         for module in &mut modules {
@@ -179,8 +226,14 @@ impl Reader<'_> {
             no_builtin: false,
         };
         let root = if root.is_empty() { "." } else { root };
-        let (root, excludes) = (root.to_owned(), Vec::new());
-        Module { root, excludes, lint, breaking: Breaking { line: 1, ..Breaking::default() } }
+        let (root, excludes, includes) = (root.to_owned(), Vec::new(), Vec::new());
+        Module {
+            root,
+            excludes,
+            includes,
+            lint,
+            breaking: Breaking { line: 1, ..Breaking::default() },
+        }
     }
 
     fn note(&mut self, line: usize, text: impl Into<String>) {
@@ -202,16 +255,18 @@ impl Reader<'_> {
         }
     }
 
-    /// The entries of a map. Anything else is reported as dropped.
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.errors.push(fault(span, message, None));
+    }
+
+    /// The entries of a map.
     fn entries<'n>(&mut self, node: &'n Node) -> &'n [(Node, Node)] {
         match &node.value {
-            Value::Map(entries) => entries,
-            Value::Text(_) if node.text().is_none() => &[],
-            _ => {
-                self.note(node.line, "this value was dropped: expected a map");
-                &[]
-            }
+            Value::Map(entries) => return entries,
+            _ if node.is_empty() => {}
+            _ => self.error(node.span, "expected a map"),
         }
+        &[]
     }
 
     fn names(&mut self, node: &Node) -> Vec<Name> {
@@ -221,17 +276,57 @@ impl Reader<'_> {
                 for item in items {
                     match item.text() {
                         Some(text) => names.push(Name { text: text.to_owned(), line: item.line }),
-                        None => self.note(item.line, "this value was dropped: expected a string"),
+                        None => self.error(item.span, "expected a string"),
                     }
                 }
             }
-            Value::Text(_) if node.text().is_none() => {}
-            _ => self.note(node.line, "this value was dropped: expected a list"),
+            _ if node.is_empty() => {}
+            _ => self.error(node.span, "expected a list"),
         }
         names
     }
 
+    /// A list of rules and categories.
+    fn rules(&mut self, node: &Node, section: Section) -> Vec<Name> {
+        if let Value::List(items) = &node.value {
+            items.iter().for_each(|item| self.rule(item, section));
+        }
+        self.names(node)
+    }
+
+    /// Reports a rule that buf does not have.
+    fn rule(&mut self, node: &Node, section: Section) {
+        let name = node.text().unwrap_or_default();
+        if self.has_plugins || section.holds(self.version, name) {
+            return;
+        }
+        let names = section.names(self.version);
+        let help = match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("`buf config ls-{}-rules` lists them", section.name()),
+        };
+        let message = format!("`{name}` is no {} rule or category of buf", section.name());
+        self.errors.push(fault(node.span, message, Some(help)));
+    }
+
+    fn truth(&mut self, node: &Node) -> bool {
+        let text = node.text().unwrap_or_default();
+        match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "y" => return true,
+            "false" | "no" | "off" | "n" => {}
+            _ if node.is_empty() => {}
+            _ => self.error(node.span, "expected `true` or `false`"),
+        }
+        false
+    }
+
     fn paths(&mut self, node: &Node, folders: &[String]) -> Vec<String> {
+        if let Value::List(items) = &node.value {
+            let texts = items.iter().filter_map(|item| Some((item, item.text()?)));
+            for (item, _) in texts.filter(|(_, text)| !is_inside(text)) {
+                self.error(item.span, "expected a path inside the folder of buf.yaml");
+            }
+        }
         let names = self.names(node);
         let each = |name: Name| {
             let at = move |folder: &String| Reader::at(folder, &name.text);
@@ -241,13 +336,20 @@ impl Reader<'_> {
     }
 
     /// Reads a key that `lint` and `breaking` share; false if it is another one.
-    fn select(&mut self, to: &mut Selection, key: &Node, value: &Node, folders: &[String]) -> bool {
+    fn select(
+        &mut self,
+        to: &mut Selection,
+        section: Section,
+        (key, value): (&Node, &Node),
+        folders: &[String],
+    ) -> bool {
         match key.text().unwrap_or_default() {
-            "use" => to.uses = self.names(value),
-            "except" => to.excepts = self.names(value),
+            "use" => to.uses = self.rules(value, section),
+            "except" => to.excepts = self.rules(value, section),
             "ignore" => to.ignore = self.paths(value, folders),
             "ignore_only" => {
                 for (rule, paths) in self.entries(value) {
+                    self.rule(rule, section);
                     let text = rule.text().unwrap_or_default().to_owned();
                     let paths = self.paths(paths, folders);
                     to.ignore_only.push((Name { text, line: rule.line }, paths));
@@ -262,23 +364,12 @@ impl Reader<'_> {
         let is_v2 = self.version == BufVersion::V2;
         let mut lint = Lint { line: key.line, ..self.module("").lint };
         for (key, value) in self.entries(node) {
-            if self.select(&mut lint.rules, key, value, folders) {
+            if self.select(&mut lint.rules, Section::Lint, (key, value), folders) {
                 continue;
             }
-            let is_true = value.text() == Some("true");
-            let option = match key.text().unwrap_or_default() {
-                "allow_comment_ignores" if !is_v2 => {
-                    if is_true {
-                        lint.options.retain(|(key, _)| *key != "buf-comments");
-                    }
-                    continue;
-                }
-                "disallow_comment_ignores" if is_v2 => is_true.then_some(("buf-comments", "false")),
-                "disable_builtin" if is_v2 => {
-                    lint.no_builtin = is_true;
-                    continue;
-                }
-                name @ ("enum_zero_value_suffix" | "service_suffix") => {
+            let name = key.text().unwrap_or_default();
+            let option = match name {
+                "enum_zero_value_suffix" | "service_suffix" => {
                     let key = match name {
                         "service_suffix" => "service-suffix",
                         _ => "zero-value-suffix",
@@ -287,39 +378,53 @@ impl Reader<'_> {
                     lint.options.extend(text.map(|it| (key, it)));
                     continue;
                 }
-                "rpc_allow_same_request_response" => {
-                    is_true.then_some(("allow-same-request-response", "true"))
+                "allow_comment_ignores" if !is_v2 => {
+                    if self.truth(value) {
+                        lint.options.retain(|(key, _)| *key != "buf-comments");
+                    }
+                    continue;
                 }
-                "rpc_allow_google_protobuf_empty_requests" => {
-                    is_true.then_some(("allow-empty-requests", "true"))
+                "disable_builtin" if is_v2 => {
+                    lint.no_builtin = self.truth(value);
+                    continue;
                 }
-                "rpc_allow_google_protobuf_empty_responses" => {
-                    is_true.then_some(("allow-empty-responses", "true"))
-                }
+                "disallow_comment_ignores" if is_v2 => ("buf-comments", "false"),
+                "rpc_allow_same_request_response" => ("allow-same-request-response", "true"),
+                "rpc_allow_google_protobuf_empty_requests" => ("allow-empty-requests", "true"),
+                "rpc_allow_google_protobuf_empty_responses" => ("allow-empty-responses", "true"),
                 _ => {
-                    self.leave_out(key, "unknown key");
+                    let more: &[&str] = match is_v2 {
+                        true => &["disallow_comment_ignores", "disable_builtin"],
+                        false => &["allow_comment_ignores"],
+                    };
+                    self.errors.push(unknown_key(key, &[SELECTION, LINT_OPTIONS, more].concat()));
                     continue;
                 }
             };
-            lint.options.extend(option.map(|(key, value)| (key, value.to_owned())));
+            if self.truth(value) {
+                lint.options.push((option.0, option.1.to_owned()));
+            }
         }
         lint
     }
 
     fn breaking(&mut self, key: &Node, node: &Node, folders: &[String]) -> Breaking {
+        let is_v2 = self.version == BufVersion::V2;
         let mut breaking = Breaking { line: key.line, ..Breaking::default() };
         for (key, value) in self.entries(node) {
-            if self.select(&mut breaking.rules, key, value, folders) {
+            if self.select(&mut breaking.rules, Section::Breaking, (key, value), folders) {
                 continue;
             }
-            let is_true = value.text() == Some("true");
             match key.text().unwrap_or_default() {
-                "ignore_unstable_packages" => breaking.ignores_unstable = is_true,
-                "disable_builtin" if !is_true => {}
-                "disable_builtin" => {
-                    self.leave_out(key, "set `compatibility` to \"off\" in `[rules]`");
+                "ignore_unstable_packages" => breaking.ignores_unstable = self.truth(value),
+                "disable_builtin" if is_v2 => breaking.no_builtin = self.truth(value),
+                _ => {
+                    let more: &[&str] = match is_v2 {
+                        true => &["ignore_unstable_packages", "disable_builtin"],
+                        false => &["ignore_unstable_packages"],
+                    };
+                    self.errors.push(unknown_key(key, &[SELECTION, more].concat()));
                 }
-                _ => self.leave_out(key, "unknown key"),
             }
         }
         breaking
@@ -328,12 +433,14 @@ impl Reader<'_> {
     /// `build` of v1 and v1beta1. Returns the modules of its roots.
     fn build(&mut self, node: &Node, whole: &mut Module) -> Vec<Module> {
         let base = vec![self.base.to_owned()];
+        let has_roots = self.version == BufVersion::V1Beta1;
         let mut roots = Vec::new();
         for (key, value) in self.entries(node) {
             match key.text().unwrap_or_default() {
                 "excludes" => whole.excludes = self.paths(value, &base),
-                "roots" if self.version == BufVersion::V1Beta1 => roots = self.paths(value, &base),
-                _ => self.leave_out(key, "unknown key"),
+                "roots" if has_roots => roots = self.paths(value, &base),
+                _ if has_roots => self.errors.push(unknown_key(key, &["roots", "excludes"])),
+                _ => self.errors.push(unknown_key(key, &["excludes"])),
             }
         }
         roots.into_iter().map(|root| Module { root, ..whole.clone() }).collect()
@@ -342,7 +449,9 @@ impl Reader<'_> {
     /// `modules` of v2.
     fn listed(&mut self, node: &Node, whole: &Module) -> Vec<Module> {
         let Value::List(items) = &node.value else {
-            self.note(node.line, "this value was dropped: expected a list");
+            if !node.is_empty() {
+                self.error(node.span, "expected a list of modules");
+            }
             return Vec::new();
         };
         let base = vec![self.base.to_owned()];
@@ -351,17 +460,19 @@ impl Reader<'_> {
             let mut module = whole.clone();
             for (key, value) in self.entries(item) {
                 match key.text().unwrap_or_default() {
-                    "path" => module.root = Reader::at(self.base, value.text().unwrap_or(".")),
+                    "path" => {
+                        let path = value.text().unwrap_or(".");
+                        if !is_inside(path) {
+                            self.error(value.span, "expected a path inside the folder of buf.yaml");
+                        }
+                        module.root = Reader::at(self.base, path);
+                    }
                     "name" => {}
                     "excludes" => module.excludes = self.paths(value, &base),
-                    "includes" => self.leave_out(
-                        key,
-                        "the whole module is checked; list the folders to leave out in \
-                         `import-paths`",
-                    ),
+                    "includes" => module.includes = self.paths(value, &base),
                     "lint" => module.lint = self.lint(key, value, &base),
                     "breaking" => module.breaking = self.breaking(key, value, &base),
-                    _ => self.leave_out(key, "unknown key"),
+                    _ => self.errors.push(unknown_key(key, MODULE)),
                 }
             }
             match modules.iter().find(|it| it.root == module.root) {
@@ -371,4 +482,23 @@ impl Reader<'_> {
         }
         modules
     }
+}
+
+const MODULE: &[&str] = &["path", "name", "includes", "excludes", "lint", "breaking"];
+
+/// The keys that `lint` and `breaking` share.
+const SELECTION: &[&str] = &["use", "except", "ignore", "ignore_only"];
+
+/// The keys of `lint` in every version.
+const LINT_OPTIONS: &[&str] = &[
+    "enum_zero_value_suffix",
+    "service_suffix",
+    "rpc_allow_same_request_response",
+    "rpc_allow_google_protobuf_empty_requests",
+    "rpc_allow_google_protobuf_empty_responses",
+];
+
+/// Whether a path of buf.yaml stays in its folder.
+fn is_inside(path: &str) -> bool {
+    !path.starts_with('/') && !path.split('/').any(|name| name == "..")
 }

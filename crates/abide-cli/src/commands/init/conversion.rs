@@ -3,37 +3,31 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use abide::{BufVersion, Config, Preset, buf_lint_rule, buf_lint_rules};
+use abide::{BufVersion, Preset, buf_lint_rules};
 use serde_json::json;
 
 use super::buf::{Breaking, Buf, Lint, Module, Name, Note};
+use super::rule_names::{BREAKING_CATEGORIES, breaking_rules, is_retired, lint_rules, of_preset};
 use crate::source::DefaultBranch;
 
-/// The categories of breaking rules, the widest first.
-const BREAKING_CATEGORIES: &[(&str, Preset)] = &[
-    ("FILE", Preset::BufFile),
-    ("PACKAGE", Preset::BufPackage),
-    ("WIRE_JSON", Preset::BufWireJson),
-    ("WIRE", Preset::BufWire),
+/// The options of `[lint]` with their values if nothing sets them.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("zero-value-suffix", "\"_UNSPECIFIED\""),
+    ("service-suffix", "\"Service\""),
+    ("allow-same-request-response", "false"),
+    ("allow-empty-requests", "false"),
+    ("allow-empty-responses", "false"),
+    ("buf-comments", "true"),
 ];
-
-/// Breaking rules that have another name since.
-const RENAMED: &[(&str, &str)] = &[
-    ("FIELD_SAME_CTYPE", "FIELD_SAME_CPP_STRING_TYPE"),
-    ("FIELD_SAME_LABEL", "FIELD_SAME_CARDINALITY"),
-];
-
-/// The lint rule of buf without a counterpart: it compiles CEL.
-const NO_COUNTERPART: &str = "buf:PROTOVALIDATE";
 
 type Aliases = BTreeSet<&'static str>;
 
 impl Buf {
-    /// The text of the `abide.toml`. `validates` says whether the files use protovalidate.
-    pub(super) fn toml(&mut self, validates: bool, branch: &DefaultBranch) -> String {
+    /// The text of the `abide.toml`.
+    pub(super) fn toml(&mut self, branch: &DefaultBranch) -> String {
         let modules = std::mem::take(&mut self.modules);
         let Some(first) = modules.first() else { return String::new() };
-        let (preset, breaking) = self.breaking_rules(&first.breaking);
+        let (preset, breaking) = self.breaking_table(&modules);
         let roots: Vec<&str> = modules.iter().map(|it| it.root.as_str()).collect();
         let excludes: Vec<&String> = modules.iter().flat_map(|it| &it.excludes).collect();
         let mut out = String::new();
@@ -52,36 +46,55 @@ impl Buf {
             json!(excludes),
         );
         if let DefaultBranch::Named(branch) = branch {
-            let _ = writeln!(out, "# The old tree to compare with.\nagainst = \"git:{branch}...\"");
+            let against = json!(format!("git:{branch}..."));
+            let _ = writeln!(out, "# The old tree to compare with.\nagainst = {against}");
         }
         out.push_str(&breaking);
-        self.lint_options(&mut out, &modules);
+        if !first.lint.options.is_empty() {
+            out.push_str("\n[lint]\n");
+            for (key, value) in &first.lint.options {
+                let _ = writeln!(out, "{key} = {value}");
+            }
+        }
         let active = self.active(&first.lint);
-        self.warn_of_protovalidate(&first.lint, validates);
         let lines: Vec<String> = settings(&active).into_iter().map(|it| it + "\n").collect();
         if !lines.is_empty() {
             let _ = write!(out, "\n[rules]\n{}", lines.concat());
         }
-        for module in modules.iter().skip(1).filter(|it| it.lint != first.lint) {
-            let own = self.active(&module.lint);
+        // Of two overrides for a file the last one counts: that of the inner module.
+        let mut by_depth: Vec<&Module> = modules.iter().collect();
+        by_depth.sort_by_key(|it| if it.root == "." { 0 } else { it.root.split('/').count() });
+        for module in by_depth {
+            // What holds there before: what the module around it says, or the whole tree.
+            let around =
+                modules.iter().filter(|it| it.root != module.root && is_at(&module.root, &it.root));
+            let before = around.max_by_key(|it| it.root.len()).unwrap_or(first);
+            let (own, active) = (self.active(&module.lint), self.active(&before.lint));
             let level = |(aliases, level): (Aliases, &str)| -> Vec<String> {
                 aliases.iter().map(|it| format!("{} = \"{level}\"", json!(it))).collect()
             };
             let more = (own.difference(&active).copied().collect(), "error");
             let fewer = (active.difference(&own).copied().collect(), "off");
-            put(&mut out, &[&module.root], &[level(more), level(fewer)].concat());
+            let rules = [level(more), level(fewer)].concat();
+            let lint = different_options(&module.lint, &before.lint);
+            put_part(
+                &mut out,
+                std::slice::from_ref(&module.root),
+                &[("rules", rules), ("lint", lint)],
+            );
         }
+        self.breaking_by_module(&mut out, &modules);
         for (at, module) in modules.iter().enumerate() {
-            let repeats = |other: &Module| other.lint == module.lint;
-            if !modules.iter().take(at).any(repeats) {
-                self.lint_ignores(&mut out, &module.lint);
+            let before = modules.get(..at).unwrap_or_default();
+            if !before.iter().any(|it| it.lint == module.lint) {
+                let roots = roots_of(&modules, |it| it.lint == module.lint);
+                self.lint_ignores(&mut out, &module.lint, &roots);
             }
-            if at > 0 && module.breaking != first.breaking {
-                let text = "`breaking` of this module was dropped: that of the first module counts";
-                self.note(module.breaking.line, text.to_owned());
+            if !before.iter().any(|it| it.breaking == module.breaking) {
+                let roots = roots_of(&modules, |it| it.breaking == module.breaking);
+                self.breaking_ignores(&mut out, &module.breaking, &roots);
             }
         }
-        self.breaking_ignores(&mut out, &first.breaking);
         out
     }
 
@@ -90,164 +103,216 @@ impl Buf {
     }
 
     fn no_counterpart(&mut self, name: &Name) {
-        let text = format!("`{}` was dropped: abide has no such rule", name.text);
-        self.note(name.line, text);
-    }
-
-    fn warn_of_protovalidate(&mut self, lint: &Lint, validates: bool) {
-        let name = NO_COUNTERPART.strip_prefix("buf:").unwrap_or(NO_COUNTERPART);
-        let asked = |names: &[Name]| names.iter().any(|it| it.text == name);
-        let implied = selected(lint, &mut |_| {}).contains(NO_COUNTERPART);
-        if implied && validates && !asked(&lint.rules.uses) {
-            let text = format!(
-                "`{name}`, which is on, was dropped: abide does not compile the CEL of \
-                 protovalidate; keep `buf lint` for it"
-            );
-            self.note(lint.line, text);
+        let why = match is_retired(&name.text) {
+            true => "it finds nothing any more",
+            false => "abide has no such rule",
+        };
+        let text = format!("`{}` was dropped: {why}", name.text);
+        if !self.notes.iter().any(|it| it.line == name.line && it.text == text) {
+            self.note(name.line, text);
         }
     }
 
-    /// The lint rules of buf that are on and have a counterpart.
+    /// The lint rules of buf that are on.
     fn active(&mut self, lint: &Lint) -> Aliases {
         let mut unknown = Vec::new();
-        let mut active = selected(lint, &mut |name| unknown.push(name.clone()));
-        unknown.extend(lint.rules.uses.iter().find(|it| alias_is(it, NO_COUNTERPART)).cloned());
-        for name in &unknown {
-            if !self.notes.iter().any(|it| it.line == name.line && it.text.contains(&name.text)) {
-                self.no_counterpart(name);
-            }
-        }
-        active.remove(NO_COUNTERPART);
+        let active = selected(lint, &mut |name| unknown.push(name.clone()));
+        unknown.iter().for_each(|name| self.no_counterpart(name));
         active
     }
 
-    fn lint_options(&mut self, out: &mut String, modules: &[Module]) {
-        let Some(first) = modules.first() else { return };
-        if !first.lint.options.is_empty() {
-            out.push_str("\n[lint]\n");
-            for (key, value) in &first.lint.options {
-                let _ = writeln!(out, "{key} = {value}");
-            }
-        }
-        for module in modules.iter().skip(1) {
-            if module.lint.options != first.lint.options {
-                let text = "the options of `lint` of this module were dropped: those of the first \
-                            module count";
-                self.note(module.lint.line, text.to_owned());
-            }
-        }
-    }
-
     /// Turns off the rules of lint at the paths that buf ignores.
-    fn lint_ignores(&mut self, out: &mut String, lint: &Lint) {
+    fn lint_ignores(&mut self, out: &mut String, lint: &Lint, roots: &Roots) {
         if !lint.rules.ignore.is_empty() {
             let mut off = vec!["\"buf:STANDARD\" = \"off\"".to_owned()];
             let standard: Aliases =
                 buf_lint_rules(BufVersion::V2, "STANDARD").into_iter().collect();
             let others = self.active(lint);
             off.extend(others.difference(&standard).map(|it| format!("{} = \"off\"", json!(it))));
-            let paths: Vec<&String> = lint.rules.ignore.iter().collect();
-            put(out, &paths, &off);
+            put(out, &roots.hold(&lint.rules.ignore), &off);
         }
         for (name, paths) in &lint.rules.ignore_only {
-            let aliases = named(lint.version, &name.text);
-            let rules = aliases.iter().filter(|it| **it != NO_COUNTERPART);
-            let off: Vec<String> = rules.map(|it| format!("{} = \"off\"", json!(it))).collect();
+            let aliases = lint_rules(lint.version, &name.text);
+            let off: Vec<String> =
+                aliases.iter().map(|it| format!("{} = \"off\"", json!(it))).collect();
             if aliases.is_empty() {
                 self.no_counterpart(name);
             }
-            put(out, &paths.iter().collect::<Vec<_>>(), &off);
+            put(out, &roots.hold(paths), &off);
         }
     }
 
     /// The preset, and the table `[breaking]` if it differs from that of the preset.
-    fn breaking_rules(&mut self, breaking: &Breaking) -> (Preset, String) {
-        let uses = &breaking.rules.uses;
-        let category = |name: &Name| BREAKING_CATEGORIES.iter().find(|(it, _)| *it == name.text);
+    fn breaking_table(&mut self, modules: &[Module]) -> (Preset, String) {
+        let all = modules.iter().map(|it| self.breaking_active(&it.breaking));
+        let all: Vec<BTreeSet<String>> = all.collect();
+        let uses: Vec<&Name> = modules.iter().flat_map(|it| &it.breaking.rules.uses).collect();
+        let is_default = modules.iter().any(|it| it.breaking.rules.uses.is_empty());
+        let names = |category: &str| uses.iter().any(|name| name.text == category);
         let named = BREAKING_CATEGORIES
             .iter()
-            .find(|(category, _)| uses.iter().any(|name| name.text == *category));
+            .find(|(category, _)| names(category) || is_default && *category == "FILE");
         let preset = named.map_or(Preset::BufFile, |(_, preset)| *preset);
-        let plain = uses.len() <= 1 && (uses.is_empty() || named.is_some());
-        if plain && breaking.rules.excepts.is_empty() {
+        let union: BTreeSet<String> = all.iter().flatten().cloned().collect();
+        let is_same = all.iter().all(|it| *it == union);
+        if union == of_preset(preset) && is_same {
             return (preset, String::new());
         }
-        let mut aliases = if uses.is_empty() { of_preset(preset) } else { BTreeSet::new() };
-        for name in uses {
-            aliases.extend(self.breaking_aliases(name));
+        if union.is_empty() {
+            return (preset, String::new());
         }
-        for name in &breaking.rules.excepts {
-            for alias in self.breaking_aliases(name) {
-                aliases.remove(&alias);
-            }
-        }
-        let lines: Vec<String> = aliases.iter().map(|it| format!("  {},\n", json!(it))).collect();
+        let lines: Vec<String> = union.iter().map(|it| format!("  {},\n", json!(it))).collect();
         let mut text = format!("\n[breaking]\naliases = [\n{}]\n", lines.concat());
         // The surfaces of the preset's category may not cover single rules.
-        if uses.iter().any(|name| category(name).is_none()) {
+        let is_category =
+            |name: &Name| BREAKING_CATEGORIES.iter().any(|(category, _)| *category == name.text);
+        if !is_same || !uses.iter().all(|name| is_category(name)) {
             text.push_str("# Report breaks of every surface.\nsurfaces = []\n");
         }
         (preset, text)
     }
 
-    /// The rules that a name under `breaking` stands for.
-    fn breaking_aliases(&mut self, name: &Name) -> BTreeSet<String> {
-        let category = BREAKING_CATEGORIES.iter().find(|(category, _)| *category == name.text);
-        if let Some((_, preset)) = category {
-            return of_preset(*preset);
-        }
-        let renamed = RENAMED.iter().find(|(old, _)| *old == name.text).map(|(_, new)| *new);
-        let alias = format!("buf:{}", renamed.unwrap_or(&name.text));
-        let known =
-            BREAKING_CATEGORIES.iter().any(|(_, preset)| of_preset(*preset).contains(&alias));
-        if !known {
-            self.no_counterpart(name);
+    /// The breaking rules of buf that are on and have a counterpart.
+    fn breaking_active(&mut self, breaking: &Breaking) -> BTreeSet<String> {
+        let rules = &breaking.rules;
+        if breaking.no_builtin {
             return BTreeSet::new();
         }
-        BTreeSet::from([alias])
+        let mut aliases = if rules.uses.is_empty() {
+            of_preset(Preset::BufFile)
+        } else {
+            rules.uses.iter().flat_map(|name| self.breaking_aliases(name)).collect()
+        };
+        for alias in rules.excepts.iter().flat_map(|name| self.breaking_aliases(name)) {
+            aliases.remove(&alias);
+        }
+        aliases
     }
 
-    fn breaking_ignores(&mut self, out: &mut String, breaking: &Breaking) {
+    /// The rules that a name under `breaking` stands for.
+    fn breaking_aliases(&mut self, name: &Name) -> BTreeSet<String> {
+        let aliases = breaking_rules(&name.text);
+        if aliases.is_empty() {
+            self.no_counterpart(name);
+        }
+        aliases
+    }
+
+    /// Turns off, in each module, the breaking rules that only other modules have.
+    fn breaking_by_module(&mut self, out: &mut String, modules: &[Module]) {
+        let all = modules.iter().map(|it| self.breaking_active(&it.breaking));
+        let all: Vec<BTreeSet<String>> = all.collect();
+        let union: BTreeSet<String> = all.iter().flatten().cloned().collect();
+        for (module, own) in modules.iter().zip(&all) {
+            let off: Vec<String> = match own.is_empty() {
+                true => vec!["compatibility = \"off\"".to_owned()],
+                false => {
+                    union.difference(own).map(|it| format!("{} = \"off\"", json!(it))).collect()
+                }
+            };
+            if off.is_empty() {
+                continue;
+            }
+            put(out, std::slice::from_ref(&module.root), &off);
+            let holds =
+                |inner: &&Module| inner.root != module.root && is_at(&inner.root, &module.root);
+            for inner in modules.iter().filter(holds).filter(|it| it.breaking != module.breaking) {
+                let text = format!(
+                    "what `breaking` leaves out for `{}` is left out for `{}` too, which is inside",
+                    module.root, inner.root
+                );
+                self.note(inner.breaking.line, text);
+            }
+        }
+    }
+
+    fn breaking_ignores(&mut self, out: &mut String, breaking: &Breaking, roots: &Roots) {
         if breaking.ignores_unstable {
-            out.push_str(
-                "\n[[override]]\nstability = [\"alpha\", \"beta\"]\n\
-                 rules = { compatibility = \"note\" }\n",
+            let files = match roots.are_all {
+                true => String::new(),
+                false => format!("files = {}\n", json!(roots.folders)),
+            };
+            let _ = write!(
+                out,
+                "\n[[override]]\n{files}stability = [\"alpha\", \"beta\"]\n\
+                 rules = {{ compatibility = \"note\" }}\n"
             );
         }
-        let ignored: Vec<&String> = breaking.rules.ignore.iter().collect();
-        if !ignored.is_empty() {
-            put(out, &ignored, &["compatibility = \"off\"".to_owned()]);
-        }
+        let ignored = roots.hold(&breaking.rules.ignore);
+        put(out, &ignored, &["compatibility = \"off\"".to_owned()]);
         for (name, paths) in &breaking.rules.ignore_only {
             let aliases = self.breaking_aliases(name);
             let off: Vec<String> =
                 aliases.iter().map(|it| format!("{} = \"off\"", json!(it))).collect();
-            put(out, &paths.iter().collect::<Vec<_>>(), &off);
+            put(out, &roots.hold(paths), &off);
         }
     }
 }
 
+/// The folders of the modules that share settings.
+struct Roots {
+    folders: Vec<String>,
+    /// Whether they are all modules.
+    are_all: bool,
+}
+
+impl Roots {
+    /// The parts of some paths that these modules hold.
+    fn hold(&self, paths: &[String]) -> Vec<String> {
+        if self.are_all {
+            return paths.to_vec();
+        }
+        let parts = paths.iter().flat_map(|path| {
+            let inside = self.folders.iter().any(|root| is_at(path, root)).then_some(path);
+            let around = self.folders.iter().filter(move |root| *root != path && is_at(root, path));
+            inside.into_iter().chain(around).cloned()
+        });
+        parts.collect()
+    }
+}
+
+fn roots_of(modules: &[Module], has: impl Fn(&Module) -> bool) -> Roots {
+    let folders: Vec<String> =
+        modules.iter().filter(|it| has(it)).map(|it| it.root.clone()).collect();
+    let are_all = folders.len() == modules.len();
+    Roots { folders, are_all }
+}
+
+/// Whether a path is a folder, or in it.
+fn is_at(path: &str, folder: &str) -> bool {
+    folder == "."
+        || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Writes an override for files and folders.
-fn put(out: &mut String, files: &[&String], settings: &[String]) {
+fn put(out: &mut String, files: &[String], settings: &[String]) {
     if files.is_empty() || settings.is_empty() {
         return;
     }
-    let _ = write!(
-        out,
-        "\n[[override]]\nfiles = {}\nrules = {{ {} }}\n",
-        json!(files),
-        settings.join(", ")
-    );
+    put_part(out, files, &[("rules", settings.to_vec())]);
 }
 
-fn alias_is(name: &Name, alias: &str) -> bool {
-    alias.strip_prefix("buf:") == Some(&name.text)
+/// Writes an override with several tables, without those that are empty.
+fn put_part(out: &mut String, files: &[String], tables: &[(&str, Vec<String>)]) {
+    let full = tables.iter().filter(|(_, lines)| !lines.is_empty());
+    let lines: Vec<String> =
+        full.map(|(key, lines)| format!("{key} = {{ {} }}\n", lines.join(", "))).collect();
+    if !lines.is_empty() {
+        let _ = write!(out, "\n[[override]]\nfiles = {}\n{}", json!(files), lines.concat());
+    }
 }
 
-/// The lint rules that a name stands for: those of a category, or one.
-fn named(version: BufVersion, name: &str) -> Vec<&'static str> {
-    let rules = buf_lint_rules(version, name);
-    if rules.is_empty() { buf_lint_rule(name).into_iter().collect() } else { rules }
+/// The options of `[lint]` in which a module differs from what holds around it.
+fn different_options(own: &Lint, around: &Lint) -> Vec<String> {
+    let value = |lint: &Lint, key: &str| {
+        let set = lint.options.iter().rev().find(|(it, _)| *it == key);
+        set.map(|(_, value)| value.clone())
+    };
+    let differ = DEFAULTS.iter().filter_map(|(key, default)| {
+        let (own, around) = (value(own, key), value(around, key));
+        (own != around).then(|| format!("{key} = {}", own.unwrap_or((*default).to_owned())))
+    });
+    differ.collect()
 }
 
 /// The lint rules that are on. Names that stand for no rule go to `unknown`.
@@ -260,14 +325,14 @@ fn selected(lint: &Lint, unknown: &mut dyn FnMut(&Name)) -> Aliases {
         active.extend(buf_lint_rules(lint.version, "STANDARD"));
     }
     for name in &lint.rules.uses {
-        let rules = named(lint.version, &name.text);
+        let rules = lint_rules(lint.version, &name.text);
         if rules.is_empty() {
             unknown(name);
         }
         active.extend(rules);
     }
     for name in &lint.rules.excepts {
-        let rules = named(lint.version, &name.text);
+        let rules = lint_rules(lint.version, &name.text);
         if rules.is_empty() {
             unknown(name);
         }
@@ -278,10 +343,8 @@ fn selected(lint: &Lint, unknown: &mut dyn FnMut(&Name)) -> Aliases {
 
 /// The fewest lines of `[rules]` over a preset of buf that turn on these lint rules and no others.
 fn settings(active: &Aliases) -> Vec<String> {
-    let category = |name: &str| -> Aliases {
-        let rules = buf_lint_rules(BufVersion::V2, name).into_iter();
-        rules.filter(|it| *it != NO_COUNTERPART).collect()
-    };
+    let category =
+        |name: &str| -> Aliases { buf_lint_rules(BufVersion::V2, name).into_iter().collect() };
     let line = |key: &str, level: &str| format!("{} = \"{level}\"", json!(key));
     let starts = ["STANDARD", "BASIC", "MINIMAL", ""].into_iter().map(|start| {
         let mut lines = Vec::new();
@@ -304,9 +367,4 @@ fn settings(active: &Aliases) -> Vec<String> {
         lines
     });
     starts.min_by_key(Vec::len).unwrap_or_default()
-}
-
-/// The rules of buf that count in a preset.
-fn of_preset(preset: Preset) -> BTreeSet<String> {
-    Config::of_preset(preset).policy.breaking.aliases.into_iter().collect()
 }

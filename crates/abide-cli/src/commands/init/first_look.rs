@@ -1,97 +1,77 @@
 //! What `abide init` finds out about a folder: where its packages begin, what is vendored, and
 //! which branch to compare with.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use abide::{Config, Preset, counted};
+use serde_json::json;
 
 use crate::args::Global;
 use crate::error::Error;
-use crate::load::load;
+use crate::load::{Loaded, load};
 use crate::progress::Progress;
-use crate::source::{DefaultBranch, Source, SourceOptions, default_branch};
+use crate::source::{DefaultBranch, Source, SourceError, SourceOptions};
 
-/// Folders in which people keep what others wrote.
-const VENDORED: &[&str] = &["third_party", "thirdparty", "third-party", "vendor", "external"];
+use super::layout::{Layout, ProtoFile};
+
+/// The number of imports that a note names.
+const NAMED: usize = 3;
 
 /// The layout of a folder.
 pub(super) struct FirstLook {
-    /// The folders of the files to check.
-    pub(super) roots: Vec<String>,
-    /// The folders of files that others wrote.
-    pub(super) import_paths: Vec<String>,
-    pub(super) branch: DefaultBranch,
-    /// How many files there are, and how many of them are outside of the roots.
-    pub(super) files: usize,
-    pub(super) outside: usize,
-}
-
-/// A file, as the search for roots sees it.
-struct Found {
-    path: String,
-    package: String,
-    imports: Vec<String>,
+    layout: Layout,
+    has_files: bool,
+    /// What reading the folder had to say.
+    said: Vec<String>,
 }
 
 impl FirstLook {
     pub(super) fn at(global: &Global, folder: &Path) -> Result<FirstLook, Error> {
-        if !folder.exists() {
-            let (roots, import_paths) = (vec![".".to_owned()], Vec::new());
-            let branch = default_branch(Path::new("."));
-            return Ok(FirstLook { roots, import_paths, branch, files: 0, outside: 0 });
-        }
         let progress = Progress::new(global.quiet);
-        let loaded = load(&Source::open(None, &SourceOptions::new(folder))?, &progress)?;
+        let loaded = if folder.exists() { whole(folder, &progress)? } else { None };
         progress.finish();
-        let files: Vec<Found> = loaded
+        let Some(loaded) = loaded else {
+            let layout = Layout { roots: vec![".".to_owned()], ..Layout::default() };
+            return Ok(FirstLook { layout, has_files: false, said: Vec::new() });
+        };
+        let mut repositories = Repositories { top: folder, found: BTreeMap::new() };
+        let files: Vec<ProtoFile> = loaded
             .tree
             .files()
             .filter(|file| file.is_judged())
-            .map(|file| Found {
+            .map(|file| ProtoFile {
                 path: file.decl().display.to_string(),
                 package: file.package().name().to_owned(),
                 imports: file.decl().imports.iter().map(|it| it.path.to_string()).collect(),
+                repository: repositories.around(&file.decl().display),
             })
             .collect();
-        let (others, own): (Vec<&Found>, Vec<&Found>) =
-            files.iter().partition(|it| is_vendored(&it.path));
-        let all: BTreeSet<&str> = files.iter().map(|it| it.path.as_str()).collect();
-        let mut roots = outermost(own.iter().filter_map(|it| by_package(it)).collect());
-        if roots.is_empty() {
-            let by_imports = own.iter().flat_map(|it| &it.imports);
-            let found = by_imports.flat_map(|it| homes(it, &own)).collect();
-            roots = outermost(found);
-        }
-        let holds = |roots: &[String], path: &str| roots.iter().any(|it| is_below(path, it));
-        let outside = own.iter().filter(|it| !holds(&roots, &it.path)).count();
-        let (roots, outside) = match roots.is_empty() {
-            true => (vec![".".to_owned()], 0),
-            false => (roots, outside),
-        };
-        let mut import_paths: BTreeSet<String> =
-            others.iter().filter_map(|it| by_package(it)).collect();
-        // A vendored folder whose packages say nothing is still not ours.
-        for other in others {
-            let known: Vec<String> = import_paths.iter().cloned().collect();
-            if !holds(&known, &other.path) {
-                import_paths.insert(vendored_folder(&other.path).to_owned());
-            }
-        }
-        let import_paths = import_paths.into_iter().filter(|it| it != ".").collect();
-        Ok(FirstLook {
-            roots,
-            import_paths,
-            branch: default_branch(folder),
-            files: all.len(),
-            outside,
-        })
+        let layout = Layout::of(&files);
+        Ok(FirstLook { layout, has_files: true, said: loaded.notes })
     }
 
     /// The lines of `abide.toml` about the tree.
-    pub(super) fn toml(&self) -> String {
-        let list = |paths: &[String]| serde_json::json!(paths).to_string();
-        let against = match &self.branch {
-            DefaultBranch::Named(branch) => format!("against = \"git:{branch}...\"\n"),
+    pub(super) fn toml(&self, preset: Preset, branch: &DefaultBranch) -> String {
+        let against = match branch {
+            DefaultBranch::Named(branch) => {
+                format!("against = {}\n", json!(format!("git:{branch}...")))
+            }
             _ => "# against = \"git:main...\"\n".to_owned(),
+        };
+        let prefixes = match self.layout.folder_prefixes.as_slice() {
+            [] => String::new(),
+            found => {
+                let mut prefixes = Config::of_preset(preset).policy.packages.folder_prefixes;
+                prefixes.extend(found.iter().cloned());
+                prefixes.sort_unstable();
+                prefixes.dedup();
+                format!(
+                    "\n# Imports count from the roots, and packages begin below these folders.\n\
+                     [packages]\nfolder-prefix = {}\n",
+                    json!(prefixes)
+                )
+            }
         };
         format!(
             "# The folders with the files to check, and folders that only hold imports.\n\
@@ -99,85 +79,129 @@ impl FirstLook {
              import-paths = {}\n\
              \n\
              # The old tree to compare with, so that `abide check` also reports breaking changes.\n\
-             {against}",
-            list(&self.roots),
-            list(&self.import_paths),
+             {against}{prefixes}",
+            json!(self.layout.roots),
+            json!(self.layout.import_paths),
         )
     }
 
-    /// What to say about it.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if self.files == 0 {
-            notes.push("there is no .proto file here yet".to_owned());
+    /// What the user can do next.
+    pub(super) fn next(&self) -> &'static str {
+        match self.has_files {
+            true => "`abide check`",
+            false => "add .proto files; `abide check` then",
         }
-        if self.outside > 0 {
+    }
+
+    /// What to say about it.
+    pub(super) fn notes(&self, branch: &DefaultBranch) -> Vec<String> {
+        let layout = &self.layout;
+        let mut notes = self.said.clone();
+        if !self.has_files {
+            notes.push(
+                "there is no .proto file here yet: once there is, set `roots` to the folder that \
+                 its imports start from"
+                    .to_owned(),
+            );
+        }
+        if layout.outside > 0 {
             notes.push(format!(
                 "{} outside of `roots` will not be checked: their packages do not follow their \
                  folders",
-                abide::counted(self.outside, "file")
+                counted(layout.outside, "file")
             ));
         }
-        match &self.branch {
-            DefaultBranch::Named(_) => {}
-            DefaultBranch::NoRepository => notes.push(
-                "there is no git repository here, so nothing to compare with: set `against` to \
-                 report breaking changes"
-                    .to_owned(),
-            ),
-            DefaultBranch::Unknown => notes.push(
-                "the default branch is not known yet: set `against` to report breaking changes"
-                    .to_owned(),
-            ),
+        if let Some((first, second)) = &layout.same_path {
+            notes.push(format!(
+                "`{first}` and `{second}` have the same import path: keep one of them, or remove \
+                 its folder from `roots`"
+            ));
         }
+        if !layout.missing.is_empty() {
+            let named: Vec<String> =
+                layout.missing.iter().take(NAMED).map(|(path, _)| format!("`{path}`")).collect();
+            let more = match layout.missing.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            notes.push(format!(
+                "{} not in this folder: {}{more}; add the folders that they count from to \
+                 `import-paths`",
+                match layout.missing.len() {
+                    1 => "1 import is".to_owned(),
+                    many => format!("{many} imports are"),
+                },
+                named.join(", ")
+            ));
+        }
+        notes.extend(branch_note(branch));
         notes
     }
 }
 
-/// The folder from which the path of a file follows its package.
-fn by_package(file: &Found) -> Option<String> {
-    let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let package = file.package.replace('.', "/");
-    let root = folder.strip_suffix(&package).filter(|_| !package.is_empty())?;
-    match root {
-        "" => Some(".".to_owned()),
-        root => root.strip_suffix('/').map(str::to_owned),
-    }
-}
-
-/// The folders in which an import is a file.
-fn homes(import: &str, files: &[&Found]) -> Vec<String> {
-    let home = |file: &&Found| match file.path.strip_suffix(import)? {
-        "" => Some(".".to_owned()),
-        root => root.strip_suffix('/').map(str::to_owned),
-    };
-    files.iter().filter_map(home).collect()
-}
-
-/// The folders without those inside of another one.
-fn outermost(folders: BTreeSet<String>) -> Vec<String> {
-    let inside = |folder: &String| folders.iter().any(|it| it != folder && is_below(folder, it));
-    folders.iter().filter(|it| !inside(it)).cloned().collect()
-}
-
-fn is_below(path: &str, folder: &str) -> bool {
-    folder == "." || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-}
-
-fn is_vendored(path: &str) -> bool {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    folder.split('/').any(|it| VENDORED.contains(&it))
-}
-
-/// The first folder of a path that holds what others wrote.
-fn vendored_folder(path: &str) -> &str {
-    let mut end = 0;
-    for part in path.split('/') {
-        end += part.len();
-        if VENDORED.contains(&part) {
-            return path.get(..end).unwrap_or(path);
+fn branch_note(branch: &DefaultBranch) -> Option<String> {
+    let why = match branch {
+        DefaultBranch::Named(_) => return None,
+        DefaultBranch::NoRepository => {
+            "there is no git repository here, so nothing to compare with"
         }
-        end += 1;
+        DefaultBranch::Unknown => "the default branch is not known yet",
+    };
+    Some(format!("{why}: set `against` to report breaking changes"))
+}
+
+/// All files of a folder, as if it were the only root; `None` if there is none. If all that it has
+/// are folders that links lead to, those are read.
+fn whole(folder: &Path, progress: &Progress) -> Result<Option<Loaded>, Error> {
+    let options = SourceOptions::new(folder);
+    let read = |options: &SourceOptions<'_>| match load(&Source::open(None, options)?, progress) {
+        Err(Error::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
+        loaded => loaded.map(Some),
+    };
+    if let Some(loaded) = read(&options)? {
+        return Ok(Some(loaded));
     }
-    path
+    let linked = linked_folders(folder);
+    if linked.is_empty() {
+        return Ok(None);
+    }
+    read(&SourceOptions { roots: &linked, ..options })
+}
+
+/// The folders in a folder that links lead to.
+fn linked_folders(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let is_linked = |it: &std::fs::DirEntry| {
+        it.file_type().is_ok_and(|kind| kind.is_symlink()) && it.path().is_dir()
+    };
+    let names = entries.filter(is_linked).filter_map(|it| it.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Finds the repositories inside of a folder: submodules, and others. What is in them has its own
+/// history, which revisions of the repository around do not hold.
+struct Repositories<'t> {
+    top: &'t Path,
+    /// Whether a folder is the top of a repository.
+    found: BTreeMap<String, bool>,
+}
+
+impl Repositories<'_> {
+    /// The outermost repository around a file, below the top.
+    fn around(&mut self, path: &str) -> Option<String> {
+        let ends = path.match_indices('/').map(|(end, _)| end);
+        let mut folders = ends.filter_map(|end| path.get(..end));
+        folders.find(|folder| self.is_repository(folder)).map(str::to_owned)
+    }
+
+    fn is_repository(&mut self, folder: &str) -> bool {
+        if let Some(known) = self.found.get(folder) {
+            return *known;
+        }
+        let is_repository = self.top.join(folder).join(".git").exists();
+        self.found.insert(folder.to_owned(), is_repository);
+        is_repository
+    }
 }

@@ -1,59 +1,109 @@
-//! The part of YAML that configurations need: texts, lists and maps, each with its line.
+//! The part of YAML that configurations need: texts, lists and maps, each with its place.
 
-use saphyr_parser::{Event, Parser};
+use std::collections::BTreeMap;
 
-/// A value and the line where it begins.
-#[derive(Debug)]
+use abide::ConfigError;
+use abide_syntax::Span;
+use saphyr_parser::{Event, Marker, Parser};
+
+/// More values than this are no configuration: a few lines of aliases can stand for more than fits
+/// into memory.
+const MAX_VALUES: usize = 100_000;
+
+const TOO_MUCH: &str = "the aliases stand for too many values";
+
+/// The key of a map that takes over the entries of another one.
+const MERGE: &str = "<<";
+
+/// A value and its place.
+#[derive(Clone, Debug)]
 pub(super) struct Node {
     /// The line, counted from 1.
     pub(super) line: usize,
+    pub(super) span: Span,
     pub(super) value: Value,
+    /// How many values it consists of.
+    size: usize,
 }
 
 /// A value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Value {
     /// A scalar, as it is written: `true` and `"true"` are the same.
     Text(String),
     List(Vec<Node>),
-    /// Keys and values, in the order of the text.
+    /// Keys and values, in the order of the text. A key occurs once.
     Map(Vec<(Node, Node)>),
 }
 
 /// A list or a map that is not closed yet. The nodes of a map are its keys and values in turn.
 struct Open {
     line: usize,
+    span: Span,
     is_map: bool,
+    anchor: usize,
     nodes: Vec<Node>,
 }
 
-/// Reads the first document; `None` if it is empty. An error comes with its line.
-///
-/// Aliases are refused: a few lines of them can expand to more than fits into memory.
-pub(super) fn read(text: &str) -> Result<Option<Node>, (usize, String)> {
+/// The byte offsets of the characters of a text, which the parser counts.
+struct Offsets(Vec<u32>);
+
+impl Offsets {
+    fn of(text: &str) -> Offsets {
+        let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+        Offsets(ends.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect())
+    }
+
+    fn at(&self, marker: &Marker) -> u32 {
+        self.0.get(marker.index()).or(self.0.last()).copied().unwrap_or_default()
+    }
+}
+
+/// Reads the first document; `None` if it is empty.
+pub(super) fn read(text: &str) -> Result<Option<Node>, ConfigError> {
+    let offsets = Offsets::of(text);
+    let mut left = MAX_VALUES;
+    let mut anchors: BTreeMap<usize, Node> = BTreeMap::new();
     // An explicit stack: the author of the file chooses the depth.
     let mut open: Vec<Open> = Vec::new();
     for event in Parser::new_from_str(text) {
-        let (event, span) =
-            event.map_err(|error| (error.marker().line(), error.info().to_owned()))?;
+        let (event, span) = event.map_err(|error| {
+            fault(Span::at(offsets.at(error.marker())), error.info().to_owned(), None)
+        })?;
         let line = span.start.line();
-        let done = match event {
-            Event::Scalar(text, ..) => Node { line, value: Value::Text(text.into_owned()) },
-            Event::SequenceStart(..) | Event::MappingStart(..) => {
+        let span = Span::new(offsets.at(&span.start), offsets.at(&span.end));
+        let (done, anchor) = match event {
+            Event::Scalar(text, _, anchor, _) => {
+                let value = Value::Text(text.into_owned());
+                (Node { line, span, value, size: 1 }, anchor)
+            }
+            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
                 let is_map = matches!(event, Event::MappingStart(..));
-                open.push(Open { line, is_map, nodes: Vec::new() });
+                open.push(Open { line, span, is_map, anchor, nodes: Vec::new() });
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some(closed) => closed.node(),
+                Some(closed) => {
+                    let anchor = closed.anchor;
+                    (closed.node()?, anchor)
+                }
                 None => continue,
             },
-            Event::Alias(_) => {
-                return Err((line, "an alias is not supported: write the value itself".to_owned()));
-            }
+            Event::Alias(id) => match anchors.get(&id) {
+                Some(node) if node.size <= left => (node.clone(), 0),
+                Some(_) => return Err(fault(span, TOO_MUCH, None)),
+                None => return Err(fault(span, "the alias stands for what contains it", None)),
+            },
             Event::DocumentEnd => return Ok(None),
             _ => continue,
         };
+        left = left.saturating_sub(done.size);
+        if anchor != 0 {
+            if done.size > left {
+                return Err(fault(span, TOO_MUCH, None));
+            }
+            anchors.insert(anchor, done.clone());
+        }
         match open.last_mut() {
             Some(around) => around.nodes.push(done),
             None => return Ok(Some(done)),
@@ -62,20 +112,56 @@ pub(super) fn read(text: &str) -> Result<Option<Node>, (usize, String)> {
     Ok(None)
 }
 
+/// What is wrong at a place.
+pub(super) fn fault(span: Span, message: impl Into<String>, help: Option<String>) -> ConfigError {
+    ConfigError { message: message.into(), span, help }
+}
+
 impl Open {
-    fn node(self) -> Node {
-        let value = if self.is_map {
-            let mut nodes = self.nodes.into_iter();
-            let mut entries = Vec::new();
-            while let (Some(key), Some(value)) = (nodes.next(), nodes.next()) {
-                entries.push((key, value));
-            }
-            Value::Map(entries)
-        } else {
-            Value::List(self.nodes)
-        };
-        Node { line: self.line, value }
+    fn node(self) -> Result<Node, ConfigError> {
+        let size = self.nodes.iter().map(|it| it.size).fold(1, usize::saturating_add);
+        let value = if self.is_map { map(self.nodes)? } else { Value::List(self.nodes) };
+        Ok(Node { line: self.line, span: self.span, value, size })
     }
+}
+
+/// A map of keys and values in turn.
+fn map(nodes: Vec<Node>) -> Result<Value, ConfigError> {
+    let mut entries: Vec<(Node, Node)> = Vec::new();
+    let mut merged = Vec::new();
+    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+    let mut nodes = nodes.into_iter();
+    while let (Some(key), Some(value)) = (nodes.next(), nodes.next()) {
+        if key.text() == Some(MERGE) {
+            merged.push(value);
+            continue;
+        }
+        let name = key.text().unwrap_or_default().to_owned();
+        if let Some(line) = lines.get(&name) {
+            let message = format!("`{name}` stands twice, first in line {line}");
+            return Err(fault(key.span, message, Some("keep one of the two".to_owned())));
+        }
+        lines.insert(name, key.line);
+        entries.push((key, value));
+    }
+    // What the map says itself counts more, and of the others the first one.
+    for value in merged {
+        let maps = match value.value {
+            Value::List(maps) => maps,
+            other => vec![Node { value: other, ..value }],
+        };
+        for map in maps {
+            let Value::Map(others) = map.value else {
+                return Err(fault(map.span, format!("`{MERGE}` takes a map"), None));
+            };
+            let is_new = |key: &Node| !lines.contains_key(key.text().unwrap_or_default());
+            let new: Vec<_> = others.into_iter().filter(|(key, _)| is_new(key)).collect();
+            lines
+                .extend(new.iter().filter_map(|(key, _)| Some((key.text()?.to_owned(), key.line))));
+            entries.extend(new);
+        }
+    }
+    Ok(Value::Map(entries))
 }
 
 impl Node {
@@ -85,5 +171,15 @@ impl Node {
             Value::Text(text) if !text.is_empty() && text != "~" && text != "null" => Some(text),
             _ => None,
         }
+    }
+
+    /// Whether it is a scalar with this text.
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.text() == Some(text)
+    }
+
+    /// Whether nothing is said.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.value, Value::Text(_)) && self.text().is_none()
     }
 }

@@ -1,6 +1,7 @@
 //! What git's index knows of the files on disk: which of them are tracked, and which are still what
 //! git has on record.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -13,21 +14,29 @@ use super::{discover, one_line};
 use crate::source::paths::{canonical, is_proto, join, relative};
 
 /// A repository with files on disk, and an index of them.
-struct Checkout {
-    repository: Repository,
+pub(super) struct Checkout {
+    pub(super) repository: Repository,
     /// The top of the repository.
-    work: PathBuf,
+    pub(super) work: PathBuf,
 }
 
 impl Checkout {
     /// The checkout that encloses a folder; `None` if there is no repository, or only a bare one.
-    fn around(folder: &Path) -> Option<Checkout> {
+    pub(super) fn around(folder: &Path) -> Option<Checkout> {
         let repository = discover(folder).ok()?.to_thread_local();
         let work = repository.workdir().map(canonical)?;
         repository.index_path().exists().then_some(Checkout { repository, work })
     }
 
-    fn index(&self) -> Result<gix::index::File, String> {
+    /// Whether the last commit has a folder with this path, which is absolute.
+    fn commits(&self, folder: &Path) -> bool {
+        let path = relative(folder, &self.work).filter(|it| !it.is_empty());
+        let head = self.repository.head_tree().ok();
+        let found = head.zip(path).and_then(|(tree, path)| tree.lookup_entry_by_path(path).ok()?);
+        found.is_some_and(|entry| entry.mode().is_tree())
+    }
+
+    pub(super) fn index(&self) -> Result<gix::index::File, String> {
         let (path, hash) = (self.repository.index_path(), self.repository.object_hash());
         // Skip the checksum: it would take half of the time.
         gix::index::File::at(path, hash, true, Default::default()).map_err(|error| one_line(&error))
@@ -45,31 +54,95 @@ impl Checkout {
 
 /// The blobs that files on disk were checked out from, as far as git's index can tell without a
 /// look into the files: `None` for every file that may have changed since. The paths are relative
-/// to a folder.
+/// to a folder, and come with what is on disk, if that is known.
 ///
 /// As in git, a file is unchanged if its size, times and inode are those in the index, unless it
 /// changed so shortly before the index was written that its times say nothing.
-pub(in crate::source) fn unchanged_blobs(folder: &Path, paths: &[&str]) -> Vec<Option<ObjectId>> {
-    let unknown = || vec![None; paths.len()];
+pub(in crate::source) fn unchanged_blobs<P: AsRef<str> + Sync>(
+    folder: &Path,
+    files: &[(P, Option<Stat>)],
+) -> Vec<Option<ObjectId>> {
+    let unknown = || vec![None; files.len()];
     let Some(checkout) = Checkout::around(folder).filter(|it| !it.has_filters()) else {
         return unknown();
     };
     let Some(top) = relative(folder, &checkout.work) else { return unknown() };
     let Ok(index) = checkout.index() else { return unknown() };
     let options = stat::Options { use_nsec: true, ..stat::Options::default() };
-    let blob = |path: &&str| {
-        let path = join(&top, path);
+    let blob = |(path, found): &(P, Option<Stat>)| {
+        let path = join(&top, path.as_ref());
         let entry =
             index.entry_by_path_and_stage(path.as_bytes().as_bstr(), Stage::Unconflicted)?;
         let is_file = matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE);
         if !is_file || entry.stat.is_racy(index.timestamp(), options) {
             return None;
         }
-        let found = Metadata::from_path_no_follow(&checkout.work.join(&path)).ok()?;
-        let stat = Stat::from_fs(&found).ok().filter(|_| found.is_file())?;
-        entry.stat.matches(&stat, options).then_some(entry.id)
+        let look = || {
+            let found = Metadata::from_path_no_follow(&checkout.work.join(&path)).ok()?;
+            Stat::from_fs(&found).ok().filter(|_| found.is_file())
+        };
+        entry.stat.matches(&found.or_else(look)?, options).then_some(entry.id)
     };
-    paths.par_iter().map(blob).collect()
+    files.par_iter().map(blob).collect()
+}
+
+/// What git's index would record of a regular file; `None` where the standard library does not say
+/// all of it.
+#[cfg(unix)]
+pub(in crate::source) fn stat_of(found: &fs::Metadata) -> Option<Stat> {
+    use std::os::unix::fs::MetadataExt;
+    // Git keeps the low bits of each, too.
+    let time = |seconds: i64, nanoseconds: i64| stat::Time {
+        secs: seconds as u32,
+        nsecs: nanoseconds as u32,
+    };
+    found.is_file().then(|| Stat {
+        mtime: time(found.mtime(), found.mtime_nsec()),
+        ctime: time(found.ctime(), found.ctime_nsec()),
+        dev: found.dev() as u32,
+        ino: found.ino() as u32,
+        uid: found.uid(),
+        gid: found.gid(),
+        size: found.size() as u32,
+    })
+}
+
+#[cfg(not(unix))]
+pub(in crate::source) fn stat_of(_found: &fs::Metadata) -> Option<Stat> {
+    None
+}
+
+/// The words of `.gitattributes` by which git gives a file other bytes on disk than it stores. Line
+/// ends are not among them: texts are compared without.
+const REWRITES: [&str; 3] = ["filter=", "ident", "working-tree-encoding="];
+
+/// Whether git may give some of these files other bytes on disk than it stores, as far as the
+/// attributes beside and above them say. The paths are relative to a folder.
+pub(in crate::source) fn may_be_rewritten(folder: &Path, paths: &[&str]) -> bool {
+    let Some(checkout) = Checkout::around(folder) else { return false };
+    let above = |path: &&str| {
+        let path = folder.join(path);
+        let folders = path.ancestors().skip(1).take_while(|it| it.starts_with(&checkout.work));
+        folders.map(|it| it.join(".gitattributes")).collect::<Vec<_>>()
+    };
+    let mut files: Vec<PathBuf> = paths.iter().flat_map(above).collect();
+    files.push(checkout.repository.common_dir().join("info/attributes"));
+    files.sort_unstable();
+    files.dedup();
+    let rewrites = |line: &str| {
+        let words = line.split_whitespace().skip(1);
+        !line.starts_with('#') && words.into_iter().any(is_rewriting)
+    };
+    let is_regular = |it: &&PathBuf| it.is_file();
+    files
+        .iter()
+        .filter(is_regular)
+        .filter_map(|it| fs::read_to_string(it).ok())
+        .any(|text| text.lines().any(rewrites))
+}
+
+fn is_rewriting(word: &str) -> bool {
+    REWRITES.iter().any(|it| if it.ends_with('=') { word.starts_with(it) } else { word == *it })
 }
 
 /// The proto files that git tracks, whether or not they are on disk.
@@ -108,4 +181,11 @@ impl Tracked {
         let places = file.chain(below).filter_map(|it| gix::path::from_bstr(it.as_bstr()).ok());
         places.map(|path| self.work.join(path)).collect()
     }
+}
+
+/// Whether the last commit of the repository around a folder has this folder below it: then it is
+/// removed, or a sparse checkout leaves it out.
+pub(crate) fn is_committed(folder: &Path, below: &str) -> bool {
+    let checkout = Checkout::around(folder);
+    checkout.is_some_and(|it| it.commits(&canonical(folder).join(below)))
 }

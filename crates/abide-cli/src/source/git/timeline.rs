@@ -421,6 +421,9 @@ impl Cursor<'_> {
                     }
                     None => None,
                 },
+                Mount::Beside(source, folder) => {
+                    source.find(&join(folder, path))?.map(Content::Disk)
+                }
                 Mount::Disk(folder) => self.timeline.links.find(folder, path)?.map(Content::Disk),
             };
             if let Some(content) = content {

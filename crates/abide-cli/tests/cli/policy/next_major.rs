@@ -345,11 +345,11 @@ fn s003_086_what_a_version_kept_by_hand_drops_needs_a_conversion() {
     ok(folder, &["upgrade", "--mapping", "mapping.json"]);
     let mapping: serde_json::Value = serde_json::from_str(&read(folder, "mapping.json")).unwrap();
     let ty = &mapping["types"][0];
-    assert_eq!(ty["newName"], "acme.user.v2alpha.User", "{mapping}");
-    assert_eq!(ty["members"][0]["newName"], "name", "{mapping}");
-    assert!(ty["members"][1].get("newName").is_none(), "{mapping}");
-    assert_eq!(mapping["deprecations"][0]["oldName"], "acme.user.v1.User.old", "{mapping}");
-    assert_eq!(mapping["files"][0]["newPath"], USER_NEXT, "{mapping}");
+    assert_eq!(ty["new_name"], "acme.user.v2alpha.User", "{mapping}");
+    assert_eq!(ty["members"][0]["new_name"], "name", "{mapping}");
+    assert!(ty["members"][1].get("new_name").is_none(), "{mapping}");
+    assert_eq!(mapping["deprecations"][0]["old_name"], "acme.user.v1.User.old", "{mapping}");
+    assert_eq!(mapping["files"][0]["new_path"], USER_NEXT, "{mapping}");
     let told = refused(folder, &["release", "--write", "--as-of", DAY]);
     assert!(
         told.contains("acme.user.v1.User.old`: `acme.user.v2alpha` does not have it"),
@@ -503,7 +503,7 @@ fn s003_102_an_alpha_that_nobody_declared_is_named_by_a_release() {
     let files = [(USER, user), (USER_NEXT, &*next), ("acme/user/v4alpha/user.proto", &*far)];
     let tree = tree("", &files);
     let ran = ok(tree.path(), &["release", "--check", "--as-of", DAY]);
-    let left = "note: `acme.user.v2alpha` is left alone: if people maintain it as the next major version, \
-                name it in `by-hand` of [upgrade] to release it\n";
+    let left = "note: `acme.user.v2alpha` is left alone: if people maintain this package, set \
+                `by_hand = true` in its `file_policy`, or name it in `by-hand` of [upgrade]\n";
     assert_eq!(ran.stderr, format!("note: there is no candidate to release\n{left}"));
 }

@@ -18,6 +18,12 @@ use crate::value::reading::{LackedBy, ReadError, ReadErrorKind, Reading, Undecla
 use crate::view::{self, Cardinality};
 
 impl Codec<'_> {
+    /// Whether values of a message have a notation of their own in JSON, which an Any holds under
+    /// the key `value`.
+    pub fn has_own_json(self, ty: MessageId) -> bool {
+        WellKnown::of(self.tree.message(ty)).is_some()
+    }
+
     /// Reads a message in JSON. All errors are found, of the syntax and of
     /// values: text that is not JSON, values that do not fit their fields,
     /// fields and oneofs that are set twice, nesting deeper than

@@ -45,7 +45,7 @@ const MAX_LEVELS: u32 = 2 * MAX_NESTING + 1;
 
 /// Reads a text that is one JSON value, and all that is malformed in it:
 /// a malformed member or element is left out, and reading goes on behind it.
-pub(crate) fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
+pub fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
     let fail = |offset: usize, message: &str| {
         let place = Span::at(offset as u32);
         (None, vec![ReadError::new(ReadErrorKind::Syntax, place, message)])

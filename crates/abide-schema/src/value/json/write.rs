@@ -22,7 +22,20 @@ impl Codec<'_> {
     /// A `google.protobuf.Any` whose type the tree lacks, and well-known types
     /// whose value is out of their range.
     pub fn to_json(self, message: &Message) -> Result<String, EncodeError> {
-        let mut printer = JsonPrinter { tree: self.tree, out: String::new() };
+        self.print_json(message, false)
+    }
+
+    /// The message in JSON with the names of fields as their file declares them, which every reader
+    /// of JSON knows as well.
+    ///
+    /// # Errors
+    /// Those of [`to_json`](Codec::to_json).
+    pub fn to_json_with_declared_names(self, message: &Message) -> Result<String, EncodeError> {
+        self.print_json(message, true)
+    }
+
+    fn print_json(self, message: &Message, declared_names: bool) -> Result<String, EncodeError> {
+        let mut printer = JsonPrinter { tree: self.tree, declared_names, out: String::new() };
         printer.message(&message.normalized(self.tree), 0)?;
         Ok(printer.out)
     }
@@ -30,6 +43,7 @@ impl Codec<'_> {
 
 struct JsonPrinter<'t> {
     tree: &'t Tree,
+    declared_names: bool,
     out: String,
 }
 
@@ -66,6 +80,7 @@ impl<'t> JsonPrinter<'t> {
             }
             match field.is_extension() {
                 true => self.quote(&format!("[{}]", field.full_name())),
+                false if self.declared_names => self.quote(field.name()),
                 false => self.quote(&field.json_name()),
             }
             self.out.push(':');

@@ -62,7 +62,10 @@ impl Day<'_> {
 
     fn release(&self) {
         self.world.ok(&["release", "--write", "--as-of", self.day]);
-        assert_eq!(self.reports(), ["version-not-bumped"], "{}", self.world);
+        // Of what is stable now, and in a lock also of the candidate that is gone.
+        let mut reports = self.reports();
+        reports.dedup();
+        assert_eq!(reports, ["version-not-bumped"], "{}", self.world);
         self.settle();
     }
 }

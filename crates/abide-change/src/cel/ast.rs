@@ -1,0 +1,69 @@
+//! Expressions with their places.
+
+use std::ops::Range;
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Expr {
+    pub(super) kind: ExprKind,
+    /// The bytes that it was read from.
+    pub(super) span: Range<usize>,
+    /// How deep expressions nest in it.
+    pub(super) depth: u32,
+}
+
+/// What an expression is. Operators are calls of functions named as in cel-go, such
+/// as `_+_`. A chain of `&&` or `||` is one call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ExprKind {
+    Null,
+    Bool,
+    Int,
+    Uint,
+    Double,
+    String,
+    Bytes,
+    /// A name; `rooted` if a dot stands before it, so that it names no local variable.
+    Ident {
+        name: String,
+        rooted: bool,
+    },
+    Select {
+        operand: Box<Expr>,
+        field: String,
+    },
+    Call {
+        function: String,
+        target: Option<Box<Expr>>,
+        arguments: Vec<Expr>,
+    },
+    List(Vec<Expr>),
+    Map(Vec<(Expr, Expr)>),
+    /// A message with its fields.
+    Struct {
+        name: String,
+        fields: Vec<(String, Range<usize>, Expr)>,
+    },
+}
+
+impl Expr {
+    /// The dotted name that it spells, if it is one.
+    pub(super) fn qualified_name(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        let mut expr = self;
+        loop {
+            match &expr.kind {
+                ExprKind::Ident { name, .. } => {
+                    parts.push(name.as_str());
+                    parts.reverse();
+                    return Some(parts.join("."));
+                }
+                ExprKind::Select { operand, field } => {
+                    parts.push(field);
+                    expr = operand;
+                }
+                _ => return None,
+            }
+        }
+    }
+}

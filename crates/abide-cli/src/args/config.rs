@@ -1,0 +1,79 @@
+//! The arguments of `abide config`.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+
+use super::SelectArgs;
+use crate::render::{REPORTS, ReportFormat, one_of};
+
+pub(super) const HELP: &str = "\
+Examples:
+  abide config check envoy.yaml --api git:v1.41:api    will it load on that release?
+  abide help config check                              more about a command";
+
+const CHECK: &str = "\
+A document says its type in a comment `# proto-message: NAME` (YAML and text format) or with the \
+key `@type`. Bootstraps, discovery responses and resources of Envoy are recognised by their keys. \
+Other documents need `--type`.
+
+YAML and JSON are read as the API's own reader does: with `--reader envoy`, plain words of YAML mean \
+what YAML 1.1 says. That is the default for types of envoy, udpa and xds.
+
+Examples:
+  abide config check envoy.yaml --api api                  against a tree
+  abide config check envoy.yaml --api git:v1.41:api        against a revision
+  abide config check fixtures --api proto --type acme.user.v1.User
+  abide config check - --api api.binpb --type acme.user.v1.User --notation json";
+
+/// What to do with instances.
+#[derive(Args, Debug)]
+pub(crate) struct ConfigArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+/// What `abide config` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Check configuration files and other values of messages against an API
+    #[command(after_help = CHECK)]
+    Check(ConfigCheckArgs),
+}
+
+/// Which files, and against which API.
+#[derive(Args, Debug)]
+pub(crate) struct ConfigCheckArgs {
+    /// Files in YAML, JSON, text format or binary, and folders of them; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// The API: a folder, git:REV, a descriptor set or an archive [default: the configured tree]
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) api: Option<String>,
+    /// Resolve imports of the API in DIR (repeatable)
+    #[arg(short = 'I', long = "import-path", value_name = "DIR")]
+    pub(crate) import_path: Vec<String>,
+    /// The message that each document is a value of
+    #[arg(long = "type", value_name = "NAME")]
+    pub(crate) ty: Option<String>,
+    /// The notation of all files [default: by their names]
+    #[arg(long, value_name = "NOTATION", value_parser = notations())]
+    pub(crate) notation: Option<String>,
+    /// Whose reading of YAML and JSON is meant [default: by the type]
+    #[arg(long, value_name = "READER", value_parser = readers())]
+    pub(crate) reader: Option<String>,
+    /// The format of the report
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
+    pub(crate) format: &'static ReportFormat,
+    /// Which findings.
+    #[command(flatten)]
+    pub(crate) show: SelectArgs,
+}
+
+fn notations() -> PossibleValuesParser {
+    PossibleValuesParser::new(abide_instance::Notation::ALL.iter().map(|it| it.name()))
+}
+
+fn readers() -> PossibleValuesParser {
+    PossibleValuesParser::new(abide_instance::Dialect::ALL.iter().map(|it| it.name()))
+}

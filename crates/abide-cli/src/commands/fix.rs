@@ -1,0 +1,167 @@
+//! `--fix` and `--diff` of `abide check` and `abide lint`.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use abide::{FixRequest, Fixed, Lock, Options, Policy, counted};
+use abide_schema::Tree;
+use abide_upgrade::apply;
+
+use super::file_changes::{
+    Author, Changes, FileChange, diff_of, failed, open, unedited, write_changes,
+};
+use super::folder_lock::exclusive;
+use super::outcome::Outcome;
+use super::selection::Selection;
+use crate::args::{FixArgs, Global};
+use crate::diff::unified;
+use crate::error::Error;
+use crate::printable::shown;
+use crate::render::TextFile;
+use crate::settings::{ACCEPTED, Settings};
+use crate::source::Source;
+use crate::write::Folder;
+
+/// How many of the fixes that would do harm are named.
+const MAX_REFUSED: usize = 10;
+
+/// The texts of a tree that fixes may edit.
+pub(super) struct Fixer {
+    action: FixArgs,
+    verbose: bool,
+    /// The folder of the tree, if fixes are written.
+    folder: Option<Folder>,
+    /// Where the tree is, if it is on disk.
+    path: Option<PathBuf>,
+    /// Held from the first look at the tree until everything is written.
+    _guard: Option<File>,
+}
+
+impl Fixer {
+    /// Opens a source to fix it, if that is asked for.
+    pub(super) fn open(
+        global: &Global,
+        source: &Source,
+        action: FixArgs,
+    ) -> Result<Option<Fixer>, Error> {
+        if !action.is_asked() {
+            return Ok(None);
+        }
+        let (mut folder, mut guard) = (None, None);
+        if action.fix {
+            let path = source.folder().ok_or_else(|| {
+                Error::Usage(format!(
+                    "`--fix` edits files on disk, and `{}` is no folder of files: name the folder, \
+                     or see the changes with `--diff`",
+                    source.name()
+                ))
+            })?;
+            guard = exclusive(path, global)?;
+            folder = Some(open(path)?);
+        }
+        let path = source.folder().map(Path::to_owned);
+        Ok(Some(Fixer { action, verbose: global.verbose, folder, path, _guard: guard }))
+    }
+
+    /// Whether the fixes are only shown.
+    pub(super) fn only_shows(&self) -> bool {
+        self.action.diff
+    }
+
+    /// The fixes of the findings that are selected. What Abide generated is left as it is, since
+    /// it would be generated anew; so is what a sparse checkout leaves out.
+    pub(super) fn fixes(
+        &self,
+        tree: &Tree,
+        policy: &Policy,
+        options: Options<'_>,
+        selection: &Selection,
+    ) -> Fixed {
+        let made: HashSet<&str> =
+            options.records.lock.iter().flat_map(|it| Lock::made_paths(it)).collect();
+        let is_here = |name: &str| self.path.as_ref().is_none_or(|it| it.join(name).exists());
+        let request = FixRequest {
+            wants: &|finding| selection.has(finding),
+            may_edit: &|file| {
+                let name = &*file.decl().display;
+                file.is_judged() && !file.is_candidate() && !made.contains(name) && is_here(name)
+            },
+        };
+        abide::fix(tree, policy, options, request)
+    }
+
+    /// The fixes as a patch.
+    pub(super) fn patch(
+        tree: &Tree,
+        fixed: &Fixed,
+        accepted: Option<&TextFile>,
+        (prefix, config_prefix): (&str, &str),
+    ) -> Outcome {
+        let mut patch = diff_of(&changes(tree, fixed), prefix);
+        if let Some((old, new)) = accepted.and_then(|it| Some((it, without_stale(it, fixed)?))) {
+            let path = format!("{config_prefix}{ACCEPTED}");
+            patch += &unified(&path, Some(old.text.as_bytes()), Some(&new));
+        }
+        Outcome { failed: !patch.is_empty(), ..Outcome::of(patch) }
+    }
+
+    /// Writes the fixes to the files.
+    pub(super) fn write(
+        &self,
+        tree: &Tree,
+        fixed: &Fixed,
+        settings: &Settings,
+        accepted: Option<&TextFile>,
+    ) -> Result<(), Error> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let changes = changes(tree, fixed);
+        unedited(folder, &changes)?;
+        write_changes(folder, &changes)?;
+        if let Some(new) = accepted.and_then(|it| without_stale(it, fixed)) {
+            let (folder, path) = (&open(&settings.folder)?, Path::new(ACCEPTED));
+            folder.replace(path, &new).map_err(failed("write", folder, path))?;
+        }
+        Ok(())
+    }
+
+    /// What the user should know about the fixes.
+    pub(super) fn notes(&self, fixed: &Fixed) -> Vec<String> {
+        let shown_ones = if self.verbose { usize::MAX } else { MAX_REFUSED };
+        let refused = fixed.refused.iter().take(shown_ones).map(|it| {
+            let (path, element) = (shown(&it.path), shown(&it.element));
+            format!("{path}: did not {} (`{element}`): {}", it.title, it.why)
+        });
+        let files = fixed.texts.len() + usize::from(!fixed.accepted.is_empty());
+        let verb = if self.action.fix { "fixed" } else { "`--fix` would fix" };
+        let done = (fixed.findings > 0).then(|| {
+            format!("{verb} {} in {}", counted(fixed.findings, "finding"), counted(files, "file"))
+        });
+        let more = fixed.refused.len().saturating_sub(shown_ones);
+        let more = (more > 0).then(|| {
+            format!("fixes that were not applied, besides these: {more}; `--verbose` shows them")
+        });
+        refused.chain(more).chain(done).collect()
+    }
+}
+
+fn changes<'f>(tree: &Tree, fixed: &'f Fixed) -> Changes<'f> {
+    let mut changes = Changes::new();
+    for file in tree.files() {
+        let display = &file.decl().display;
+        let Some(new) = fixed.texts.get(display).filter(|_| file.is_judged()) else { continue };
+        let old = file.decl().source_text().map(<[u8]>::to_vec);
+        if old.as_ref() != Some(new) {
+            let change = FileChange { old, new: Some(new), last: false, author: Author::Abide };
+            changes.insert(display.to_string(), change);
+        }
+    }
+    changes
+}
+
+/// `abide.accepted` without the lines that accept nothing, if it has any.
+fn without_stale(accepted: &TextFile, fixed: &Fixed) -> Option<Vec<u8>> {
+    let edits = fixed.accepted.clone();
+    let new = (!edits.is_empty()).then(|| apply(accepted.text.as_bytes(), edits))?;
+    new.ok()
+}

@@ -1,0 +1,119 @@
+//! The configuration of api-linter: a list of paths with the rules that are on or off there.
+
+use std::collections::BTreeMap;
+
+use abide::{Config, ConfigError, Preset};
+use serde_json::json;
+
+use super::policy::Policy;
+use super::yaml::{Node, Value, read};
+
+/// All rules of api-linter, which are on by default.
+const ALL: &str = "api-linter";
+
+const KEYS: &[&str] =
+    &["included_paths", "excluded_paths", "enabled_rules", "disabled_rules", "import_paths"];
+
+/// The policy of a configuration in YAML or JSON; `None` if the text is none.
+pub(super) fn policy(text: &str) -> Result<Option<Policy>, ConfigError> {
+    let Some(Node { value: Value::List(items), .. }) = read(text)? else { return Ok(None) };
+    let maps: Vec<&[(Node, Node)]> = items.iter().filter_map(entries).collect();
+    let is_key = |key: &Node| key.text().is_some_and(|it| KEYS.contains(&it));
+    if maps.is_empty() || !maps.iter().all(|map| map.iter().any(|(key, _)| is_key(key))) {
+        return Ok(None);
+    }
+    let mut policy = Policy {
+        preset: Preset::Google,
+        of: "the configuration of api-linter",
+        tables: format!("\n[rules]\n{} = \"error\"\n", json!(ALL)),
+        notes: Vec::new(),
+    };
+    for map in maps {
+        policy.add(map);
+    }
+    Ok(Some(policy))
+}
+
+fn entries(node: &Node) -> Option<&[(Node, Node)]> {
+    match &node.value {
+        Value::Map(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+impl Policy {
+    fn add(&mut self, map: &[(Node, Node)]) {
+        let list = |name: &str| {
+            let found = map.iter().find(|(key, _)| key.is(name)).map(|(_, value)| &value.value);
+            match found {
+                Some(Value::List(items)) => items.iter().collect(),
+                _ => Vec::new(),
+            }
+        };
+        let mut files = Vec::new();
+        let included = list("included_paths");
+        let is_for_part = !included.is_empty();
+        for node in included {
+            match node.text().and_then(folder) {
+                Some(path) => files.push(path),
+                None => self.drop(node, "name folders and files in `files` of an `[[override]]`"),
+            }
+        }
+        for name in ["excluded_paths", "import_paths"] {
+            for node in list(name) {
+                self.drop(node, "list folders that are not checked in `import-paths`");
+            }
+        }
+        let mut levels: BTreeMap<String, &str> = BTreeMap::new();
+        // What is on and off is off.
+        for (name, level) in [("enabled_rules", "error"), ("disabled_rules", "off")] {
+            for node in list(name) {
+                match node.text().and_then(alias) {
+                    Some(alias) => drop(levels.insert(alias, level)),
+                    None => self.drop(node, "abide has no such rule"),
+                }
+            }
+        }
+        // What no path can be said for must not hold everywhere.
+        if levels.is_empty() || is_for_part && files.is_empty() {
+            return;
+        }
+        // Without a path, or with that of the whole tree, it holds everywhere.
+        let part = match files.iter().any(|it| it == ".") || files.is_empty() {
+            true => String::new(),
+            false => format!("files = {}\n", json!(files)),
+        };
+        let levels = levels.iter().map(|(alias, level)| format!("{} = \"{level}\"", json!(alias)));
+        let rules = levels.collect::<Vec<_>>().join(", ");
+        self.tables.push_str(&format!("\n[[override]]\n{part}rules = {{ {rules} }}\n"));
+    }
+
+    fn drop(&mut self, node: &Node, why: &str) {
+        let name = node.text().unwrap_or("this value");
+        self.notes.push(format!("line {}: `{name}` was dropped: {why}", node.line));
+    }
+}
+
+/// The folder or file that a glob means; `None` if it means something else.
+fn folder(glob: &str) -> Option<String> {
+    let path = glob.trim_start_matches("./");
+    let path = path.strip_suffix("*.proto").unwrap_or(path);
+    let path = path.strip_suffix("**/").or(path.strip_suffix("**")).unwrap_or(path);
+    let path = path.trim_end_matches('/');
+    let is_plain = !path.contains(['*', '?', '[', '{']);
+    // One `*` does not reach into folders.
+    let is_deep = glob.contains("**") || glob.ends_with(".proto") && !glob.contains('*');
+    let path = if path.is_empty() { "." } else { path };
+    (is_plain && is_deep).then(|| path.to_owned())
+}
+
+/// What a rule such as `core::0192::has-comments`, or all rules of an AIP, is called in `[rules]`;
+/// `None` if Abide has no such rule.
+fn alias(rule: &str) -> Option<String> {
+    let alias = match rule {
+        "all" | "core" => ALL.to_owned(),
+        rule => format!("{ALL}:{rule}"),
+    };
+    let text = format!("[rules]\n{} = \"off\"\n", json!(alias));
+    Config::parse(&text, None).is_ok().then_some(alias)
+}

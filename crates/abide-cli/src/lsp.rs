@@ -1,0 +1,23 @@
+//! A language server on standard input and output: the protocol around [`abide_editor`].
+
+mod assistance;
+mod client;
+mod diagnostics;
+mod documents;
+mod edits;
+mod encoding;
+mod home;
+mod requests;
+mod server;
+mod session;
+mod transport;
+mod uri;
+mod work;
+
+use crate::args::Global;
+
+/// Answers an editor until it leaves. Returns whether it said so before.
+pub(crate) fn serve(global: &Global, against: Option<&str>) -> bool {
+    let (incoming, outgoing) = transport::start(std::io::stdin(), std::io::stdout());
+    server::serve(global, against, &incoming, outgoing)
+}

@@ -1,0 +1,47 @@
+//! What an editor can do.
+
+use lsp_types::{InitializeParams, ResourceOperationKind};
+use serde_json::Value;
+
+/// What the client can do, as far as it matters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Client {
+    /// Asks for diagnostics, so that none are sent.
+    pub(super) pulls: bool,
+    pub(super) document_changes: bool,
+    pub(super) creates_files: bool,
+    pub(super) snippets: bool,
+    pub(super) nested_symbols: bool,
+    pub(super) watches: bool,
+    pub(super) shows_progress: bool,
+}
+
+impl Client {
+    /// Reads what an editor says about itself, `given` as it came.
+    pub(super) fn of(params: &InitializeParams, given: &Value) -> Client {
+        // The types of the protocol call this one `diagnostic`.
+        let refreshes = given.pointer("/capabilities/workspace/diagnostics/refreshSupport");
+        let refreshes = refreshes.and_then(Value::as_bool) == Some(true);
+        let given = &params.capabilities;
+        let text = given.text_document.as_ref();
+        let workspace = given.workspace.as_ref();
+        let is = |it: Option<bool>| it == Some(true);
+        let edit = workspace.and_then(|it| it.workspace_edit.as_ref());
+        let completion = text.and_then(|it| it.completion.as_ref());
+        let symbols = text.and_then(|it| it.document_symbol.as_ref());
+        let watching = workspace.and_then(|it| it.did_change_watched_files);
+        let resources = edit.and_then(|it| it.resource_operations.as_deref()).unwrap_or_default();
+        Client {
+            // Findings change without an edit: when a commit is made, or a check of all ends.
+            pulls: text.is_some_and(|it| it.diagnostic.is_some()) && refreshes,
+            document_changes: is(edit.and_then(|it| it.document_changes)),
+            creates_files: resources.contains(&ResourceOperationKind::Create),
+            snippets: is(completion
+                .and_then(|it| it.completion_item.as_ref())
+                .and_then(|it| it.snippet_support)),
+            nested_symbols: is(symbols.and_then(|it| it.hierarchical_document_symbol_support)),
+            watches: is(watching.and_then(|it| it.dynamic_registration)),
+            shows_progress: is(given.window.as_ref().and_then(|it| it.work_done_progress)),
+        }
+    }
+}

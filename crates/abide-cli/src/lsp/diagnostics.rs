@@ -1,0 +1,115 @@
+//! Findings as an editor shows them.
+
+use abide::{Finding, Location, Severity};
+use abide_editor::Analysis;
+use abide_schema::FileKey;
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
+    Location as UriLocation, NumberOrString, Range,
+};
+use serde_json::json;
+
+use super::encoding::{Encoding, Lines};
+use super::home::Tree;
+use super::uri::uri_of;
+
+/// What an editor shows of the findings in a file.
+pub(super) fn diagnostics(
+    tree: &Tree,
+    analysis: &Analysis,
+    key: &FileKey,
+    encoding: Encoding,
+) -> Vec<Diagnostic> {
+    let Some(file) = analysis.file(key) else { return Vec::new() };
+    let lines = Lines::of(file.decl().source_text().unwrap_or_default(), encoding);
+    let range = |location: &Location| match analysis.declared_in(location) {
+        // What is gone is shown where it was.
+        Some((old, true)) => {
+            Lines::of(old.source_text().unwrap_or_default(), encoding).range(location.span)
+        }
+        _ => lines.range(location.span),
+    };
+    let shown = |finding: &Finding| Diagnostic {
+        range: range(&finding.location),
+        severity: Some(severity(finding.severity)),
+        code: Some(NumberOrString::String(finding.rule.to_owned())),
+        source: Some("abide".to_owned()),
+        message: message(finding),
+        related_information: related(tree, analysis, finding, encoding),
+        tags: tags(finding),
+        data: Some(json!({ "fingerprint": finding.fingerprint() })),
+        ..Diagnostic::default()
+    };
+    analysis.findings_in(file).map(shown).collect()
+}
+
+fn severity(severity: Severity) -> DiagnosticSeverity {
+    match severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Note => DiagnosticSeverity::INFORMATION,
+    }
+}
+
+/// The message, and below it what a report shows there, too.
+fn message(finding: &Finding) -> String {
+    let mut text = finding.message.clone();
+    if let Some(change) = finding.change.as_ref().filter(|it| !it.effects.is_empty()) {
+        text.push_str(&format!("\nbreaks: {}", change.effects));
+    }
+    for (head, more) in [("why", &finding.why), ("help", &finding.help)] {
+        if let Some(more) = more {
+            text.push_str(&format!("\n{head}: {more}"));
+        }
+    }
+    text
+}
+
+fn tags(finding: &Finding) -> Option<Vec<DiagnosticTag>> {
+    let is = |kind: abide_schema::ProblemKind| finding.rule == kind.id();
+    let is_unused = is(abide_schema::ProblemKind::ImportUnused);
+    is_unused.then(|| vec![DiagnosticTag::UNNECESSARY])
+}
+
+/// The other places that a finding names. A place of the old tree is shown in the file of today.
+fn related(
+    tree: &Tree,
+    analysis: &Analysis,
+    finding: &Finding,
+    encoding: Encoding,
+) -> Option<Vec<DiagnosticRelatedInformation>> {
+    let at = |location: &Location, message: &str| {
+        let (decl, is_old) = analysis.declared_in(location)?;
+        let uri = uri_of(&tree.path(decl))?;
+        let text = decl.source_text()?;
+        let range = Lines::of(text, encoding).range(location.span);
+        let message = if is_old {
+            let line = decl.line_index().line(location.span.start) + 1;
+            format!("{message} (line {line} of the old file)")
+        } else {
+            message.to_owned()
+        };
+        Some(DiagnosticRelatedInformation { location: UriLocation { uri, range }, message })
+    };
+    let old = finding.change.as_ref().and_then(|it| it.old);
+    let before = old.and_then(|old| {
+        let (decl, _) = analysis.declared_in(&old)?;
+        let text = old.span.str(decl.source_text()?);
+        let first = text.lines().next().unwrap_or_default();
+        at(&old, &format!("before: {first}"))
+    });
+    let labels = finding.labels.iter().filter_map(|it| at(&it.location, &it.message));
+    let all: Vec<DiagnosticRelatedInformation> = before.into_iter().chain(labels).collect();
+    (!all.is_empty()).then_some(all)
+}
+
+/// An error that keeps a whole file from being read.
+pub(super) fn error(range: Range, message: String) -> Diagnostic {
+    Diagnostic {
+        range,
+        severity: Some(DiagnosticSeverity::ERROR),
+        source: Some("abide".to_owned()),
+        message,
+        ..Diagnostic::default()
+    }
+}

@@ -1,0 +1,317 @@
+//! The trees that open documents belong to: found, read and kept up to date.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use abide::ConfigError;
+use abide_editor::{Judge, Project};
+use abide_schema::{FileDecl, FileKey, SourceFile, Text};
+
+use crate::args::{Global, TreeArgs};
+use crate::error::Error;
+use crate::load::{parse_tree, parsed_old};
+use crate::progress::Progress;
+use crate::settings::{ACCEPTED, CONFIG, Settings, lock, today};
+use crate::source::{LOCK, MAX_FILE, Source, SourceError, canonical};
+
+/// What a document belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Home {
+    /// The tree in a folder: that of the nearest abide.toml, else the folder of the workspace.
+    Folder(PathBuf),
+    /// The document itself.
+    Alone(PathBuf),
+}
+
+impl Home {
+    /// The tree of a file: that of the nearest abide.toml upward, else the innermost folder of the
+    /// workspace that has the file.
+    pub(super) fn of(path: &Path, workspace: &[PathBuf], config: Option<&Path>) -> Home {
+        let is_around = |folder: &&PathBuf| path.starts_with(folder);
+        if let Some(folder) =
+            config.and_then(Path::parent).map(canonical).as_ref().filter(is_around)
+        {
+            return Home::Folder(folder.clone());
+        }
+        let mut above = path.ancestors().skip(1);
+        if let Some(folder) = above.find(|it| it.join(CONFIG).is_file()) {
+            return Home::Folder(folder.to_owned());
+        }
+        let around = workspace.iter().filter(is_around).max_by_key(|it| it.as_os_str().len());
+        around.map_or_else(|| Home::Alone(path.to_owned()), |it| Home::Folder(it.clone()))
+    }
+
+    /// The folder or file.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Home::Folder(path) | Home::Alone(path) => path,
+        }
+    }
+}
+
+/// A tree that was read.
+pub(super) struct Tree {
+    pub(super) project: Project,
+    source: Option<Source>,
+    /// The folder that the paths of its files count from, with links resolved.
+    folder: PathBuf,
+    /// The same as the editor names it.
+    shown: PathBuf,
+    /// The files that were read, by where they lie.
+    paths: HashMap<PathBuf, FileKey>,
+    /// What the user should know: why there is no old tree, which files cannot be read.
+    pub(super) troubles: Vec<String>,
+}
+
+/// Why a tree was not read.
+pub(super) enum Failure {
+    /// The errors of abide.toml, with its path and text.
+    Config(PathBuf, String, Vec<ConfigError>),
+    Other(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Other(error.to_string())
+    }
+}
+
+/// Reads a tree, and the old one that it is compared with. Known files are not parsed again.
+pub(super) fn read(
+    global: &Global,
+    home: &Home,
+    against: Option<&str>,
+    known: &[Arc<FileDecl>],
+) -> Result<Tree, Failure> {
+    let path = home.path();
+    let spec = path.to_string_lossy().into_owned();
+    if let Some((path, text, errors)) = config_errors(global, path) {
+        return Err(Failure::Config(path, text, errors));
+    }
+    let progress = Progress::new(true);
+    let settings = Settings::read(global, Some(&spec), false)?;
+    let config = settings.config.clone();
+    if !path.exists() {
+        let folder = path.parent().unwrap_or(path).to_owned();
+        let project = Project::new(Judge::new(config, as_of(global)), Vec::new());
+        let (shown, folder, paths) = (folder.clone(), canonical(&folder), HashMap::new());
+        return Ok(Tree { project, source: None, folder, shown, paths, troubles: Vec::new() });
+    }
+    let args = TreeArgs { source: Some(spec), import_path: Vec::new() };
+    let source = settings.source(&args)?;
+    let mut troubles = Vec::new();
+    let files = match parse_tree(&source, known, &progress) {
+        Ok(parsed) => {
+            troubles.extend(parsed.unreadable.iter().map(ToString::to_string));
+            parsed.files
+        }
+        // There may be some as soon as the user writes them.
+        Err(Error::Source(SourceError::NoProtoFiles { .. })) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let mut old_files = |spec: Option<&str>| {
+        let spec = spec?;
+        let old = settings.baseline(spec, &args).and_then(|old| {
+            let files = parsed_old(&old, &source, &files, &progress)?.files;
+            Ok((files, lock(&old, &format!(" of {spec}"), false)?))
+        });
+        match old {
+            Ok(old) => Some(old),
+            Err(error) => {
+                troubles.push(format!("breaking changes are not reported: {error}"));
+                None
+            }
+        }
+    };
+    let against = old_files(against.or(config.against.as_deref()));
+    let released = old_files(config.bump_against.as_deref());
+    let judge = Judge {
+        lock: lock(&source, "", false)?,
+        released: released.as_ref().or(against.as_ref()).and_then(|it| it.1.clone()),
+        accepted: settings.accepted(false)?.map(|it| it.0),
+        features: source.features(config.features.as_deref()).map_err(Error::from)?,
+        partial: settings.is_part(),
+        ..Judge::new(config, as_of(global))
+    };
+    let shown = match home {
+        Home::Folder(folder) => folder.clone(),
+        // Without the path of the file in the tree, the folder is left.
+        Home::Alone(path) => {
+            let own = files.iter().find(|it| !it.imported && path.ends_with(&*it.display));
+            let depth = own.map_or(1, |it| Path::new(&*it.display).components().count());
+            path.ancestors().nth(depth).unwrap_or(path).to_owned()
+        }
+    };
+    let folder = source.folder().map_or_else(|| canonical(&shown), Path::to_owned);
+    let place =
+        |it: &Arc<FileDecl>| (lexical(&folder.join(&*it.display)), (it.root, Arc::clone(&it.path)));
+    let paths = files.iter().map(place).collect();
+    let mut project = Project::new(judge, files);
+    if let Some((old, _)) = against {
+        project = project.against(old);
+    }
+    if let Some((released, _)) = released {
+        project = project.released(released);
+    }
+    Ok(Tree { project, source: Some(source), folder, shown, paths, troubles })
+}
+
+fn as_of(global: &Global) -> jiff::civil::Date {
+    global.as_of.unwrap_or_else(today)
+}
+
+/// The errors in the abide.toml of a tree, with its path and text.
+fn config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, Vec<ConfigError>)> {
+    let nearest = || tree.ancestors().map(|it| it.join(CONFIG)).find(|it| it.is_file());
+    let path = global.config.clone().or_else(nearest)?;
+    let text = std::fs::read_to_string(&path).ok()?;
+    let preset = global.preset.as_deref().and_then(abide::Preset::find);
+    let errors = abide::Config::parse(&text, preset).err()?;
+    Some((path, text, errors))
+}
+
+/// A path with the links of its folder resolved; the file need not exist.
+fn resolved(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => canonical(folder).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// A path without `.` and `..`, as far as that is known without a look at the disk.
+fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+impl Tree {
+    /// The file of the tree that is, or would be, at a path.
+    pub(super) fn key(&self, path: &Path) -> Option<FileKey> {
+        let path = &resolved(path);
+        if let Some(key) = self.paths.get(path) {
+            return Some(key.clone());
+        }
+        let below = path.strip_prefix(&self.folder).ok()?;
+        let names: Option<Vec<&str>> = below.iter().map(|it| it.to_str()).collect();
+        let display = names?.join("/");
+        match &self.source {
+            Some(source) => source.place(&display).map(|(root, path)| (root, path.into())),
+            None => Some((0, display.into())),
+        }
+    }
+
+    /// Where a file of the tree is on disk, as the editor names it.
+    pub(super) fn path(&self, decl: &FileDecl) -> PathBuf {
+        self.path_of(&decl.display)
+    }
+
+    /// Where a file of the tree would be that reports call by this path.
+    pub(super) fn path_of(&self, display: &str) -> PathBuf {
+        lexical(&self.shown.join(display))
+    }
+
+    /// Gives a file of the tree another text. Files that it imports and that are outside of the
+    /// tree are read.
+    pub(super) fn set(&mut self, key: &FileKey, path: &Path, text: &[u8]) {
+        let path = &resolved(path);
+        let display = path.strip_prefix(&self.folder).unwrap_or(path).to_string_lossy();
+        let display = display.replace(std::path::MAIN_SEPARATOR, "/");
+        let known = self.project.file(key);
+        let file = SourceFile {
+            path: Arc::clone(&key.1),
+            display: known.map_or_else(|| display.into(), |it| Arc::clone(&it.display)),
+            root: key.0,
+            imported: known.is_some_and(|it| it.imported),
+            text: Text::from(text),
+        };
+        self.project.set(file);
+        self.paths.insert(path.to_owned(), key.clone());
+        let Some(source) = &self.source else { return };
+        let mut missing = self.project.missing_imports(key);
+        while let Some(import) = missing.pop() {
+            if let Ok(Some(file)) = source.import(&import) {
+                let key = (file.root, Arc::clone(&file.path));
+                let path = lexical(&self.folder.join(&*file.display));
+                self.project.set(file);
+                missing.extend(self.project.missing_imports(&key));
+                self.paths.insert(path, key);
+            }
+        }
+    }
+
+    /// Gives a file the text that it has on disk, or takes it out of the tree. Whether that was
+    /// possible: where a link may lead is decided where a tree is read.
+    pub(super) fn reset(&mut self, key: &FileKey, path: &Path) -> bool {
+        let found = std::fs::symlink_metadata(path).ok();
+        if found.as_ref().is_some_and(|it| !it.is_file() || it.len() > MAX_FILE) {
+            return false;
+        }
+        match std::fs::read(path) {
+            Ok(text) => self.set(key, path, &text),
+            Err(_) => {
+                self.project.remove(key);
+                self.paths.remove(&resolved(path));
+            }
+        }
+        true
+    }
+}
+
+/// When the files changed that a tree is read by: its settings, and where git keeps what HEAD and
+/// the old revision are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamps(Vec<Option<(SystemTime, u64)>>);
+
+impl Stamps {
+    /// Whether nothing changed, as far as both know of the same files.
+    pub(super) fn agree(&self, other: &Stamps) -> bool {
+        self.0.iter().zip(&other.0).all(|(one, other)| one == other)
+    }
+
+    pub(super) fn of(home: &Home, against: Option<&str>) -> Stamps {
+        let folder = match home {
+            Home::Folder(folder) => folder,
+            Home::Alone(path) => path.parent().unwrap_or(path),
+        };
+        let mut files: Vec<PathBuf> =
+            [CONFIG, LOCK, ACCEPTED].iter().map(|it| folder.join(it)).collect();
+        if let Some((own, common)) = git_folders(folder) {
+            files.extend(["HEAD", "logs/HEAD"].iter().map(|it| own.join(it)));
+            files.extend(["packed-refs", "FETCH_HEAD"].iter().map(|it| common.join(it)));
+            let revision = against.and_then(|it| it.strip_prefix("git:"));
+            let revision = revision.and_then(|it| it.split([':', '.']).next());
+            let kinds = ["refs/heads", "refs/tags", "refs/remotes"];
+            let of = |revision: &str| kinds.map(|kind| common.join(kind).join(revision));
+            files.extend(revision.map(of).into_iter().flatten());
+        }
+        let stamp = |path: PathBuf| {
+            let found = std::fs::metadata(path).ok()?;
+            Some((found.modified().ok()?, found.len()))
+        };
+        Stamps(files.into_iter().map(stamp).collect())
+    }
+}
+
+/// The folder of git for the worktree that a folder is in, and the one of its repository.
+fn git_folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let git = folder.ancestors().map(|it| it.join(".git")).find(|it| it.exists())?;
+    if git.is_dir() {
+        return Some((git.clone(), git));
+    }
+    let text = std::fs::read_to_string(&git).ok()?;
+    let own = git.parent()?.join(text.strip_prefix("gitdir:")?.trim());
+    let common = std::fs::read_to_string(own.join("commondir"));
+    let common = common.map_or_else(|_| own.clone(), |it| lexical(&own.join(it.trim())));
+    Some((own, common))
+}

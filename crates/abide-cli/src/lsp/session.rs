@@ -1,0 +1,412 @@
+//! What the server knows: open documents, and the trees that they belong to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use abide_schema::FileKey;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
+use lsp_types::{
+    Diagnostic, DidChangeTextDocumentParams, DidChangeWatchedFilesParams,
+    DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    FileChangeType, InitializeParams, PublishDiagnosticsParams, Uri,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::diagnostics::diagnostics;
+use super::documents::Document;
+use super::encoding::Encoding;
+use super::home::Home;
+use super::requests::{self, Answer};
+use super::server::{cancelled, error};
+use super::uri::{path_of, uri_of};
+use super::work::{Event, Work};
+use crate::args::Global;
+
+/// What the server knows.
+pub(super) struct Session {
+    pub(super) global: Global,
+    pub(super) against: Option<String>,
+    pub(super) encoding: Encoding,
+    pub(super) client: Client,
+    workspace: Vec<PathBuf>,
+    pub(super) documents: BTreeMap<String, Document>,
+    pub(super) works: BTreeMap<Home, Work>,
+    /// Requests that wait for a tree, each with the version of its document.
+    waiting: Vec<(Request, Option<i32>)>,
+    published: BTreeMap<String, (i32, Vec<Diagnostic>)>,
+    outgoing: Sender<Message>,
+    pub(super) events: (Sender<Event>, Receiver<Event>),
+    asked: i32,
+    /// How often it was started over.
+    pub(super) starts: u32,
+}
+
+impl Session {
+    pub(super) fn new(
+        global: Global,
+        against: Option<&str>,
+        client: Client,
+        params: InitializeParams,
+        outgoing: Sender<Message>,
+    ) -> Session {
+        let folders = params.workspace_folders.iter().flatten().map(|it| &it.uri);
+        #[allow(deprecated, reason = "clients that are older than workspace folders")]
+        let root = params.root_uri.iter();
+        let mut workspace: Vec<PathBuf> = folders.filter_map(path_of).collect();
+        if workspace.is_empty() {
+            workspace.extend(root.filter_map(path_of));
+        }
+        let option = params.initialization_options.as_ref().and_then(|it| it.get("against"));
+        let against = against.or(option.and_then(Value::as_str));
+        let general = params.capabilities.general.as_ref();
+        Session {
+            against: against.map(str::to_owned),
+            encoding: Encoding::negotiate(general),
+            client,
+            global,
+            workspace,
+            documents: BTreeMap::new(),
+            works: BTreeMap::new(),
+            waiting: Vec::new(),
+            published: BTreeMap::new(),
+            outgoing,
+            events: unbounded(),
+            asked: 0,
+            starts: 0,
+        }
+    }
+
+    pub(super) fn events(&self) -> &Receiver<Event> {
+        &self.events.1
+    }
+
+    pub(super) fn send(&self, message: Message) {
+        // An editor that is gone needs no answer.
+        let _ = self.outgoing.send(message);
+    }
+
+    pub(super) fn tell(&self, method: &str, params: Value) {
+        self.send(Message::Notification(Notification { method: method.to_owned(), params }));
+    }
+
+    pub(super) fn ask(&mut self, method: &str, params: Value) {
+        self.asked += 1;
+        let id = RequestId::from(format!("abide-{}", self.asked));
+        self.send(Message::Request(Request { id, method: method.to_owned(), params }));
+    }
+
+    /// The document that a request is about.
+    pub(super) fn document(&self, uri: &Uri) -> Option<&Document> {
+        self.documents.get(uri.as_str())
+    }
+
+    pub(super) fn work(&mut self, home: &Home) -> Option<&mut Work> {
+        self.works.get_mut(home)
+    }
+
+    pub(super) fn homes(&self) -> impl Iterator<Item = &Home> {
+        self.works.keys()
+    }
+
+    /// Where an open document calls a file; else by its path.
+    pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
+        let open = self.documents.values().find(|it| it.path == path);
+        open.map(|it| it.uri.clone()).or_else(|| uri_of(path))
+    }
+
+    /// Takes a message that needs no answer.
+    pub(super) fn notice(&mut self, notice: Notification) {
+        if let Some(id) = cancelled(&Message::Notification(notice.clone())) {
+            if let Some(at) = self.waiting.iter().position(|(it, _)| it.id == id) {
+                self.waiting.remove(at);
+                self.send(error(id, ErrorCode::RequestCanceled, "cancelled"));
+            }
+            return;
+        }
+        let Notification { method, params } = notice;
+        match method.as_str() {
+            "initialized" => self.watch(),
+            "textDocument/didOpen" => self.with(params, Session::open),
+            "textDocument/didChange" => self.with(params, Session::change),
+            "textDocument/didClose" => self.with(params, Session::close),
+            "textDocument/didSave" => self.look_around(),
+            "workspace/didChangeWatchedFiles" => self.with(params, Session::files_changed),
+            "workspace/didChangeWorkspaceFolders" => self.with(params, Session::folders_changed),
+            // Notices that nothing follows from.
+            _ => {}
+        }
+    }
+
+    fn with<T: DeserializeOwned>(&mut self, params: Value, work: impl FnOnce(&mut Session, T)) {
+        match serde_json::from_value(params) {
+            Ok(params) => work(self, params),
+            Err(why) => {
+                let message = format!("a message was skipped: {why}");
+                self.tell("window/logMessage", json!({ "type": 2, "message": message }));
+            }
+        }
+    }
+
+    /// Asks the client to say which files change that it does not have open.
+    fn watch(&mut self) {
+        if !self.client.watches {
+            return;
+        }
+        let globs = [
+            "**/*.proto",
+            "**/abide.toml",
+            "**/abide.lock",
+            "**/abide.accepted",
+            "**/features.txt",
+        ];
+        let watchers: Vec<Value> = globs.iter().map(|it| json!({ "globPattern": it })).collect();
+        let registration = json!({
+            "id": "abide-files",
+            "method": "workspace/didChangeWatchedFiles",
+            "registerOptions": { "watchers": watchers },
+        });
+        self.ask("client/registerCapability", json!({ "registrations": [registration] }));
+    }
+
+    fn open(&mut self, params: DidOpenTextDocumentParams) {
+        let given = params.text_document;
+        // A text that was never saved has no path; its name stands for one.
+        let path = path_of(&given.uri).unwrap_or_else(|| PathBuf::from(given.uri.as_str()));
+        let home = Home::of(&path, &self.workspace, self.global.config.as_deref());
+        let name = given.uri.as_str().to_owned();
+        let document = Document {
+            uri: given.uri,
+            path,
+            version: given.version,
+            text: given.text,
+            home: home.clone(),
+            key: None,
+        };
+        self.documents.insert(name.clone(), document);
+        self.settle(&name);
+    }
+
+    /// Puts a document into its tree, or has that read.
+    pub(super) fn settle(&mut self, name: &str) {
+        let Some(document) = self.documents.get_mut(name) else { return };
+        let work = self.works.entry(document.home.clone()).or_default();
+        let Some(tree) = &mut work.tree else {
+            let home = document.home.clone();
+            if !work.is_reading {
+                self.read(&home);
+            }
+            return;
+        };
+        match tree.key(&document.path) {
+            Some(key) => {
+                tree.set(&key, &document.path, document.text.as_bytes());
+                document.key = Some(key);
+                work.change();
+                self.mark_open();
+            }
+            // The tree does not have such a file: it is one by itself.
+            None if matches!(document.home, Home::Folder(_)) => {
+                document.home = Home::Alone(document.path.clone());
+                self.settle(name);
+            }
+            None => {}
+        }
+    }
+
+    /// Says to the trees which of their files are open.
+    fn mark_open(&mut self) {
+        let mut open: BTreeMap<&Home, BTreeSet<FileKey>> = BTreeMap::new();
+        for document in self.documents.values() {
+            open.entry(&document.home).or_default().extend(document.key.clone());
+        }
+        for (home, work) in &mut self.works {
+            if let Some(tree) = &mut work.tree {
+                tree.project.open(open.remove(home).unwrap_or_default());
+            }
+        }
+    }
+
+    fn change(&mut self, params: DidChangeTextDocumentParams) {
+        let encoding = self.encoding;
+        let name = params.text_document.uri.as_str();
+        let Some(document) = self.documents.get_mut(name) else { return };
+        document.change(params.content_changes, encoding);
+        document.version = params.text_document.version;
+        let Some(key) = &document.key else { return };
+        let Some(work) = self.works.get_mut(&document.home) else { return };
+        if let Some(tree) = &mut work.tree {
+            tree.set(key, &document.path, document.text.as_bytes());
+            work.change();
+        }
+    }
+
+    fn close(&mut self, params: DidCloseTextDocumentParams) {
+        let Some(document) = self.documents.remove(params.text_document.uri.as_str()) else {
+            return;
+        };
+        if let Some(work) = self.works.get_mut(&document.home)
+            && let (Some(tree), Some(key)) = (&mut work.tree, &document.key)
+        {
+            let is_reset = tree.reset(key, &document.path);
+            work.change();
+            if !is_reset {
+                self.read(&document.home);
+            }
+        }
+        self.published.remove(document.uri.as_str());
+        if !self.client.pulls {
+            self.publish(document.uri, Vec::new(), None);
+        }
+        self.mark_open();
+        self.forget_unused();
+    }
+
+    /// Frees the trees that no document belongs to, so that memory does not grow with every file
+    /// that is looked at.
+    fn forget_unused(&mut self) {
+        let used: BTreeSet<Home> = self.documents.values().map(|it| it.home.clone()).collect();
+        let is_of_workspace = |home: &Home| matches!(home, Home::Folder(it) if self.workspace.iter().any(|folder| it.starts_with(folder)));
+        let is_kept = |home: &Home, work: &Work| {
+            used.contains(home) || is_of_workspace(home) || work.is_reading || work.is_checking
+        };
+        self.works.retain(|home, work| is_kept(home, work));
+    }
+
+    fn files_changed(&mut self, params: DidChangeWatchedFilesParams) {
+        for event in params.changes {
+            let Some(path) = path_of(&event.uri) else { continue };
+            let is_open = self.documents.values().any(|it| it.path == path);
+            let is_proto = path.extension().is_some_and(|it| it == "proto");
+            let homes: Vec<Home> = self
+                .works
+                .keys()
+                .filter(|it| path.starts_with(it.path()) || !is_proto)
+                .cloned()
+                .collect();
+            for home in homes {
+                let Some(work) = self.works.get_mut(&home) else { continue };
+                // It may have been read before it changed.
+                work.is_outdated |= work.is_reading;
+                let known = work.tree.as_ref().and_then(|tree| {
+                    tree.key(&path).filter(|key| tree.project.file(key).is_some())
+                });
+                if is_open && is_proto {
+                    continue;
+                }
+                let is_reset = match (&mut work.tree, known) {
+                    (Some(tree), Some(key)) if event.typ == FileChangeType::CHANGED => {
+                        tree.reset(&key, &path)
+                    }
+                    // Which files a tree has depends on more than the file itself.
+                    _ => false,
+                };
+                if is_reset {
+                    work.change();
+                } else {
+                    self.read(&home);
+                }
+            }
+        }
+    }
+
+    fn folders_changed(&mut self, params: DidChangeWorkspaceFoldersParams) {
+        let removed: Vec<PathBuf> =
+            params.event.removed.iter().filter_map(|it| path_of(&it.uri)).collect();
+        self.workspace.retain(|it| !removed.contains(it));
+        self.workspace.extend(params.event.added.iter().filter_map(|it| path_of(&it.uri)));
+        let names: Vec<String> = self.documents.keys().cloned().collect();
+        for name in names {
+            if let Some(document) = self.documents.get_mut(&name) {
+                let config = self.global.config.as_deref();
+                document.home = Home::of(&document.path, &self.workspace, config);
+                document.key = None;
+            }
+            self.settle(&name);
+        }
+        self.forget_unused();
+    }
+
+    /// The diagnostics of a document.
+    pub(super) fn diagnostics(&mut self, uri: &Uri) -> Vec<Diagnostic> {
+        let Some(document) = self.documents.get(uri.as_str()) else { return Vec::new() };
+        let (Some(key), home) = (document.key.clone(), document.home.clone()) else {
+            return Vec::new();
+        };
+        let encoding = self.encoding;
+        let Some(work) = self.works.get_mut(&home) else { return Vec::new() };
+        let Some(tree) = &mut work.tree else { return Vec::new() };
+        tree.project.analysis();
+        let analysis = work.whole.as_deref().or(tree.project.last_analysis());
+        analysis.map_or_else(Vec::new, |it| diagnostics(tree, it, &key, encoding))
+    }
+
+    /// Shows the findings in all open documents of a tree, unless the client asks for them.
+    pub(super) fn show(&mut self, home: &Home) {
+        if self.client.pulls {
+            return;
+        }
+        let documents = self.documents.values().filter(|it| it.home == *home && it.key.is_some());
+        let documents: Vec<(Uri, i32)> = documents.map(|it| (it.uri.clone(), it.version)).collect();
+        for (uri, version) in documents {
+            let found = self.diagnostics(&uri);
+            let shown = (version, found);
+            if self.published.get(uri.as_str()) != Some(&shown) {
+                self.published.insert(uri.as_str().to_owned(), shown.clone());
+                self.publish(uri, shown.1, Some(version));
+            }
+        }
+    }
+
+    pub(super) fn publish(&self, uri: Uri, diagnostics: Vec<Diagnostic>, version: Option<i32>) {
+        let params = PublishDiagnosticsParams { uri, diagnostics, version };
+        let params = serde_json::to_value(params).unwrap_or_default();
+        self.tell("textDocument/publishDiagnostics", params);
+    }
+
+    /// Has a client ask again that asks for diagnostics.
+    pub(super) fn refresh(&mut self) {
+        if self.client.pulls {
+            self.ask("workspace/diagnostic/refresh", Value::Null);
+        }
+    }
+
+    /// Answers a request, or keeps it until its tree is read.
+    pub(super) fn request(&mut self, request: Request) {
+        let document = requests::uri_in(&request.params).and_then(|it| self.documents.get(it));
+        let version = document.map(|it| it.version);
+        let is_read =
+            |home: &Home| self.works.get(home).is_none_or(|it| it.tree.is_some() || !it.is_reading);
+        let waits = requests::needs_tree(&request.method)
+            && match document {
+                Some(document) => !is_read(&document.home),
+                None => !self.works.keys().all(is_read),
+            };
+        if waits {
+            self.waiting.push((request, version));
+            return;
+        }
+        let Request { id, method, params } = request;
+        let answer = match requests::answer(self, &method, params) {
+            Answer::Value(value) => Message::Response(lsp_server::Response::new_ok(id, value)),
+            Answer::Failed(code, why) => error(id, code, &why),
+        };
+        self.send(answer);
+    }
+
+    /// Answers what waited for a tree. What was asked about a text that changed meanwhile has no
+    /// meaning any more.
+    pub(super) fn answer_waiting(&mut self) {
+        for (request, version) in std::mem::take(&mut self.waiting) {
+            let document = requests::uri_in(&request.params).and_then(|it| self.documents.get(it));
+            if document.map(|it| it.version) == version {
+                self.request(request);
+            } else {
+                let why = "the text changed";
+                self.send(error(request.id, ErrorCode::ContentModified, why));
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Work on trees: they are read and checked by other threads, and shown when that is done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use abide_editor::Analysis;
+use lsp_types::Uri;
+use serde_json::json;
+
+use super::diagnostics::error as file_error;
+use super::encoding::Lines;
+use super::home::{self, Failure, Home, Stamps, Tree};
+use super::session::Session;
+use super::uri::uri_of;
+
+/// How long nothing must be typed before the whole tree is checked.
+const CALM: Duration = Duration::from_millis(300);
+
+/// How often everything is read anew after an error of Abide itself.
+const STARTS: u32 = 5;
+
+/// Work that another thread has done.
+pub(super) enum Event {
+    Read(Home, Box<Result<Tree, Failure>>),
+    /// The check of a whole tree as it was at some number of changes; nothing, if it was given up.
+    Checked(Home, u64, Option<Box<Analysis>>),
+}
+
+/// A tree that documents belong to, and the work on it.
+#[derive(Default)]
+pub(super) struct Work {
+    pub(super) tree: Option<Tree>,
+    /// The findings of the whole tree, while they are those of its files as they are.
+    pub(super) whole: Option<Box<Analysis>>,
+    /// How often it changed.
+    pub(super) changes: Arc<AtomicU64>,
+    pub(super) stamps: Stamps,
+    pub(super) is_reading: bool,
+    /// Whether it is to be read again.
+    pub(super) is_outdated: bool,
+    /// Whether findings are to be found.
+    pub(super) is_dirty: bool,
+    pub(super) is_checking: bool,
+    /// When the whole tree is to be checked.
+    pub(super) check_at: Option<Instant>,
+    pub(super) troubles: Vec<String>,
+    /// Where errors of abide.toml are shown.
+    pub(super) config: Option<Uri>,
+}
+
+impl Work {
+    pub(super) fn change(&mut self) {
+        self.changes.fetch_add(1, Ordering::Relaxed);
+        self.whole = None;
+        self.is_dirty = true;
+    }
+}
+
+impl Session {
+    /// Reads the trees anew whose settings changed, or in whose repository something was committed
+    /// or fetched.
+    pub(super) fn look_around(&mut self) {
+        let homes: Vec<Home> = self.works.keys().cloned().collect();
+        for home in homes {
+            let stamps = self.stamps(&home);
+            if self.works.get(&home).is_some_and(|it| !it.stamps.agree(&stamps)) {
+                self.read(&home);
+            }
+        }
+    }
+
+    fn stamps(&self, home: &Home) -> Stamps {
+        let tree = self.works.get(home).and_then(|it| it.tree.as_ref());
+        let configured = tree.and_then(|it| it.project.judge().config.against.as_deref());
+        Stamps::of(home, self.against.as_deref().or(configured))
+    }
+
+    /// Reads everything anew, after an error of Abide itself. If it does not help, the server stays
+    /// without trees: it would do nothing else.
+    pub(super) fn start_over(&mut self) {
+        self.works.clear();
+        self.starts += 1;
+        if self.starts > STARTS {
+            return;
+        }
+        let names: Vec<String> = self.documents.keys().cloned().collect();
+        names.iter().for_each(|it| self.settle(it));
+    }
+
+    /// Has a tree read by another thread.
+    pub(super) fn read(&mut self, home: &Home) {
+        let stamps = self.stamps(home);
+        let Some(work) = self.works.get_mut(home) else { return };
+        if work.is_reading {
+            work.is_outdated = true;
+            return;
+        }
+        (work.is_reading, work.is_outdated, work.stamps) = (true, false, stamps);
+        let known = work
+            .tree
+            .as_ref()
+            .map(|it| it.project.files().chain(it.project.old_files()).map(Arc::clone).collect());
+        let is_first = known.is_none();
+        let known: Vec<_> = known.unwrap_or_default();
+        let (global, against) = (self.global.clone(), self.against.clone());
+        let (sender, owned) = (self.events.0.clone(), home.clone());
+        std::thread::spawn(move || {
+            let read = || home::read(&global, &owned, against.as_deref(), &known);
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+            let failed = |_| Err(Failure::Other("abide has an error of its own".to_owned()));
+            let read = read.unwrap_or_else(failed);
+            let _ = sender.send(Event::Read(owned, Box::new(read)));
+        });
+        if is_first && self.client.shows_progress {
+            let token = progress_token(home);
+            self.ask("window/workDoneProgress/create", json!({ "token": token }));
+            let begin = json!({ "kind": "begin", "title": "Abide reads the protos" });
+            self.tell("$/progress", json!({ "token": token, "value": begin }));
+        }
+    }
+
+    /// Takes the result of other threads.
+    pub(super) fn receive(&mut self, event: Event) {
+        match event {
+            Event::Read(home, read) => self.take_tree(&home, *read),
+            Event::Checked(home, changes, analysis) => {
+                let Some(work) = self.works.get_mut(&home) else { return };
+                work.is_checking = false;
+                let is_of_now = work.changes.load(Ordering::Relaxed) == changes;
+                match analysis.filter(|_| is_of_now) {
+                    Some(analysis) => {
+                        work.whole = Some(analysis);
+                        self.show(&home);
+                        self.refresh();
+                    }
+                    None if !is_of_now && work.tree.is_some() => {
+                        work.check_at.get_or_insert_with(|| Instant::now() + CALM);
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn take_tree(&mut self, home: &Home, read: Result<Tree, Failure>) {
+        let Some(work) = self.works.get_mut(home) else { return };
+        work.is_reading = false;
+        let is_first = work.tree.is_none();
+        let mut troubles = Vec::new();
+        let mut shown = Vec::new();
+        match read {
+            Ok(tree) => {
+                troubles.clone_from(&tree.troubles);
+                work.tree = Some(tree);
+                work.change();
+                // The settings name the old tree, and with it more files to look at.
+                let stamps = self.stamps(home);
+                if let Some(work) = self.works.get_mut(home).filter(|it| it.stamps.agree(&stamps)) {
+                    work.stamps = stamps;
+                }
+            }
+            Err(Failure::Config(path, text, errors)) => {
+                let lines = Lines::of(text.as_bytes(), self.encoding);
+                let of =
+                    |it: &abide::ConfigError| file_error(lines.range(it.span), it.message.clone());
+                shown = errors.iter().map(of).collect();
+                if let Some(work) = self.works.get_mut(home) {
+                    work.config = uri_of(&path);
+                }
+                let name = path.display();
+                troubles.push(format!("{name} has errors, so nothing is checked by it"));
+            }
+            Err(Failure::Other(why)) => troubles.push(why),
+        }
+        let Some(work) = self.works.get_mut(home) else { return };
+        let is_outdated = work.is_outdated;
+        let is_news = work.troubles != troubles && !troubles.is_empty();
+        work.troubles.clone_from(&troubles);
+        if let Some(uri) = work.config.clone() {
+            if shown.is_empty() {
+                work.config = None;
+            }
+            self.publish(uri, shown, None);
+        }
+        if is_news {
+            let message = format!("Abide: {}", troubles.join("\n"));
+            self.tell("window/showMessage", json!({ "type": 2, "message": message }));
+        }
+        if is_first && self.client.shows_progress {
+            let token = progress_token(home);
+            self.tell("$/progress", json!({ "token": token, "value": { "kind": "end" } }));
+        }
+        let names: Vec<String> = self.documents.keys().cloned().collect();
+        for name in &names {
+            if self.works.get(home).is_some_and(|it| it.tree.is_some())
+                && self.documents.get(name).is_some_and(|it| it.home == *home)
+            {
+                self.settle(name);
+            }
+        }
+        if is_outdated {
+            self.read(home);
+        }
+        self.answer_waiting();
+        self.refresh();
+    }
+
+    /// When work is due that waits for the user to pause.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.works.values().filter(|it| !it.is_checking).filter_map(|it| it.check_at).min()
+    }
+
+    /// Finds and shows what changed, first in open documents. Whether there was anything to do.
+    pub(super) fn diagnose(&mut self) -> bool {
+        let dirty = self.works.iter().find(|(_, it)| it.is_dirty && it.tree.is_some());
+        if let Some(home) = dirty.map(|(home, _)| home.clone()) {
+            let Some(work) = self.works.get_mut(&home) else { return false };
+            work.is_dirty = false;
+            let Some(tree) = &mut work.tree else { return false };
+            let is_exact = tree.project.analysis().is_exact;
+            work.check_at = (!is_exact).then(|| Instant::now() + CALM);
+            self.show(&home);
+            return true;
+        }
+        let now = Instant::now();
+        let due = |it: &Work| !it.is_checking && it.check_at.is_some_and(|at| at <= now);
+        let home = self.works.iter().find(|(_, it)| due(it)).map(|(home, _)| home.clone());
+        home.is_some_and(|home| {
+            self.check(&home);
+            true
+        })
+    }
+
+    /// Has the whole tree checked by another thread.
+    fn check(&mut self, home: &Home) {
+        let Some(work) = self.works.get_mut(home) else { return };
+        work.check_at = None;
+        let Some(tree) = &work.tree else { return };
+        work.is_checking = true;
+        let whole = tree.project.whole();
+        let changes = Arc::clone(&work.changes);
+        let wanted = changes.load(Ordering::Relaxed);
+        let (sender, home) = (self.events.0.clone(), home.clone());
+        std::thread::spawn(move || {
+            // One thread of its own, so that it does not hold up what the user waits for.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+            let check = || whole.check(|| changes.load(Ordering::Relaxed) == wanted);
+            let check = || match pool {
+                Ok(pool) => pool.install(check),
+                Err(_) => None,
+            };
+            let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
+            let analysis = checked.ok().flatten().map(Box::new);
+            let _ = sender.send(Event::Checked(home, wanted, analysis));
+        });
+    }
+}
+
+fn progress_token(home: &Home) -> String {
+    format!("abide:{}", home.path().display())
+}

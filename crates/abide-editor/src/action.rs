@@ -1,0 +1,180 @@
+//! Edits that an editor offers at a place: fixes of findings, waivers, candidates.
+
+use std::collections::BTreeMap;
+
+use abide::{Finding, Fix};
+use abide_schema::{FileDecl, FileKey, ProblemKind, Tree};
+use abide_syntax::{DeclId, DeclKind, Span};
+use abide_upgrade::UpgradeOptions;
+
+use crate::analysis::Analysis;
+use crate::project::{Project, key_of};
+use crate::text_edit::{FileEdits, TextEdit, add_import, indent, line_end, line_start};
+
+/// What an action is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionKind {
+    /// It mends a finding.
+    Fix,
+    /// It records that a finding is accepted, and why.
+    Waive,
+}
+
+/// An edit that is offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// What it does, as a user reads it.
+    pub title: String,
+    /// What it is for.
+    pub kind: ActionKind,
+    /// The finding that it is about, counted among those of the file.
+    pub finding: usize,
+    /// What it changes.
+    pub edits: Vec<FileEdits>,
+}
+
+impl Project {
+    /// What is offered for the findings that touch a span of a file.
+    pub fn actions(&mut self, key: &FileKey, span: Span) -> Vec<Action> {
+        self.analysis();
+        let (Some(analysis), Some(decl)) = (self.last_analysis(), self.file(key)) else {
+            return Vec::new();
+        };
+        let mut actions = Vec::new();
+        let Some(file) = analysis.file(key) else { return actions };
+        let touches = |it: Span| it.start <= span.end && span.start <= it.end;
+        for (index, finding) in analysis.findings_in(file).enumerate() {
+            if finding.location.place().is_none_or(|it| !touches(it.span)) {
+                continue;
+            }
+            let mut offer = |title: String, kind, edits: Vec<FileEdits>| {
+                actions.push(Action { title, kind, finding: index, edits });
+            };
+            let here = |edit: TextEdit| vec![FileEdits { file: key.clone(), edits: vec![edit] }];
+            for fix in &finding.fixes {
+                if let Some(edits) = edits_of(analysis, fix) {
+                    offer(capitalised(&fix.title), ActionKind::Fix, edits);
+                }
+            }
+            if finding.fixes.is_empty() {
+                for (title, edit) in self.imports_for(decl, finding) {
+                    offer(title, ActionKind::Fix, here(edit));
+                }
+            }
+            if let Some(edit) = waiver(decl, finding) {
+                let title = format!("Waive {} here, with a reason", finding.rule);
+                offer(title, ActionKind::Waive, here(edit));
+            }
+        }
+        actions
+    }
+
+    /// The package whose statement a span touches.
+    pub fn package_at(&self, key: &FileKey, span: Span) -> Option<String> {
+        let decl = self.file(key)?;
+        let ast = decl.ast()?;
+        let is_it = |it: &&abide_syntax::Decl| matches!(it.kind, DeclKind::Package { .. });
+        let statement = ast.decls.iter().find(is_it)?.span;
+        let touches = statement.start <= span.end && span.start <= statement.end;
+        (touches && !decl.imported).then(|| decl.package_name().to_owned())
+    }
+
+    /// Imports of files that may declare a name which was not found. The rules know only those of
+    /// the smaller tree.
+    fn imports_for(&self, decl: &FileDecl, finding: &Finding) -> Vec<(String, TextEdit)> {
+        if finding.rule != ProblemKind::NameNotFound.id() {
+            return Vec::new();
+        }
+        let name = finding.location.span.str(decl.source_text().unwrap_or_default());
+        let imports = self.declaring(decl, name).into_iter().filter_map(|path| {
+            Some((format!("Add `import \"{path}\";`"), add_import(decl, &path)?))
+        });
+        imports.collect()
+    }
+
+    /// The paths of files that declare a type which a name could mean if they were imported.
+    fn declaring(&self, decl: &FileDecl, name: &str) -> Vec<String> {
+        let name = name.trim_start_matches('.');
+        let simple = name.rsplit('.').next().unwrap_or(name);
+        let mut scopes = vec![String::new()];
+        for part in decl.package_name().split('.').filter(|it| !it.is_empty()) {
+            let around = scopes.last().map_or("", String::as_str);
+            scopes.push(format!("{around}{part}."));
+        }
+        let wanted: Vec<String> = scopes.iter().map(|it| format!("{it}{name}")).collect();
+        let files = self.files().filter(|it| it.declares_type(simple));
+        let mut paths: Vec<String> = files
+            .filter(|it| crate::completion::declared_types(it).any(|(it, _)| wanted.contains(&it)))
+            .map(|it| it.path.to_string())
+            .collect();
+        if name.starts_with("google.protobuf.") {
+            let known = abide_schema::well_known_paths().filter(|path| {
+                let text = abide_schema::well_known(path).unwrap_or_default();
+                ["message", "enum"].iter().any(|it| text.contains(&format!("{it} {simple} {{")))
+            });
+            paths.extend(known.map(str::to_owned));
+        }
+        paths.dedup();
+        paths
+    }
+
+    /// The files that an upgrade of a package alone would make: their paths from the folder of the
+    /// tree, and their texts; else why there are none.
+    pub fn candidate(&self, package: &str) -> Result<Vec<(String, String)>, String> {
+        let tree = Tree::link(self.files().map(std::sync::Arc::clone).collect());
+        let packages = [package.to_owned()];
+        let options = UpgradeOptions { packages: &packages, closure: None };
+        let settings = self.judge().config.policy.upgrade_settings();
+        let made = abide_upgrade::upgrade(&tree, settings, &options);
+        let made = made.map_err(|refusal| refusal.to_string())?;
+        if made.files.is_empty() {
+            return Err(format!("`{package}` has no candidate to make"));
+        }
+        let file = |it: &abide_upgrade::Generated| {
+            let from = tree.file(it.from).decl();
+            let root = from.display.strip_suffix(&*from.path).unwrap_or_default();
+            (format!("{root}{}", it.path), String::from_utf8_lossy(&it.text).into_owned())
+        };
+        Ok(made.files.iter().map(file).collect())
+    }
+}
+
+/// The innermost declaration around an offset.
+fn statement_at(decl: &FileDecl, offset: u32) -> Option<(DeclId, Span)> {
+    let ast = decl.ast()?;
+    let covers = |it: Span| it.start <= offset && offset < it.end.max(it.start + 1);
+    let mut around = ast.decls.iter().enumerate().filter(|(_, it)| covers(it.span));
+    around.next_back().map(|(at, it)| (at as DeclId, it.span))
+}
+
+/// The waiver comment above the declaration that a finding is in. Errors of the language cannot be
+/// waived.
+fn waiver(decl: &FileDecl, finding: &Finding) -> Option<TextEdit> {
+    let rule = abide::find_rule(finding.rule)?;
+    if matches!(rule.check, abide::Check::Linker | abide::Check::Engine) {
+        return None;
+    }
+    let text = decl.source_text()?;
+    let (_, span) = statement_at(decl, finding.location.span.start)?;
+    let at = line_start(text, span.start);
+    let (indent, end) = (indent(text, span.start), line_end(text));
+    let comment = format!("{indent}// abide:allow({}): TODO: say why{end}", finding.rule);
+    Some(TextEdit::insert(at, comment))
+}
+
+/// The edits of a fix by file; none, if it edits more than the tree.
+fn edits_of(analysis: &Analysis, fix: &Fix) -> Option<Vec<FileEdits>> {
+    let mut files: BTreeMap<FileKey, Vec<TextEdit>> = BTreeMap::new();
+    for edit in &fix.edits {
+        let place = edit.location.place()?;
+        let file = key_of(analysis.tree.file(place.file).decl());
+        files.entry(file).or_default().push(TextEdit::replace(place.span, edit.text.clone()));
+    }
+    Some(files.into_iter().map(|(file, edits)| FileEdits { file, edits }).collect())
+}
+
+/// A phrase as the title of something to choose.
+fn capitalised(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
+}

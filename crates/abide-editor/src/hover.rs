@@ -1,0 +1,174 @@
+//! What a name means, in Markdown: the declaration, its package and version, whether it is
+//! deprecated and by what it is replaced, and its comment.
+
+use abide::code;
+use abide_schema::{
+    AttachedComments, Cardinality, Element, Field, FileKey, Package, Presence, Scalar, Stability,
+    Type,
+};
+use abide_syntax::Span;
+
+use crate::analysis::Analysis;
+use crate::names::Meaning;
+use crate::project::{Judge, Project};
+
+impl Project {
+    /// What is known about the name at an offset of a file, in Markdown, and where the name stands.
+    pub fn hover(&mut self, file: &FileKey, offset: u32) -> Option<(String, Span)> {
+        self.analysis();
+        let analysis = self.last_analysis()?;
+        let (meaning, span) = analysis.meaning_at(file, offset)?;
+        let text = match meaning {
+            Meaning::Element(it) => element(it, analysis, self.judge()),
+            Meaning::File(it) => {
+                let package = package(it.package(), self.judge());
+                format!("```proto\nimport \"{}\";\n```\n\n{package}", it.path())
+            }
+        };
+        Some((text, span))
+    }
+}
+
+fn element(element: Element<'_>, analysis: &Analysis, judge: &Judge) -> String {
+    let mut parts = vec![format!("```proto\n{}\n```", declaration(element))];
+    let mut facts = vec![format!("{} {}", element.noun(), code(element.full_name()))];
+    if let Element::Field(field) = element {
+        facts.extend(presence(field));
+        facts.push(format!("JSON {}", code(field.json_name())));
+    }
+    parts.push(facts.join(" · "));
+    let of_package = package(element.package(), judge);
+    let is_new = analysis.old.as_ref().is_some_and(|old| !is_in(old, element));
+    parts.push(match is_new {
+        true => format!("{of_package} · new: not in the old tree"),
+        false => of_package,
+    });
+    parts.extend(deprecation(element));
+    parts.extend(comment(&element.file().decl().comments(element.node())));
+    parts.join("\n\n")
+}
+
+/// Whether an old tree has an element with this name, or with this number in its message or enum.
+fn is_in(old: &abide_schema::Tree, element: Element<'_>) -> bool {
+    let holder = |it: Element<'_>| it.parent().map(Element::full_name);
+    old.element_named(&element.full_name()).is_some()
+        || match element {
+            Element::Field(it) if !it.is_extension() => {
+                let message = holder(element).and_then(|it| old.message_named(&it));
+                message.is_some_and(|old| old.fields().any(|old| old.number() == it.number()))
+            }
+            Element::EnumValue(it) => {
+                let values = holder(element).and_then(|it| old.enum_named(&it));
+                values.is_some_and(|old| old.values().any(|old| old.number() == it.number()))
+            }
+            _ => false,
+        }
+}
+
+/// The declaration in one line, with resolved types.
+pub(crate) fn declaration(element: Element<'_>) -> String {
+    let name = element.name();
+    match element {
+        Element::Message(_) => format!("message {name} {{ … }}"),
+        Element::Enum(_) => format!("enum {name} {{ … }}"),
+        Element::Service(_) => format!("service {name} {{ … }}"),
+        Element::Oneof(it) => {
+            let members: Vec<String> = it.fields().map(|it| it.name().to_owned()).collect();
+            format!("oneof {name} {{ {} }}", members.join(" | "))
+        }
+        Element::EnumValue(it) => format!("{name} = {};", it.number()),
+        Element::Method(it) => {
+            let stream = |is: bool| if is { "stream " } else { "" };
+            let ty = |it: Option<abide_schema::Message<'_>>| {
+                it.map_or_else(|| "?".to_owned(), |it| it.full_name())
+            };
+            format!(
+                "rpc {name}({}{}) returns ({}{});",
+                stream(it.decl().client_streaming),
+                ty(it.input()),
+                stream(it.decl().server_streaming),
+                ty(it.output())
+            )
+        }
+        Element::Field(it) => {
+            let label = match it.decl().label {
+                _ if it.is_map() => "",
+                Some(abide_syntax::Label::Optional) => "optional ",
+                Some(abide_syntax::Label::Required) => "required ",
+                Some(abide_syntax::Label::Repeated) => "repeated ",
+                None => "",
+            };
+            format!("{label}{} {name} = {};", type_name(it), it.number())
+        }
+    }
+}
+
+/// The type of a field as it could be written.
+pub(crate) fn type_name(field: Field<'_>) -> String {
+    if let (Cardinality::Map, Some(entry)) = (field.cardinality(), field.message_type()) {
+        let parts: Vec<String> = entry.fields().map(type_name).collect();
+        return format!("map<{}>", parts.join(", "));
+    }
+    match field.ty() {
+        Type::Scalar(it) => Scalar::keyword(it).to_owned(),
+        Type::Message(id) => field.tree.message(id).full_name(),
+        Type::Enum(id) => field.tree.enumeration(id).full_name(),
+        Type::Unresolved => "?".to_owned(),
+    }
+}
+
+fn presence(field: Field<'_>) -> Option<String> {
+    let is_singular = field.cardinality() == Cardinality::Singular;
+    let presence = match field.presence() {
+        Presence::Explicit => "explicit presence",
+        Presence::Implicit => "implicit presence",
+        Presence::LegacyRequired => "required",
+    };
+    is_singular.then(|| presence.to_owned())
+}
+
+/// The package, its stability, its version as it is recorded, and whether it is frozen.
+fn package(package: Package<'_>, judge: &Judge) -> String {
+    let mut facts = vec![format!("package {}", code(package.name()))];
+    facts.extend(package.version().map(|it| {
+        let word = match it.stability {
+            Stability::Alpha => "alpha",
+            Stability::Beta => "beta",
+            Stability::Stable => "stable",
+        };
+        word.to_owned()
+    }));
+    let recorded = judge.lock.as_ref().and_then(|it| it.record(package.name()));
+    let recorded = recorded.map(|it| it.version.to_string());
+    let option = || package.files().find_map(|it| Some(it.released_version()?.0.to_owned()));
+    facts.extend(recorded.or_else(option).map(|it| format!("version {it}")));
+    let frozen = judge.lock.as_ref().and_then(|it| it.frozen(package.name()));
+    facts.extend(frozen.map(|it| format!("frozen since {}", it.day)));
+    facts.join(" · ")
+}
+
+fn deprecation(element: Element<'_>) -> Option<String> {
+    element.deprecated()?;
+    let since = element.deprecated_since().map(|(it, _)| format!(" since {it}"));
+    let by = element.replaced_by().map(|(it, _)| format!("; use {}", code(it)));
+    let refused = element.disallowed_by_default().map(|_| "; refused unless an operator allows it");
+    Some(format!(
+        "**Deprecated**{}{}{}",
+        since.unwrap_or_default(),
+        by.unwrap_or_default(),
+        refused.unwrap_or_default()
+    ))
+}
+
+/// The comment as text: what stands in it is not ours, but an editor shows Markdown of the comment
+/// as its author wrote it.
+fn comment(comments: &AttachedComments) -> Option<String> {
+    let texts = [&comments.leading, &comments.trailing];
+    let texts = texts.into_iter().flatten().map(|it| {
+        let lines = it.text.lines().map(|it| it.strip_prefix(' ').unwrap_or(it));
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    let text = texts.collect::<Vec<_>>().join("\n\n");
+    let text = text.trim();
+    (!text.is_empty()).then(|| format!("---\n\n{text}"))
+}

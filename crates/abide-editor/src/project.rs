@@ -1,0 +1,334 @@
+//! The files of a tree that is edited, and what it is judged by.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide::{Accepted, Config, FeatureFile, Lock, Options, Records, RuleScope};
+use abide_schema::{FileDecl, FileKey, Outline, SourceFile, Text, Tree};
+use abide_upgrade::Closure;
+use jiff::civil::Date;
+use rayon::prelude::*;
+
+use crate::analysis::{Analysis, Chosen, Whole};
+
+/// What a tree is judged by, besides the old tree.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// The configuration, with the policy.
+    pub config: Config,
+    /// The content of `abide.lock`.
+    pub lock: Option<Lock>,
+    /// Its content in the tree of the last release, else in the old tree.
+    pub released: Option<Lock>,
+    /// The accepted findings.
+    pub accepted: Option<Accepted>,
+    /// The lists of features.
+    pub features: Vec<FeatureFile>,
+    /// Whether only a part of a configured tree is judged.
+    pub partial: bool,
+    /// Today.
+    pub as_of: Date,
+}
+
+impl Judge {
+    /// Judges by a configuration alone.
+    pub fn new(config: Config, as_of: Date) -> Judge {
+        Judge {
+            config,
+            lock: None,
+            released: None,
+            accepted: None,
+            features: Vec::new(),
+            partial: false,
+            as_of,
+        }
+    }
+
+    /// The options of the check that a command-line run makes.
+    pub(crate) fn options<'a>(
+        &'a self,
+        baseline: Option<&'a Tree>,
+        bump_baseline: Option<&'a Tree>,
+        reached: Option<&'a BTreeSet<Box<str>>>,
+    ) -> Options<'a> {
+        Options {
+            scope: RuleScope::Everything,
+            baseline,
+            bump_baseline,
+            accepted: self.accepted.as_ref(),
+            records: Records {
+                version_in: self.config.version_in,
+                lock: self.lock.as_ref(),
+                released: self.released.as_ref(),
+                history: None,
+            },
+            versions: true,
+            partial: self.partial,
+            reached,
+            features: &self.features,
+            ..Options::on(self.as_of)
+        }
+    }
+
+    /// Whether a part of the tree is never sure to have the findings of the whole one.
+    pub(crate) fn needs_everything(&self) -> bool {
+        let upgrade = &self.config.policy.upgrade;
+        upgrade.closure == Closure::All
+            || !upgrade.packages.is_empty()
+            || self.config.version_in == abide::VersionIn::Option
+    }
+}
+
+/// A file, with what decides which others it concerns.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) decl: Arc<FileDecl>,
+    pub(crate) outline: Arc<Outline>,
+}
+
+impl Held {
+    fn of(decl: Arc<FileDecl>) -> Held {
+        let outline = Arc::new(Outline::of(&decl));
+        Held { decl, outline }
+    }
+
+    /// Whether the texts of two files differ.
+    pub(crate) fn differs(&self, other: &Held) -> bool {
+        !Arc::ptr_eq(&self.decl, &other.decl) && self.decl.source_text() != other.decl.source_text()
+    }
+}
+
+pub(crate) type Files = BTreeMap<FileKey, Held>;
+
+pub(crate) fn key_of(decl: &FileDecl) -> FileKey {
+    (decl.root, Arc::clone(&decl.path))
+}
+
+/// The files of a tree that is edited, the old tree, and the policy.
+#[derive(Debug)]
+pub struct Project {
+    pub(crate) judge: Arc<Judge>,
+    pub(crate) files: Files,
+    pub(crate) old: Option<Files>,
+    released: Option<Vec<Arc<FileDecl>>>,
+    open: BTreeSet<FileKey>,
+    /// The roots, those of imports included.
+    roots: BTreeSet<u32>,
+    chosen: Option<Chosen>,
+    analysis: Option<Analysis>,
+    is_stale: bool,
+}
+
+impl Project {
+    /// A tree that has these files and those that they import.
+    pub fn new(judge: Judge, files: Vec<Arc<FileDecl>>) -> Project {
+        let held: Vec<Held> = files.into_par_iter().map(Held::of).collect();
+        Project {
+            judge: Arc::new(judge),
+            roots: held.iter().map(|it| it.decl.root).collect(),
+            files: held.into_iter().map(|it| (key_of(&it.decl), it)).collect(),
+            old: None,
+            released: None,
+            open: BTreeSet::new(),
+            chosen: None,
+            analysis: None,
+            is_stale: true,
+        }
+    }
+
+    /// Compares with an old tree, which has these files.
+    #[must_use]
+    pub fn against(mut self, files: Vec<Arc<FileDecl>>) -> Project {
+        let hold = |decl: Arc<FileDecl>| match self.files.get(&key_of(&decl)) {
+            Some(held) if Arc::ptr_eq(&held.decl, &decl) => held.clone(),
+            _ => Held::of(decl),
+        };
+        let held: Vec<Held> = files.into_par_iter().map(hold).collect();
+        self.old = Some(held.into_iter().map(|it| (key_of(&it.decl), it)).collect());
+        self
+    }
+
+    /// Counts the bump from another tree than the old one: that of the last release.
+    #[must_use]
+    pub fn released(mut self, files: Vec<Arc<FileDecl>>) -> Project {
+        self.released = Some(files);
+        self
+    }
+
+    /// Replaces what the tree is judged by.
+    pub fn judge_by(&mut self, judge: Judge) {
+        self.judge = Arc::new(judge);
+        self.is_stale = true;
+    }
+
+    /// What the tree is judged by.
+    pub fn judge(&self) -> &Judge {
+        &self.judge
+    }
+
+    /// The files, in the order of root and path.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = &Arc<FileDecl>> {
+        self.files.values().map(|it| &it.decl)
+    }
+
+    /// The files of the old tree.
+    pub fn old_files(&self) -> impl Iterator<Item = &Arc<FileDecl>> {
+        self.old.iter().flat_map(|it| it.values()).map(|it| &it.decl)
+    }
+
+    /// A file, parsed.
+    pub fn file(&self, key: &FileKey) -> Option<&Arc<FileDecl>> {
+        self.files.get(key).map(|it| &it.decl)
+    }
+
+    /// Adds a file, or replaces its text.
+    pub fn set(&mut self, file: SourceFile) {
+        let key = (file.root, Arc::clone(&file.path));
+        if self.file(&key).is_some_and(|it| it.is_of(&file)) {
+            return;
+        }
+        // A text that is what it was in the old tree is not parsed again.
+        let old = self.old.as_ref().and_then(|it| it.get(&key)).filter(|it| it.decl.is_of(&file));
+        let held = match old {
+            Some(old) => old.clone(),
+            None => Held::of(Arc::new(FileDecl::parse(file))),
+        };
+        let was = self.files.get(&key);
+        let is_as_changed = was.is_some_and(|was| self.is_changed(&key, was));
+        let is_same_outline = was.is_some_and(|it| it.outline == held.outline);
+        if !(is_same_outline && is_as_changed == self.is_changed(&key, &held)) {
+            self.chosen = None;
+        }
+        self.roots.insert(key.0);
+        self.files.insert(key, held);
+        self.is_stale = true;
+    }
+
+    /// Takes a file out of the tree.
+    pub fn remove(&mut self, key: &FileKey) {
+        if self.files.remove(key).is_some() {
+            self.chosen = None;
+            self.is_stale = true;
+        }
+    }
+
+    /// The files of all roots that imports of this path may mean.
+    pub(crate) fn files_at(&self, path: &str) -> impl Iterator<Item = &FileDecl> {
+        let keys = self.roots.iter().map(move |root| (*root, Arc::from(path)));
+        keys.filter_map(|key| Some(&*self.files.get(&key)?.decl))
+    }
+
+    /// The paths that a file imports and that no file of the tree has.
+    pub fn missing_imports(&self, key: &FileKey) -> Vec<String> {
+        let Some(held) = self.files.get(key) else { return Vec::new() };
+        let is_known = |path: &str| {
+            abide_schema::well_known(path).is_some() || self.files_at(path).next().is_some()
+        };
+        let paths = held.decl.imports.iter().map(|it| &*it.path);
+        paths.filter(|it| !is_known(it)).map(str::to_owned).collect()
+    }
+
+    /// Says which files are open: those whose findings are wanted first.
+    pub fn open(&mut self, files: BTreeSet<FileKey>) {
+        if self.open != files {
+            self.open = files;
+            self.chosen = None;
+            self.is_stale = true;
+        }
+    }
+
+    /// Whether the file is not what it was in the old tree.
+    fn is_changed(&self, key: &FileKey, held: &Held) -> bool {
+        let old = self.old.as_ref();
+        old.is_some_and(|it| it.get(key).is_none_or(|was| was.differs(held)))
+    }
+
+    /// The smallest tree with all findings of the open files, and these.
+    pub fn analysis(&mut self) -> &Analysis {
+        let chosen = match self.chosen.take() {
+            Some(chosen) => chosen,
+            None => {
+                self.is_stale = true;
+                let packages = self.open.iter().filter_map(|key| self.files.get(key));
+                let packages = packages.map(|it| it.decl.package_name().to_owned());
+                Chosen::around(&self.files, self.old.as_ref(), &packages.collect())
+            }
+        };
+        let analysis = match self.analysis.take() {
+            Some(analysis) if !self.is_stale => analysis,
+            last => {
+                let mut made = chosen.analyse(&self.files, self.old.as_ref(), &self.judge, last);
+                made.is_exact &= self.released.is_none();
+                made
+            }
+        };
+        self.is_stale = false;
+        self.chosen = Some(chosen);
+        self.analysis.insert(analysis)
+    }
+
+    /// The last analysis that was made.
+    pub fn last_analysis(&self) -> Option<&Analysis> {
+        self.analysis.as_ref()
+    }
+
+    /// Everything that a check of the whole tree takes, to be made elsewhere.
+    pub fn whole(&self) -> Whole {
+        let all = |files: &Files| files.values().map(|it| Arc::clone(&it.decl)).collect();
+        Whole {
+            judge: Arc::clone(&self.judge),
+            files: all(&self.files),
+            old: self.old.as_ref().map(all),
+            released: self.released.clone(),
+        }
+    }
+
+    /// The tree of some files and all that they import, in which their names are linked.
+    pub(crate) fn tree_of(&self, keys: impl IntoIterator<Item = FileKey>) -> Tree {
+        let mut open: Vec<FileKey> = keys.into_iter().collect();
+        let mut chosen: BTreeMap<FileKey, Arc<FileDecl>> = BTreeMap::new();
+        let mut by_path: BTreeMap<&str, Vec<&FileKey>> = BTreeMap::new();
+        for key in self.files.keys() {
+            by_path.entry(&key.1).or_default().push(key);
+        }
+        while let Some(key) = open.pop() {
+            let Some(held) = self.files.get(&key).filter(|_| !chosen.contains_key(&key)) else {
+                continue;
+            };
+            for import in &held.decl.imports {
+                let known = by_path.get(&*import.path).into_iter().flatten();
+                open.extend(known.map(|it| (*it).clone()));
+            }
+            chosen.insert(key, Arc::clone(&held.decl));
+        }
+        Tree::link(chosen.into_values().collect())
+    }
+
+    /// The same project with other texts of some files, to see what would follow.
+    pub(crate) fn with_texts(&self, texts: Vec<(FileKey, Vec<u8>)>) -> Project {
+        let mut other = Project {
+            judge: Arc::clone(&self.judge),
+            files: self.files.clone(),
+            old: self.old.clone(),
+            released: self.released.clone(),
+            open: self.open.clone(),
+            roots: self.roots.clone(),
+            chosen: None,
+            analysis: None,
+            is_stale: true,
+        };
+        for (key, text) in texts {
+            let Some(held) = self.files.get(&key) else { continue };
+            let decl = &held.decl;
+            other.set(SourceFile {
+                path: Arc::clone(&decl.path),
+                display: Arc::clone(&decl.display),
+                root: decl.root,
+                imported: decl.imported,
+                text: Text::from(text),
+            });
+            other.open.insert(key);
+        }
+        other
+    }
+}

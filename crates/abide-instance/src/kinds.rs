@@ -1,0 +1,112 @@
+//! The types of instances that do not come with one: said in the text, or
+//! recognised by their keys.
+
+use abide_schema::value::{JsonKind, JsonNode};
+use abide_schema::{MessageId, Tree, api_name};
+
+/// Messages that files hold on their own, by the names of their APIs and their own:
+/// what Envoy's `-c` takes, what management servers send, and what they send in it.
+const WHOLE_FILES: &[(&[&str], &str)] = &[
+    (&["envoy.config.bootstrap.*"], "Bootstrap"),
+    (&["envoy.service.discovery.*", "envoy.api.*"], "DiscoveryResponse"),
+    (&["envoy.config.listener.*", "envoy.api.*"], "Listener"),
+    (&["envoy.config.cluster.*", "envoy.api.*"], "Cluster"),
+    (&["envoy.config.route.*", "envoy.api.*"], "RouteConfiguration"),
+    (&["envoy.config.endpoint.*", "envoy.api.*"], "ClusterLoadAssignment"),
+    (&["envoy.extensions.transport_sockets.tls.*"], "Secret"),
+    (&["envoy.service.runtime.*"], "Runtime"),
+];
+
+/// What is known of the type of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A comment before it, or its key `@type`, names a type.
+    Said(MessageId),
+    /// They name a type that the tree does not declare.
+    Unknown(String),
+    /// Its keys speak for a type.
+    Recognised(MessageId),
+    /// Nothing speaks for any type.
+    Nothing,
+}
+
+impl Kind {
+    /// The type, if there is one.
+    pub fn ty(&self) -> Option<MessageId> {
+        match self {
+            Kind::Said(ty) | Kind::Recognised(ty) => Some(*ty),
+            Kind::Unknown(_) | Kind::Nothing => None,
+        }
+    }
+
+    /// The type with this name, which may be a URL.
+    pub(crate) fn said(tree: &Tree, url: &str) -> Kind {
+        let (_, name) = url.rsplit_once('/').unwrap_or(("", url));
+        match tree.message_named(name) {
+            Some(message) => Kind::Said(message.id),
+            None => Kind::Unknown(name.to_owned()),
+        }
+    }
+}
+
+/// The type of a document: what its `@type` names, else the message among those that files hold
+/// on their own which has most of its keys, in the newest major that the tree has. One key that
+/// all kinds of resources have, `name`, speaks for none.
+pub fn kind_of(tree: &Tree, node: &JsonNode<'_>) -> Kind {
+    let JsonKind::Object(members) = &node.kind else { return Kind::Nothing };
+    if let Some(member) = members.iter().find(|member| member.key == "@type") {
+        return match &member.value.kind {
+            JsonKind::String(url) => Kind::said(tree, url),
+            _ => Kind::Nothing,
+        };
+    }
+    let mut found: Option<(usize, MessageId)> = None;
+    for versions in candidates(tree) {
+        let known = |message: &MessageId| {
+            let message = tree.message(*message);
+            let known = members.iter().filter(|it| message.field_in_json(&it.key).is_some());
+            if known.clone().all(|it| it.key == "name") { 0 } else { known.count() }
+        };
+        // Keys that only an older major has are what is wrong with the document.
+        let most = versions.iter().map(known).max().unwrap_or(0);
+        if let Some(&newest) = versions.first()
+            && most * 2 > members.len()
+            && most > found.map_or(0, |(most, _)| most)
+        {
+            found = Some((most, newest));
+        }
+    }
+    found.map_or(Kind::Nothing, |(_, message)| Kind::Recognised(message))
+}
+
+/// The messages of the tree that files hold on their own, in the order of [`WHOLE_FILES`]: the
+/// versions of each, the newest first.
+fn candidates(tree: &Tree) -> Vec<Vec<MessageId>> {
+    let versions = WHOLE_FILES.iter().map(|(apis, name)| {
+        let mut packages: Vec<_> = tree
+            .packages()
+            .filter(|it| api_name(it.name()).is_some_and(|api| apis.contains(&&*api)))
+            .collect();
+        packages.sort_by_key(|package| std::cmp::Reverse(package.version()));
+        let named = packages.iter().filter_map(|package| {
+            tree.message_named(&format!("{}.{name}", package.name())).map(|it| it.id)
+        });
+        named.collect()
+    });
+    versions.collect()
+}
+
+/// The name that a comment says after `proto-message:`, without the sign of the comment.
+/// Source: "Text Format Language Specification" of the protobuf documentation.
+pub(crate) fn named_in(comment: &[u8]) -> Option<&str> {
+    let comment = comment.trim_ascii().strip_prefix(b"#")?.trim_ascii_start();
+    std::str::from_utf8(comment.strip_prefix(b"proto-message:")?.trim_ascii()).ok()
+}
+
+/// The type that a comment at the head of a text names.
+pub(crate) fn named_in_header(tree: &Tree, text: &[u8]) -> Kind {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut comments = lines.take_while(|line| line.is_empty() || line.starts_with(b"#"));
+    comments.find_map(named_in).map_or(Kind::Nothing, |name| Kind::said(tree, name))
+}

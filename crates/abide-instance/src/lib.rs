@@ -1,0 +1,17 @@
+//! Instances: values of messages as somebody wrote them, in YAML, JSON, text
+//! format or binary; what is deployed, and what a new version of an API has to
+//! go on reading.
+//!
+//! This crate reads them with the place of every key and value, finds out their
+//! types, and walks over what they hold. It knows no rule and does no I/O.
+
+mod instance;
+mod kinds;
+mod notation;
+mod walk;
+mod yaml;
+
+pub use instance::{Document, Instance, ReadOptions};
+pub use kinds::{Kind, kind_of};
+pub use notation::{Dialect, Notation};
+pub use walk::{Met, Visit, walk};

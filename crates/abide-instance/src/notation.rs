@@ -1,0 +1,83 @@
+//! How an instance is written.
+
+/// A notation of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Notation {
+    /// YAML 1.2, one or many documents.
+    Yaml,
+    /// The JSON mapping of protobuf.
+    Json,
+    /// Text format, one value.
+    Text,
+    /// The wire format, one value.
+    Binary,
+}
+
+impl Notation {
+    /// Every notation.
+    pub const ALL: &[Notation] =
+        &[Notation::Yaml, Notation::Json, Notation::Text, Notation::Binary];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Notation::Yaml => "yaml",
+            Notation::Json => "json",
+            Notation::Text => "text",
+            Notation::Binary => "binary",
+        }
+    }
+
+    /// What the ends of the names of its files are, without the dot.
+    pub const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Notation::Yaml => &["yaml", "yml"],
+            Notation::Json => &["json"],
+            Notation::Text => &["txtpb", "textproto", "pbtxt", "pb_text", "textpb", "prototxt"],
+            Notation::Binary => &["binpb", "pb", "bin"],
+        }
+    }
+
+    /// The notation of a file with this name, by how it ends.
+    pub fn of_path(path: &str) -> Option<Notation> {
+        let (_, extension) = path.rsplit_once('.')?;
+        Notation::ALL
+            .iter()
+            .copied()
+            .find(|it| it.extensions().iter().any(|known| extension.eq_ignore_ascii_case(known)))
+    }
+}
+
+/// Whose reading of YAML and JSON is meant. Readers differ in what they take, and
+/// a file is right if its own reader takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dialect {
+    /// The mapping of the protobuf documentation; plain words of YAML mean what
+    /// the core schema of YAML 1.2 says.
+    Protobuf,
+    /// The reader of Envoy: plain words of YAML mean what YAML 1.1 says, and only
+    /// the first document counts.
+    Envoy,
+}
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: &[Dialect] = &[Dialect::Protobuf, Dialect::Envoy];
+
+    /// Its name in configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dialect::Protobuf => "protobuf",
+            Dialect::Envoy => "envoy",
+        }
+    }
+
+    /// The dialect of values of this type where nobody says another one.
+    pub fn of_type(full_name: &str) -> Dialect {
+        let (top, _) = full_name.split_once('.').unwrap_or((full_name, ""));
+        match top {
+            "envoy" | "udpa" | "xds" => Dialect::Envoy,
+            _ => Dialect::Protobuf,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The one walk over an instance: everything in it that the API has an opinion on.
+
+use abide_schema::value::{Entry, Message, Value};
+use abide_schema::{Cardinality, EnumValue, Field, Tree, Type};
+use abide_syntax::Span;
+
+/// Something that an instance holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit<'t, 'm> {
+    /// What it is.
+    pub met: Met<'t, 'm>,
+    /// Where it stands; what is implicit stands where its message does.
+    pub span: Span,
+    /// Whether it is inside of a `google.protobuf.Any`.
+    pub in_any: bool,
+}
+
+/// What a walk meets.
+#[derive(Clone, Copy, Debug)]
+pub enum Met<'t, 'm> {
+    /// A message, before what it holds.
+    Message(&'m Message),
+    /// A field that is set: once, also where it is repeated.
+    Field(Field<'t>),
+    /// A value of an enum that is written.
+    EnumValue(Field<'t>, EnumValue<'t>),
+    /// The value that an enum field has because nothing is written.
+    ImplicitEnumValue(Field<'t>, EnumValue<'t>),
+}
+
+/// Walks over a value and all that it holds, in the order of its text: shallow
+/// before deep. The places of what is implicit are `span` or that of the message
+/// around it.
+pub fn walk<'t, 'm>(
+    tree: &'t Tree,
+    message: &'m Message,
+    span: Span,
+    visit: &mut dyn FnMut(Visit<'t, 'm>),
+) {
+    Walk { tree, visit }.message(message, span, false);
+}
+
+struct Walk<'t, 'v, 'm> {
+    tree: &'t Tree,
+    visit: &'v mut dyn FnMut(Visit<'t, 'm>),
+}
+
+impl<'t, 'm> Walk<'t, '_, 'm> {
+    fn meet(&mut self, met: Met<'t, 'm>, span: Span, in_any: bool) {
+        (self.visit)(Visit { met, span, in_any });
+    }
+
+    fn message(&mut self, message: &'m Message, span: Span, in_any: bool) {
+        self.meet(Met::Message(message), span, in_any);
+        if let Some(content) = &message.content {
+            self.message(content, span, true);
+            return;
+        }
+        let view = self.tree.message(message.ty);
+        let mut before: Option<&Entry> = None;
+        for entry in &message.entries {
+            let field = self.tree.field(entry.field);
+            let is_next = before.is_some_and(|it| it.field == entry.field);
+            if !is_next {
+                self.meet(Met::Field(field), entry.key, in_any);
+            }
+            before = Some(entry);
+            self.value(field, &entry.value, entry.span, in_any);
+        }
+        let set = |field: Field<'_>| message.entries.iter().any(|it| it.field == field.id);
+        for field in view.fields() {
+            if let Type::Enum(item) = field.ty()
+                && field.cardinality() == Cardinality::Singular
+                && field.oneof().is_none()
+                && !set(field)
+                && let Some(value) = implicit(self.tree, field, item)
+            {
+                self.meet(Met::ImplicitEnumValue(field, value), span, in_any);
+            }
+        }
+    }
+
+    fn value(&mut self, field: Field<'t>, value: &'m Value, span: Span, in_any: bool) {
+        match value {
+            Value::Message(message) => self.message(message, span, in_any),
+            Value::Enum(number) => {
+                let Some(item) = field.enum_type() else { return };
+                if let Some(value) = item.value_numbered(*number) {
+                    self.meet(Met::EnumValue(field, value), span, in_any);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The value of an enum field that is not set.
+fn implicit<'t>(
+    tree: &'t Tree,
+    field: Field<'t>,
+    item: abide_schema::EnumId,
+) -> Option<EnumValue<'t>> {
+    match abide_schema::value::default_of(field)? {
+        Value::Enum(number) => tree.enumeration(item).value_numbered(number),
+        _ => None,
+    }
+}

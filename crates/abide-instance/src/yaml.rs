@@ -1,0 +1,303 @@
+//! YAML to the values of JSON that it stands for, with places.
+//! Source: YAML 1.2.2; what plain words mean is in `yaml/plain.rs`.
+
+mod plain;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use abide_schema::value::{JsonKind, JsonMember, JsonNode, ReadError, ReadErrorKind};
+use abide_syntax::Span;
+use granit_parser::{Event, Parser, ScalarStyle, Tag, options};
+
+use crate::notation::Dialect;
+
+/// Mappings and sequences may nest this deep, as objects and arrays of JSON may.
+const MAX_LEVELS: u32 = 201;
+
+/// This many values may come of aliases in one text.
+const MAX_FROM_ALIASES: usize = 1_000_000;
+
+/// A text of YAML.
+#[derive(Debug, Default)]
+pub(crate) struct YamlText<'t> {
+    /// Its documents, in their order; of one that is malformed, what comes before
+    /// the error.
+    pub(crate) documents: Vec<JsonNode<'t>>,
+    /// Its comments, in their order, from `#` to the end of the line.
+    pub(crate) comments: Vec<Span>,
+    /// What is malformed.
+    pub(crate) errors: Vec<ReadError>,
+}
+
+/// Reads a text of YAML. A document that is malformed is left out; those behind
+/// it are read.
+pub(crate) fn parse(text: &str, dialect: Dialect) -> YamlText<'_> {
+    let limit = MAX_LEVELS as usize;
+    // Comments are bounded by the text that they stand in.
+    let options = options! {
+        max_buffered_comment_events: text.len(),
+        flow_nesting_limit: limit,
+        block_nesting_limit: limit,
+        emit_unresolved_aliases: true,
+    };
+    let mut reader = YamlReader {
+        parser: Parser::new_from_str_with_options(text, options),
+        text,
+        dialect,
+        anchors: HashMap::new(),
+        from_aliases: 0,
+        out: YamlText::default(),
+    };
+    reader.documents();
+    reader.out
+}
+
+struct YamlReader<'t> {
+    parser: Parser<'t, granit_parser::StrInput<'t>>,
+    text: &'t str,
+    dialect: Dialect,
+    /// The values with an anchor in this document.
+    anchors: HashMap<usize, Anchored<'t>>,
+    from_aliases: usize,
+    out: YamlText<'t>,
+}
+
+/// A value that aliases can repeat.
+struct Anchored<'t> {
+    node: JsonNode<'t>,
+    /// How many values it is, with those inside.
+    size: usize,
+    /// How deep it nests.
+    levels: u32,
+}
+
+/// What is under construction: a mapping or sequence that has not ended.
+struct Open<'t> {
+    start: Span,
+    anchor: usize,
+    content: Content<'t>,
+    size: usize,
+    levels: u32,
+}
+
+enum Content<'t> {
+    Sequence(Vec<JsonNode<'t>>),
+    /// The members, and the key whose value is next.
+    Mapping(Vec<JsonMember<'t>>, Option<(Cow<'t, str>, Span)>),
+}
+
+/// The rest of the document is no use.
+struct Broken;
+
+impl<'t> YamlReader<'t> {
+    fn documents(&mut self) {
+        loop {
+            match self.document() {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(Broken) => {
+                    if !matches!(self.parser.proceed_next_document(), Ok(true)) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.out.errors.push(ReadError::new(ReadErrorKind::Syntax, span, message));
+    }
+
+    /// Reads up to the end of the next document; false if there is none.
+    fn document(&mut self) -> Result<bool, Broken> {
+        let mut open: Vec<Open<'t>> = Vec::new();
+        loop {
+            let (event, place) = match self.parser.next_event() {
+                None => return Ok(false),
+                Some(Ok(it)) => it,
+                Some(Err(error)) => {
+                    let at = error.marker().byte_offset().unwrap_or(self.text.len());
+                    self.error(Span::at(at as u32), error.info());
+                    return Err(Broken);
+                }
+            };
+            let range = place.byte_range().unwrap_or_default();
+            let span = Span { start: range.start as u32, end: range.end as u32 };
+            match event {
+                Event::StreamStart | Event::DocumentStart(..) | Event::Anchor(..) => {}
+                Event::StreamEnd => return Ok(false),
+                Event::DocumentEnd => {
+                    self.anchors.clear();
+                    return Ok(true);
+                }
+                Event::Comment(..) => self.out.comments.push(span),
+                Event::SequenceStart(_, anchor, tag) => {
+                    self.open(&mut open, Content::Sequence(Vec::new()), anchor, tag, span)?;
+                }
+                Event::MappingStart(_, anchor, tag) => {
+                    self.open(&mut open, Content::Mapping(Vec::new(), None), anchor, tag, span)?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => {
+                    let Some(ended) = open.pop() else { return Err(Broken) };
+                    let end = if span.end > ended.start.start { span.end } else { ended.start.end };
+                    let kind = match ended.content {
+                        Content::Sequence(elements) => JsonKind::Array(elements),
+                        Content::Mapping(members, _) => JsonKind::Object(members),
+                    };
+                    let node = JsonNode { span: Span { start: ended.start.start, end }, kind };
+                    let (size, levels) = (ended.size, ended.levels + 1);
+                    self.put(&mut open, node, ended.anchor, size, levels)?;
+                }
+                Event::Scalar(value, style, anchor, tag) => {
+                    let node = JsonNode { span, kind: self.scalar(value, style, tag, span)? };
+                    self.put(&mut open, node, anchor, 1, 0)?;
+                }
+                Event::Alias(id) => self.alias(&mut open, id, span)?,
+                Event::UnresolvedAlias(name) => {
+                    self.error(span, format!("no anchor `&{name}` stands before this alias"));
+                    return Err(Broken);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Begins a mapping or sequence.
+    fn open(
+        &mut self,
+        open: &mut Vec<Open<'t>>,
+        content: Content<'t>,
+        anchor: usize,
+        tag: Option<Cow<'t, Tag>>,
+        span: Span,
+    ) -> Result<(), Broken> {
+        let expected = match content {
+            Content::Sequence(_) => "seq",
+            Content::Mapping(..) => "map",
+        };
+        if let Some(tag) = tag
+            && tag.core_suffix() != Some(expected)
+        {
+            self.unknown_tag(&tag, span);
+            return Err(Broken);
+        }
+        if let Some(Open { content: Content::Mapping(_, None), .. }) = open.last() {
+            self.error(span, "a key is one word or a quoted text, not a list or a mapping");
+            return Err(Broken);
+        }
+        if open.len() as u32 >= MAX_LEVELS {
+            self.too_deep(span);
+            return Err(Broken);
+        }
+        open.push(Open { start: span, anchor, content, size: 1, levels: 0 });
+        Ok(())
+    }
+
+    fn too_deep(&mut self, span: Span) {
+        let message = format!("values nest deeper than {MAX_LEVELS} levels");
+        self.out.errors.push(ReadError::new(ReadErrorKind::TooDeep, span, message));
+    }
+
+    fn unknown_tag(&mut self, tag: &Tag, span: Span) {
+        self.error(span, format!("the tag `{}` has no meaning here", tag.original()));
+    }
+
+    /// Puts a value in its place: into the innermost mapping or sequence, else it
+    /// is the document.
+    fn put(
+        &mut self,
+        open: &mut [Open<'t>],
+        node: JsonNode<'t>,
+        anchor: usize,
+        size: usize,
+        levels: u32,
+    ) -> Result<(), Broken> {
+        if anchor != 0 {
+            self.anchors.insert(anchor, Anchored { node: node.clone(), size, levels });
+        }
+        let Some(parent) = open.last_mut() else {
+            self.out.documents.push(node);
+            return Ok(());
+        };
+        parent.size += size;
+        parent.levels = parent.levels.max(levels);
+        match &mut parent.content {
+            Content::Sequence(elements) => elements.push(node),
+            Content::Mapping(members, key) => match key.take() {
+                Some((name, key_span)) => {
+                    members.push(JsonMember { key: name, key_span, value: node });
+                }
+                None => {
+                    let text = match node.kind {
+                        JsonKind::String(text) => text,
+                        // As it is written: `1` and `true` are keys of maps.
+                        JsonKind::Null | JsonKind::Bool(_) | JsonKind::Number(_) => {
+                            Cow::Borrowed(self.text.get(node.span.range()).unwrap_or_default())
+                        }
+                        JsonKind::Array(_) | JsonKind::Object(_) => {
+                            self.error(node.span, "a key is one word or a quoted text");
+                            return Err(Broken);
+                        }
+                    };
+                    *key = Some((text, node.span));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Repeats the value of an anchor. Values inside it keep their places; the
+    /// whole stands where the alias does.
+    fn alias(&mut self, open: &mut [Open<'t>], id: usize, span: Span) -> Result<(), Broken> {
+        let Some(anchored) = self.anchors.get(&id) else {
+            self.error(span, "this alias stands inside of what it repeats");
+            return Err(Broken);
+        };
+        let (size, levels) = (anchored.size, anchored.levels);
+        self.from_aliases += size;
+        if self.from_aliases > MAX_FROM_ALIASES {
+            let text = format!("aliases repeat more than {MAX_FROM_ALIASES} values");
+            self.error(span, text);
+            return Err(Broken);
+        }
+        if open.len() as u32 + levels > MAX_LEVELS {
+            self.too_deep(span);
+            return Err(Broken);
+        }
+        let node = JsonNode { span, kind: anchored.node.kind.clone() };
+        self.put(open, node, 0, size, levels)
+    }
+
+    /// What a scalar is.
+    fn scalar(
+        &mut self,
+        value: Cow<'t, str>,
+        style: ScalarStyle,
+        tag: Option<Cow<'t, Tag>>,
+        span: Span,
+    ) -> Result<JsonKind<'t>, Broken> {
+        let Some(tag) = tag else {
+            return Ok(match style {
+                ScalarStyle::Plain => plain::meaning(value, self.dialect),
+                _ => JsonKind::String(value),
+            });
+        };
+        let kind = match (tag.core_suffix(), tag.original_handle(), tag.suffix()) {
+            // A lone `!` says that the scalar is no plain word.
+            (Some("str"), ..) | (None, "", "!") => JsonKind::String(value),
+            (Some("int" | "float" | "bool" | "null"), ..) => plain::meaning(value, self.dialect),
+            _ if tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() == Some("binary") => {
+                JsonKind::String(value.split_ascii_whitespace().collect::<String>().into())
+            }
+            _ => {
+                self.unknown_tag(&tag, span);
+                return Err(Broken);
+            }
+        };
+        Ok(kind)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,23 @@
+use abide_change::DefectKind;
+use abide_schema::Element;
+
+use crate::constraints::{BUF, report_defects};
+use crate::finding::Severity;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "constraint-redundant",
+    summary: "a constraint that another one makes useless",
+    group: Group::Validation,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[BUF],
+    spares_work_in_progress: false,
+    page: include_str!("constraint-redundant.md"),
+    check: Check::Annotated(check),
+};
+
+fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    report_defects(element, DefectKind::Redundant, sink);
+}

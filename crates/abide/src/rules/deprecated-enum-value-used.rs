@@ -1,0 +1,25 @@
+use abide_instance::{Met, Visit};
+use abide_schema::Element;
+
+use crate::finding::Severity;
+use crate::instance_use::{UsePhase, report_use};
+use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecated-enum-value-used",
+    summary: "a deprecated value of an enum that is used",
+    group: Group::Instance,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[],
+    spares_work_in_progress: false,
+    page: include_str!("deprecated-enum-value-used.md"),
+    check: Check::Instance(InstanceCheck::Visit(check)),
+};
+
+fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
+    let (Met::EnumValue(_, value) | Met::ImplicitEnumValue(_, value)) = visit.met else { return };
+    let used = Element::EnumValue(value);
+    report_use(context, visit, used, UsePhase::Deprecated, sink);
+}

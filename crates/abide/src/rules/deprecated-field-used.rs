@@ -1,0 +1,25 @@
+use abide_instance::{Met, Visit};
+use abide_schema::Element;
+
+use crate::finding::Severity;
+use crate::instance_use::{UsePhase, report_use};
+use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "deprecated-field-used",
+    summary: "a deprecated field that is set",
+    group: Group::Instance,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[],
+    spares_work_in_progress: false,
+    page: include_str!("deprecated-field-used.md"),
+    check: Check::Instance(InstanceCheck::Visit(check)),
+};
+
+fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
+    let Met::Field(field) = visit.met else { return };
+    let used = Element::Field(field);
+    report_use(context, visit, used, UsePhase::Deprecated, sink);
+}

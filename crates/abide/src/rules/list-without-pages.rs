@@ -1,0 +1,91 @@
+use abide_schema::{Cardinality, Element, Field, Message, Part, Place, Scalar, Type};
+
+use crate::aip::spares;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+const PAGE_SIZE: [&str; 2] = ["aip:158", "api-linter:core::0158::request-page-size-field"];
+const PAGE_TOKEN: [&str; 2] = ["aip:158", "api-linter:core::0158::request-page-token-field"];
+const SKIP: [&str; 2] = ["aip:158", "api-linter:core::0158::request-skip-field"];
+const NEXT: [&str; 2] = ["aip:158", "api-linter:core::0158::response-next-page-token-field"];
+const FIRST: [&str; 2] = ["aip:158", "api-linter:core::0158::response-repeated-first-field"];
+
+pub(super) static RULE: Rule = Rule {
+    id: "list-without-pages",
+    summary: "a list whose request or response has no pages",
+    group: Group::Aip,
+    severity: None,
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[&PAGE_SIZE, &PAGE_TOKEN, &SKIP, &NEXT, &FIRST],
+    spares_work_in_progress: true,
+    page: include_str!("list-without-pages.md"),
+    check: Check::Element(check),
+};
+
+fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
+    let Element::Message(message) = element else { return };
+    let name = message.name();
+    let has = |field: &str| message.fields().any(|it| it.name() == field);
+    let lists =
+        |end: &str| (name.starts_with("List") || name.starts_with("Search")) && name.ends_with(end);
+    let mut report = |(place, lack, aliases): Lack| {
+        if spares(context, element, aliases) {
+            return;
+        }
+        let text = format!("`{}` {lack}", message.relative_name());
+        sink.report(place, message.package().name(), message.full_name(), text)
+            .why("a list grows, and pages that come later break clients that expect all of it")
+            .help("add it now, even if there is only one page yet")
+            .fact(lack)
+            .aliases(aliases);
+    };
+    if lists("Request") || name.ends_with("Request") && (has("page_size") || has("page_token")) {
+        typed(message, "page_size", Scalar::Int32, &PAGE_SIZE).into_iter().for_each(&mut report);
+        typed(message, "page_token", Scalar::String, &PAGE_TOKEN).into_iter().for_each(&mut report);
+        let skip = message.fields().find(|it| it.name() == "skip");
+        let skip = skip.filter(|it| it.ty() != Type::Scalar(Scalar::Int32));
+        let place = skip.map(|it| it.place(Part::Type));
+        place
+            .map(|it| (it, "has a `skip` that is not `int32`", &SKIP))
+            .into_iter()
+            .for_each(&mut report);
+    }
+    if lists("Response") || has("next_page_token") {
+        typed(message, "next_page_token", Scalar::String, &NEXT).into_iter().for_each(&mut report);
+        first(message).into_iter().for_each(&mut report);
+    }
+}
+
+/// Where a list lacks something, what it lacks, and the rules about it.
+type Lack = (Place, &'static str, &'static [&'static str; 2]);
+
+/// A field for pages that is missing, or of another type.
+fn typed(
+    message: Message<'_>,
+    name: &str,
+    scalar: Scalar,
+    aliases: &'static [&'static str; 2],
+) -> Option<Lack> {
+    let (missing, other) = match name {
+        "page_size" => ("has no `page_size`", "has a `page_size` that is not `int32`"),
+        "page_token" => ("has no `page_token`", "has a `page_token` that is not `string`"),
+        _ => ("has no `next_page_token`", "has a `next_page_token` that is not `string`"),
+    };
+    let Some(field) = message.fields().find(|it| it.name() == name) else {
+        return Some((message.place(Part::Name), missing, aliases));
+    };
+    let is_right =
+        field.ty() == Type::Scalar(scalar) && field.cardinality() == Cardinality::Singular;
+    (!is_right).then(|| (field.place(Part::Type), other, aliases))
+}
+
+/// What is wrong with the first field of a response: generated code iterates over it.
+fn first(message: Message<'_>) -> Option<Lack> {
+    let first: Field<'_> = message.fields().next()?;
+    if first.number() != 1 {
+        return Some((first.place(Part::Number), "has a first field that is not number 1", &FIRST));
+    }
+    let is_list = first.cardinality() != Cardinality::Singular;
+    let lack = "has a first field that is not repeated";
+    (!is_list).then(|| (first.place(Part::Name), lack, &FIRST))
+}

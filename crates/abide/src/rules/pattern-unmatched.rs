@@ -1,0 +1,61 @@
+use abide_schema::{Element, Glob};
+
+use crate::finding::Severity;
+use crate::location::Location;
+use crate::rule::{Check, Context, Group, Rule, Sink};
+use crate::severities::is_at;
+use crate::suggestion::did_you_mean;
+
+pub(super) static RULE: Rule = Rule {
+    id: "pattern-unmatched",
+    summary: "a pattern of `abide.toml` that matches no element or file",
+    group: Group::Policy,
+    severity: Some(Severity::Warning),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[],
+    spares_work_in_progress: false,
+    page: include_str!("pattern-unmatched.md"),
+    check: Check::Tree(check),
+};
+
+fn check(context: &Context<'_>, sink: &mut Sink) {
+    let policy = context.policy;
+    if context.partial || policy.element_patterns.is_empty() && policy.file_lists.is_empty() {
+        return;
+    }
+    let trees = || [Some(context.tree), context.baseline].into_iter().flatten();
+    let files = || trees().flat_map(|tree| tree.files());
+    let mut report = |text: &str, span, what: &str, near: Option<String>| {
+        let message = format!("`{text}` matches no {what}");
+        let finding = sink.report(Location::config(span), "", text, message);
+        finding.fact(text).why("the setting has no effect");
+        finding.help(near.unwrap_or_else(|| "correct it, or delete it".to_owned()));
+    };
+    for pattern in &policy.element_patterns {
+        if !files().flat_map(|file| file.elements()).any(|it| covers(&pattern.glob, it)) {
+            let text = pattern.glob.text();
+            let names: Vec<String> =
+                files().flat_map(|file| file.elements()).map(Element::full_name).collect();
+            report(text, pattern.span, "element", did_you_mean(text, names.iter().map(|it| &**it)));
+        }
+    }
+    for list in &policy.file_lists {
+        let Some(first) = list.paths.first() else { continue };
+        let is_named = |file: &str| list.paths.iter().any(|it| is_at(file, it));
+        if !files().any(|it| is_named(&it.decl().display)) {
+            let names: Vec<&str> = files().map(|it| &*it.decl().display).collect();
+            let near = did_you_mean(first, names).filter(|_| list.paths.len() == 1);
+            report(&list.paths.join("`, `"), list.span, "file", near);
+        }
+    }
+}
+
+/// Whether a pattern matches an element or one around it. That of an enum value may name its enum.
+fn covers(pattern: &Glob, element: Element<'_>) -> bool {
+    let within = || {
+        let parent = element.parent().filter(|_| matches!(element, Element::EnumValue(_)))?;
+        Some(format!("{}.{}", parent.full_name(), element.name()))
+    };
+    pattern.covers(&element.full_name()) || within().is_some_and(|it| pattern.covers(&it))
+}

@@ -1,0 +1,56 @@
+use abide_schema::{Edition, File, Part, Place};
+use abide_syntax::Span;
+
+use crate::rule::{Check, Context, Group, Rule, Sink};
+
+const PROTOLINT: &str = "protolint:SYNTAX_CONSISTENT";
+/// Whatever the setting says, api-linter wants proto3.
+const API_LINTER: &str = "api-linter:core::0191::proto-version";
+
+pub(super) static RULE: Rule = Rule {
+    id: "syntax-unexpected",
+    summary: "a file that is not in the `syntax` or `edition` of the other files",
+    group: Group::Conventions,
+    severity: None,
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[&[PROTOLINT, "aip:191", API_LINTER]],
+    spares_work_in_progress: true,
+    page: include_str!("syntax-unexpected.md"),
+    check: Check::File(check),
+};
+
+fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
+    let decl = file.decl();
+    let (keyword, written) = match decl.edition {
+        Edition::Proto2 => ("syntax", "proto2"),
+        Edition::Proto3 => ("syntax", "proto3"),
+        Edition::Edition2023 => ("edition", "2023"),
+        Edition::Edition2024 => ("edition", "2024"),
+    };
+    let wanted = context.policy.lint.of(file).syntax.as_str();
+    let (by_setting, by_aip) = (written != wanted, written != "proto3");
+    let is_asked = by_setting || by_aip && context.policy.follows(API_LINTER);
+    let mut aliases = Vec::new();
+    // protolint passes over editions, and files that declare nothing.
+    let has_syntax = decl.syntax.is_some() && keyword == "syntax";
+    aliases.extend(Some(PROTOLINT).filter(|_| by_setting && has_syntax));
+    if by_aip {
+        aliases.extend(["aip:191", API_LINTER]);
+    }
+    let spared = context.is_frozen(file.package()) && !context.policy.follows_any(&aliases);
+    if !is_asked || spared {
+        return;
+    }
+    let wanted = if by_setting { wanted } else { "proto3" };
+    let place = match decl.syntax {
+        Some(syntax) => file.place_of(syntax.node, Part::Whole),
+        None => Place { file: file.id, span: Span::default() },
+    };
+    let message = format!("the file is in `{written}`, not in `{wanted}`");
+    sink.report(place, file.package().name(), file.path(), message)
+        .why("fields of one API that are absent, closed or packed in two ways surprise its users")
+        .help("write new files in the common language; changing a released file may break it")
+        .fact(written)
+        .aliases(&aliases);
+}
