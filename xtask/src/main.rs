@@ -11,6 +11,7 @@ mod api;
 mod bench;
 mod book;
 mod corpora;
+mod envoys;
 mod hooks;
 mod oracle;
 mod packages;
