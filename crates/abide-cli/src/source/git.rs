@@ -68,7 +68,8 @@ const PREFIX: &str = "git:";
 fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
     let options = asked.options;
     let spec = asked.name.strip_prefix(PREFIX).unwrap_or(asked.name);
-    let (revision, note) = Revision::open(spec, options)?;
+    let (mut revision, note) = Revision::open(spec, options)?;
+    revision.find_submodules(&layout)?;
     let mut notes: Vec<String> = note.into_iter().collect();
     let inside = |written: &str| revision.locate(written, options.base);
     let imports = mount(options, inside, Some(&revision.top), &mut layout, &mut notes);
@@ -170,6 +171,8 @@ struct Revision {
     /// The same folder with links resolved; `None` if the revision does not have it.
     folder: Option<String>,
     work: Option<PathBuf>,
+    /// The roots that are in submodules: each with its submodule, and its folder there.
+    submodules: FxHashMap<usize, (Revision, String)>,
 }
 
 impl Revision {
@@ -222,7 +225,8 @@ impl Revision {
             .filter(|target| target.kind == EntryKind::Tree)
             .map(|target| target.path);
         drop(repo);
-        let revision = Self { repository, name, tree, top, folder, work };
+        let submodules = FxHashMap::default();
+        let revision = Self { repository, name, tree, top, folder, work, submodules };
         // Without SUBDIR the folder may be younger than the revision; reading it will say so.
         if subdir.is_some() && revision.folder.is_none() {
             return Err(revision.no_folder());
@@ -265,15 +269,51 @@ impl Revision {
         }
     }
 
-    /// The submodule that a folder is in, at the commit that the revision records, and the rest of
-    /// the path. `None` if the submodule is not checked out, or has not fetched that commit.
-    fn submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
+    /// The submodules of the roots. A root whose submodule cannot be read is an error: without
+    /// its old files every change of them would pass.
+    fn find_submodules(&mut self, layout: &RootLayout) -> Result<(), SourceError> {
+        let Some(top) = self.folder.as_deref() else { return Ok(()) };
+        let repo = self.repository.to_thread_local();
+        let mut submodules = FxHashMap::default();
+        for (root, folder) in layout.roots.iter().enumerate() {
+            let folder = join(top, folder);
+            let Some((path, commit)) = self.recorded(&repo, &folder) else { continue };
+            let Some(submodule) = self.in_submodule(&repo, &folder) else {
+                return Err(self.failed(format_args!(
+                    "`{path}` is a submodule, and its commit `{commit}` is not here: run `git \
+                     submodule update --init {path}`"
+                )));
+            };
+            submodules.insert(root, submodule);
+        }
+        self.submodules = submodules;
+        Ok(())
+    }
+
+    /// The submodule that a folder is in, and the commit that the revision records of it.
+    fn recorded<'f>(&self, repo: &Repository, folder: &'f str) -> Option<(&'f str, ObjectId)> {
         let mut ends = folder.match_indices('/').map(|(at, _)| at).chain([folder.len()]);
-        let (path, commit) = ends.find_map(|end| {
+        ends.find_map(|end| {
             let (path, _) = folder.split_at(end);
             let target = walk_path(repo, self.tree, path).ok()??;
             (target.kind == EntryKind::Commit).then_some((path, target.id))
-        })?;
+        })
+    }
+
+    /// The submodule that a folder is in, itself maybe in another one, and the folder there.
+    fn in_submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
+        let (submodule, rest) = self.submodule(repo, folder)?;
+        let inner = submodule.repository.to_thread_local();
+        match submodule.recorded(&inner, &rest) {
+            Some(_) => submodule.in_submodule(&inner, &rest),
+            None => Some((submodule, rest)),
+        }
+    }
+
+    /// The submodule that a folder is in, at the commit that the revision records, and the rest of
+    /// the path. `None` if the submodule is not checked out, or has not fetched that commit.
+    fn submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
+        let (path, commit) = self.recorded(repo, folder)?;
         let work = self.work.as_ref()?.join(path);
         let repository = ThreadSafeRepository::open(work.as_path()).ok()?;
         let tree = tree_of(&repository.to_thread_local(), commit).ok()?;
@@ -284,6 +324,7 @@ impl Revision {
             top: String::new(),
             folder: Some(String::new()),
             work: Some(work),
+            submodules: FxHashMap::default(),
         };
         Some((submodule, below(folder, path).unwrap_or_default().to_owned()))
     }
@@ -302,25 +343,27 @@ impl Revision {
         let Walked { found, mut gathered } = walked;
         let read: Vec<(String, Result<SourceFile, DeadEnd>)> = found
             .into_par_iter()
-            .map_init(
-                || self.repository.to_thread_local(),
-                |repo, Found { root, path, id }| {
-                    let display = layout.display(root, &path);
-                    let size = || Some(repo.find_header(id).ok()?.size());
-                    let text = match known.find(id, size) {
-                        Some(text) => Ok(text),
-                        None => read_blob(repo, id),
-                    };
-                    let file = text.map(|text| SourceFile {
-                        path: path.into(),
-                        display: display.as_str().into(),
-                        root: root as u32,
-                        imported: false,
-                        text,
+            .map_init(FxHashMap::default, |repositories, Found { root, path, id }| {
+                let submodule = self.submodules.get_key_value(&root);
+                let repo =
+                    repositories.entry(submodule.map(|(root, _)| root)).or_insert_with(|| {
+                        submodule.map_or(self, |(_, (it, _))| it).repository.to_thread_local()
                     });
-                    (display, file)
-                },
-            )
+                let display = layout.display(root, &path);
+                let size = || Some(repo.find_header(id).ok()?.size());
+                let text = match known.find(id, size) {
+                    Some(text) => Ok(text),
+                    None => read_blob(repo, id),
+                };
+                let file = text.map(|text| SourceFile {
+                    path: path.into(),
+                    display: display.as_str().into(),
+                    root: root as u32,
+                    imported: false,
+                    text,
+                });
+                (display, file)
+            })
             .collect();
         // What a sparse checkout leaves out, a partial clone may leave out, too.
         let left_out = LazyCell::new(|| LeftOut::around(self.work.as_deref()?));
@@ -343,12 +386,16 @@ impl Revision {
 
     /// Finds the files that a walk of the checked-out folder would judge.
     fn walk(&self, layout: &RootLayout) -> Result<Walked, SourceError> {
-        let repo = self.repository.to_thread_local();
         let mut listing = Walked::default();
         let mut entries = 0;
         let top = self.folder.as_deref().ok_or_else(|| self.no_folder())?;
         for (root, folder) in layout.roots.iter().enumerate() {
-            match walk_path(&repo, self.tree, &join(top, folder)) {
+            let (revision, top) = match self.submodules.get(&root) {
+                Some((submodule, folder)) => (submodule, folder.clone()),
+                None => (self, join(top, folder)),
+            };
+            let repo = revision.repository.to_thread_local();
+            match walk_path(&repo, revision.tree, &top) {
                 Ok(Some(Target { id, kind: EntryKind::Tree, .. })) => {
                     // An explicit stack: the author of the tree chooses the depth.
                     let mut folders = vec![(id, String::new())];
@@ -378,8 +425,9 @@ impl Revision {
                                 kind: entry.mode().kind(),
                                 id: entry.object_id(),
                             };
-                            let place = Place { root, folder: &folder, folders: &mut folders };
-                            self.visit(&repo, layout, place, entry, &mut listing);
+                            let place =
+                                Place { root, top: &top, folder: &folder, folders: &mut folders };
+                            revision.visit(&repo, layout, place, entry, &mut listing);
                         }
                     }
                 }
@@ -399,12 +447,11 @@ impl Revision {
         entry: Entry<'_>,
         to: &mut Walked,
     ) {
-        let Place { root, folder, folders } = place;
+        let Place { root, top, folder, folders } = place;
         let lossy = entry.name.to_str_lossy();
         if is_skipped(&lossy) && (lossy != "node_modules" || entry.kind == EntryKind::Tree) {
             return;
         }
-        let top = self.folder.as_deref().unwrap_or(&self.top);
         let path = join(folder, &lossy);
         let display = layout.display(root, &path);
         let is_proto = is_proto(entry.name);
@@ -422,7 +469,7 @@ impl Revision {
                 to.found.push(Found { root, path, id: entry.id });
             }
             EntryKind::Blob | EntryKind::BlobExecutable => {}
-            EntryKind::Link => match walk_path(repo, self.tree, &join(top, &display)) {
+            EntryKind::Link => match walk_path(repo, self.tree, &join(top, &path)) {
                 Ok(Some(Target { kind: EntryKind::Tree, .. })) => {
                     if !layout.ends_at(&display) {
                         to.gathered.notes.push(format!(
@@ -485,6 +532,8 @@ struct Entry<'t> {
 /// Where a walk of a revision is: a folder of a root, and the folders that it has yet to enter.
 struct Place<'w> {
     root: usize,
+    /// Where the root is in its repository.
+    top: &'w str,
     folder: &'w str,
     folders: &'w mut Vec<(ObjectId, String)>,
 }

@@ -206,6 +206,9 @@ fn a_long_report_is_cut_down() {
         let summary = ran.json().pop().unwrap();
         assert_eq!((&summary["errors"], &summary["warnings"]), (&0.into(), &1.into()));
     }
+    let group = check(&["--select", "language", "--format", "json"]).rules();
+    assert!(group.contains(&"import-unused".to_owned()), "{group:?}");
+    assert!(!group.contains(&"package-version-missing".to_owned()), "{group:?}");
     assert_eq!(check(&["--select", "no-such-rule"]).status, 2);
     assert_eq!(check(&["--select", "import-unused", "--accept"]).status, 2);
     // What is not shown still counts.

@@ -108,6 +108,22 @@ fn a_submodule_is_compared_with_the_commit_that_is_recorded() {
 }
 
 #[test]
+fn a_root_in_a_submodule_is_compared_with_the_commit_that_is_recorded() {
+    let (folder, _module) = with_submodule();
+    let top = folder.path();
+    put(top, &[("abide.toml", "roots = [\"tp\"]\nagainst = \"git:HEAD\"\n")]);
+    let broken = || abide(top, &["check", "--select", "compatibility"]).status;
+    assert_eq!(broken(), 0);
+    put(top, &[("tp/ext/money.proto", &MONEY.replace("message Money", "message Cash"))]);
+    assert_eq!(broken(), 1);
+    // Without the recorded commit every change of it would pass.
+    fs::remove_dir_all(top.join(".git/modules/tp")).unwrap();
+    let lost = abide(top, &["check"]);
+    assert_eq!(lost.status, 2);
+    says(&lost, "is not here: run `git submodule update --init tp`");
+}
+
+#[test]
 fn a_submodule_that_was_emptied_breaks_those_who_import_it() {
     let (folder, _module) = with_submodule();
     let top = folder.path();
