@@ -8,6 +8,7 @@
 mod instance;
 mod kinds;
 mod notation;
+pub mod runtime;
 mod walk;
 mod yaml;
 
