@@ -45,8 +45,8 @@ pub struct DiskFailure {
 pub enum DiskFailureReason {
     /// Folders nest too deep.
     TooDeep,
-    /// It is too much: so many files are not read.
-    TooMany(usize),
+    /// With it there would be more than anybody reads.
+    TooMuch,
     /// It cannot be read, which the system gives this reason for.
     Unreadable(String),
     /// The value in a file is no YAML.
@@ -61,8 +61,8 @@ impl fmt::Display for DiskFailure {
                 f,
                 "`{path}` is more than {MAX_FOLDERS} folders deep, perhaps by a link that leads up"
             ),
-            DiskFailureReason::TooMany(limit) => {
-                write!(f, "`{path}` is behind more than {limit} files")
+            DiskFailureReason::TooMuch => {
+                write!(f, "`{path}` is one file too many: the layer is too large to be read")
             }
             DiskFailureReason::Unreadable(reason) => write!(f, "`{path}` cannot be read: {reason}"),
             DiskFailureReason::Malformed(reason) => write!(f, "`{path}` is not YAML: {reason}"),

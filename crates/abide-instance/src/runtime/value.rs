@@ -111,7 +111,8 @@ impl std::fmt::Display for Literal {
         match self {
             Literal::Null => f.write_str("null"),
             Literal::Bool(value) => write!(f, "{value}"),
-            Literal::Number(number) => write!(f, "{number}"),
+            Literal::Number(number) if number.abs() < 1e16 => write!(f, "{number}"),
+            Literal::Number(number) => write!(f, "{number:e}"),
             Literal::Text(text) => write!(f, "{text:?}"),
             Literal::List => f.write_str("[…]"),
             Literal::Struct(members) => {
