@@ -19,6 +19,7 @@ mod peers;
 mod protovalidate;
 mod release;
 mod requirements;
+mod runtime;
 mod sets;
 mod symbols;
 mod upgrade;
@@ -54,6 +55,7 @@ const PARTS: &[&str] = &[
     "fix",
     "upgrade",
     "versions",
+    "runtime",
     "requirements",
 ];
 
@@ -65,6 +67,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= requirements::run(place, PARTS)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "requirements") {
+        return Ok(agreed);
+    }
+    if wanted("runtime") {
+        agreed &= runtime::run()?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "runtime") {
         return Ok(agreed);
     }
     if wanted("moving") {

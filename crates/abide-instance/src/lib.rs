@@ -9,6 +9,7 @@ mod inside;
 mod instance;
 mod kinds;
 mod notation;
+pub mod runtime;
 mod walk;
 mod words;
 mod yaml;
