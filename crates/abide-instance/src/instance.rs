@@ -8,6 +8,7 @@ use abide_syntax::Span;
 
 use crate::kinds::{Kind, kind_of, named_in, named_in_header};
 use crate::notation::{Dialect, Notation};
+use crate::text_comments::text_comments;
 use crate::yaml;
 
 /// How a text is read, where the text itself does not say.
@@ -108,7 +109,8 @@ impl Instance {
         let span = Span { start: 0, end: text.len() as u32 };
         let kind = options.ty.map_or_else(|| named_in_header(tree, text), Kind::Said);
         let read = |ty| Codec::new(tree).read_text(ty, text, Undeclared::Ignore);
-        Instance::of(Document::read(tree, span, kind, options, read))
+        let document = Document::read(tree, span, kind, options, read);
+        Instance { comments: text_comments(text), ..Instance::of(document) }
     }
 
     fn of(document: Document) -> Instance {

@@ -8,6 +8,7 @@
 mod instance;
 mod kinds;
 mod notation;
+mod text_comments;
 mod walk;
 mod yaml;
 
