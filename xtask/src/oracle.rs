@@ -12,6 +12,7 @@ mod fix;
 mod gapic;
 mod hash;
 mod history;
+mod instances;
 mod judged;
 mod layout;
 mod moving;
@@ -54,6 +55,7 @@ const PARTS: &[&str] = &[
     "fix",
     "upgrade",
     "versions",
+    "instances",
     "requirements",
 ];
 
@@ -80,6 +82,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= editor::run(&abide(place.abide.as_deref())?)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "editor") {
+        return Ok(agreed);
+    }
+    if wanted("instances") {
+        agreed &= instances::run(&abide(place.abide.as_deref())?, show)?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "instances") {
         return Ok(agreed);
     }
     let protoc = Protoc::find()?;
