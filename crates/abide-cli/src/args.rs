@@ -9,6 +9,7 @@ mod format;
 mod lsp;
 mod owners;
 mod packaging;
+mod runtime;
 
 use std::path::PathBuf;
 
@@ -33,6 +34,7 @@ pub(crate) use self::format::FormatArgs;
 pub(crate) use self::lsp::LspArgs;
 pub(crate) use self::owners::OwnersArgs;
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
+pub(crate) use self::runtime::{RuntimeArgs, RuntimeCommand, RuntimeShowArgs};
 
 /// What SOURCE may be: a line for each kind.
 fn sources() -> String {
@@ -75,6 +77,7 @@ const UNUSED: &[(&str, &[&str])] = &[
         &["config", "preset", "as_of", "follow_links", "root", "jobs", "color", "quiet", "verbose"],
     ),
     ("owners", &["as_of", "verbose"]),
+    ("runtime", &["as_of", "jobs", "preset", "verbose"]),
     ("rules", &["as_of", "follow_links", "root", "jobs", "quiet", "verbose"]),
 ];
 
@@ -392,6 +395,9 @@ pub(crate) enum Command {
     /// Check configuration files and other values of messages
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", config::HELP))]
     Config(ConfigArgs),
+    /// Show what the runtime layers of a bootstrap say
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", runtime::HELP))]
+    Runtime(RuntimeArgs),
     /// Print who owns each package, by CODEOWNERS
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, sources()))]
     Owners(OwnersArgs),

@@ -26,6 +26,7 @@ mod outcome;
 mod owners;
 mod packaging;
 mod release;
+mod runtime;
 mod selection;
 mod upgrade;
 
@@ -67,6 +68,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
         Command::Calendar(args) => calendar::calendar(&cli.global, args),
         Command::Config(args) => config::config(&cli.global, args),
+        Command::Runtime(args) => runtime::runtime(&cli.global, args),
         Command::Owners(args) => owners::owners(&cli.global, args),
         Command::Format(args) => format::format(&cli.global, args),
         Command::Lsp(args) => Ok(lsp::lsp(&cli.global, args)),

@@ -13,6 +13,7 @@ mod owners_file;
 mod printable;
 mod progress;
 mod render;
+pub mod runtime_disk;
 mod settings;
 pub mod source;
 mod terminal;

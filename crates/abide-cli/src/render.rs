@@ -22,6 +22,7 @@ mod prose;
 mod rule_counts;
 mod rule_list;
 mod rule_page;
+mod runtime_report;
 mod sarif;
 mod scene;
 mod simulation_report;
@@ -44,6 +45,7 @@ pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
 pub(crate) use rule_counts::{count_lines, count_table};
 pub(crate) use rule_page::{family_page, laid_out, rule_page};
+pub(crate) use runtime_report::{RuntimePlace, RuntimeReport};
 pub(crate) use scene::{Look, Scene, TextFile, full_path};
 pub(crate) use simulation_report::SimulationReport;
 pub(crate) use snippets::config_errors;
@@ -105,6 +107,14 @@ pub(crate) type HashFormat = Format<fn(&HashList<'_>, Look) -> String>;
 pub(crate) const HASHES: &[HashFormat] = &[
     Format::styled("human", "For people", hash_list::human),
     Format::plain("json", "JSON Lines: one object per entry", hash_list::lines),
+];
+
+/// Of `abide runtime show`.
+pub(crate) type RuntimeFormat = Format<fn(&RuntimeReport<'_>, Look) -> String>;
+/// The forms of a runtime.
+pub(crate) const RUNTIMES: &[RuntimeFormat] = &[
+    Format::styled("human", "For people: each key with its value and layer", runtime_report::human),
+    Format::plain("json", "JSON Lines: one object per key, then a summary", runtime_report::json),
 ];
 
 /// Of `abide rules`.

@@ -9,6 +9,7 @@ mod instance;
 mod kinds;
 mod notation;
 mod text_comments;
+pub mod runtime;
 mod walk;
 mod yaml;
 

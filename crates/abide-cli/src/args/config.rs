@@ -70,7 +70,7 @@ pub(crate) struct ConfigCheckArgs {
     pub(crate) show: SelectArgs,
 }
 
-fn notations() -> PossibleValuesParser {
+pub(super) fn notations() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_instance::Notation::ALL.iter().map(|it| it.name()))
 }
 

@@ -26,10 +26,10 @@ pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Outcome, Erro
 }
 
 /// A file with instances: its name and bytes.
-struct InstanceFile {
-    name: String,
-    notation: Notation,
-    bytes: Vec<u8>,
+pub(super) struct InstanceFile {
+    pub(super) name: String,
+    pub(super) notation: Notation,
+    pub(super) bytes: Vec<u8>,
 }
 
 fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
@@ -106,22 +106,8 @@ fn read_files(args: &ConfigCheckArgs) -> Result<Vec<InstanceFile>, Error> {
             continue;
         }
         named.push(name);
-        if name == "-" {
-            let mut bytes = Vec::new();
-            let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| unreadable("standard input", error))?;
-            let notation = notation.unwrap_or(Notation::Yaml);
-            files.push(InstanceFile { name: "-".to_owned(), notation, bytes });
-            continue;
-        }
-        if !Path::new(name).is_dir() {
-            std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
-            let notation = notation.or_else(|| Notation::of_path(name)).ok_or_else(|| {
-                Error::Usage(format!(
-                    "the name of `{name}` does not tell its notation: name it with `--notation`"
-                ))
-            })?;
-            files.push(InstanceFile::read(name, notation)?);
+        if name == "-" || !Path::new(name).is_dir() {
+            files.push(InstanceFile::open(name, notation)?);
             continue;
         }
         let before = files.len();
@@ -168,6 +154,24 @@ fn unreadable(name: &str, error: std::io::Error) -> Error {
 }
 
 impl InstanceFile {
+    /// Reads a file, or standard input if its name is `-`.
+    pub(super) fn open(name: &str, notation: Option<Notation>) -> Result<InstanceFile, Error> {
+        if name == "-" {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            read.map_err(|error| unreadable("standard input", error))?;
+            let notation = notation.unwrap_or(Notation::Yaml);
+            return Ok(InstanceFile { name: "-".to_owned(), notation, bytes });
+        }
+        std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
+        let notation = notation.or_else(|| Notation::of_path(name)).ok_or_else(|| {
+            Error::Usage(format!(
+                "the name of `{name}` does not tell its notation: name it with `--notation`"
+            ))
+        })?;
+        InstanceFile::read(name, notation)
+    }
+
     fn read(name: &str, notation: Notation) -> Result<InstanceFile, Error> {
         let bytes = std::fs::read(name).map_err(|error| unreadable(name, error))?;
         Ok(InstanceFile { name: name.to_owned(), notation, bytes })

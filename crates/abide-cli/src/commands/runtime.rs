@@ -1,0 +1,184 @@
+//! `abide runtime`.
+
+use std::path::Path;
+
+use abide::nearest;
+use abide_instance::runtime::{Layer, LayerSource, Layers, Runtime, known_bootstrap};
+use abide_instance::{Instance, Notation, ReadOptions};
+use abide_schema::value::{Message, ReadError};
+use abide_schema::{MessageId, Tree};
+use abide_syntax::{LineIndex, Span};
+
+use super::config::InstanceFile;
+use super::outcome::Outcome;
+use crate::args::{Global, RuntimeArgs, RuntimeCommand, RuntimeShowArgs, TreeArgs};
+use crate::error::Error;
+use crate::load::load;
+use crate::printable::shown;
+use crate::progress::Progress;
+use crate::render::{RuntimePlace, RuntimeReport};
+use crate::runtime_disk::read_layers;
+use crate::settings::Settings;
+use crate::terminal::{error_color, look, say};
+
+pub(super) fn runtime(global: &Global, args: &RuntimeArgs) -> Result<Outcome, Error> {
+    match &args.command {
+        RuntimeCommand::Show(args) => show(global, args),
+    }
+}
+
+fn show(global: &Global, args: &RuntimeShowArgs) -> Result<Outcome, Error> {
+    let notation = Notation::ALL.iter().copied();
+    let notation = { notation }.find(|it| Some(it.name()) == args.notation.as_deref());
+    let file = InstanceFile::open(&args.bootstrap, notation)?;
+    let (tree, ty) = match &args.api {
+        Some(api) => (api_of(global, args, api)?, None),
+        None => {
+            let (tree, bootstrap) = known_bootstrap();
+            (tree, Some(bootstrap))
+        }
+    };
+    let options = ReadOptions { notation: file.notation, ty, dialect: None };
+    let instance = Instance::read(&tree, &file.bytes, options);
+    let index = LineIndex::new(&file.bytes);
+    if let Some(error) = instance.errors.first() {
+        let place = place(&file, &index, error.span);
+        return Err(Error::Usage(format!("{place}: {}", shown(&error.message))));
+    }
+    let Some(document) = instance.documents.first() else {
+        return Err(Error::Usage(format!("`{}` is empty: it is no bootstrap", shown(&file.name))));
+    };
+    let Some(reading) = &document.reading else {
+        return Err(Error::Usage(format!(
+            "nothing in `{}` says of which message of the API it is: begin it with a comment \
+             `# proto-message: NAME`",
+            shown(&file.name)
+        )));
+    };
+    has_runtime(&tree, reading.message.ty)?;
+    let bootstrap = &reading.message;
+    let layers = match &args.service_cluster {
+        Some(cluster) => Layers::for_cluster(&tree, bootstrap, cluster),
+        None => Layers::of(&tree, bootstrap),
+    };
+    let errors = reading.errors.iter().filter(|it| is_about_runtime(&tree, bootstrap, it));
+    let errors = errors.map(|it| (it.span, true, it.message.clone()));
+    let problems = layers.problems().iter();
+    let problems = problems.map(|it| (it.span, it.is_refused(), it.to_string()));
+    let places = errors.chain(problems).map(|(span, is_error, message)| {
+        let [start, end] = [span.start, span.end].map(|at| index.position(&file.bytes, at));
+        RuntimePlace { start, end, is_error, message }
+    });
+    let mut places: Vec<RuntimePlace> = places.collect();
+    // Who asks for one key wants to know no more than that it is right.
+    places.retain(|it| it.is_error || args.key.is_none());
+    places.sort();
+    let readings = read_layers(&layers);
+    let runtime = Runtime::new(layers, readings);
+    let snapshot = runtime.snapshot();
+    let keys: Vec<&str> = match &args.key {
+        Some(key) => snapshot.keys().filter(|it| it == key).collect(),
+        None => snapshot.keys().collect(),
+    };
+    let report = RuntimeReport {
+        path: &file.name,
+        runtime: &runtime,
+        snapshot: &snapshot,
+        keys: &keys,
+        places: &places,
+        service_node: args.service_node.as_deref(),
+    };
+    let text = (args.format.write)(&report, look(global, args.format.is_styled));
+    if !global.quiet {
+        if let Some(key) = args.key.as_deref().filter(|_| keys.is_empty()) {
+            let near = nearest(key, snapshot.keys());
+            let near =
+                near.map_or_else(String::new, |it| format!("; did you mean `{}`?", shown(it)));
+            say(&format!("note: no layer has the key `{}`{near}", shown(key)));
+        }
+        for note in notes(&runtime) {
+            say(&format!("note: {note}"));
+        }
+    }
+    let has_failed = runtime.left_out().any(|(_, failure)| failure.is_some());
+    let failed =
+        has_failed || !runtime.reserved_paths().is_empty() || places.iter().any(|it| it.is_error);
+    Ok(Outcome { failed, ..Outcome::of(text) })
+}
+
+fn api_of(global: &Global, args: &RuntimeShowArgs, api: &str) -> Result<Tree, Error> {
+    let settings = Settings::read(global, Some(api), error_color(global))?;
+    let import_path = args.import_path.clone();
+    let source = TreeArgs { source: Some(api.to_owned()), import_path };
+    Ok(load(&settings.source(&source)?, &Progress::new(global.quiet))?.tree)
+}
+
+/// Fails if the message is no bootstrap.
+fn has_runtime(tree: &Tree, ty: MessageId) -> Result<(), Error> {
+    let message = tree.message(ty);
+    let is_runtime =
+        |name| message.fields().any(|it| it.name() == name && it.message_type().is_some());
+    if is_runtime("layered_runtime") || is_runtime("runtime") {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "`{}` is no bootstrap: it has no field `layered_runtime`",
+        message.full_name()
+    )))
+}
+
+/// Whether an error stands where the layers are declared.
+fn is_about_runtime(tree: &Tree, bootstrap: &Message, error: &ReadError) -> bool {
+    ["layered_runtime", "runtime"].iter().any(|name| {
+        let entry = bootstrap.get(tree, name);
+        entry.is_some_and(|it| it.span.start <= error.span.start && error.span.end <= it.span.end)
+    })
+}
+
+fn place(file: &InstanceFile, index: &LineIndex, span: Span) -> String {
+    let start = index.position(&file.bytes, span.start);
+    format!("{}:{}:{}", shown(&file.name), start.line, start.column)
+}
+
+/// What a reader of the report may wonder about.
+fn notes(runtime: &Runtime) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !runtime.layers().is_declared() {
+        notes.push(
+            "the bootstrap declares no runtime layers, so every reader of a key gets its default"
+                .to_owned(),
+        );
+    }
+    for (layer, _) in runtime.left_out().filter(|(_, failure)| failure.is_none()) {
+        notes.push(missing(layer));
+    }
+    let by_rtds = runtime.layers().layers().iter().filter_map(|it| match &it.source {
+        LayerSource::Rtds(resource) => Some((&it.name, resource)),
+        _ => None,
+    });
+    for (name, resource) in by_rtds {
+        notes.push(format!(
+            "the layer `{}` is empty here: its values are the resource `{}` of a management server",
+            shown(name),
+            shown(resource)
+        ));
+    }
+    notes
+}
+
+/// A layer on disk without a folder.
+fn missing(layer: &Layer) -> String {
+    let LayerSource::Disk(disk) = &layer.source else { return String::new() };
+    let root = Path::new(&*disk.symlink_root);
+    let folder = root.join(disk.folder.trim_matches('/'));
+    let around = root.parent().filter(|it| !it.as_os_str().is_empty() && !it.is_dir());
+    let effect = match around {
+        Some(around) => format!(
+            "; there is no `{}` either, without which Envoy does not start",
+            shown(&around.display().to_string())
+        ),
+        None => String::new(),
+    };
+    let folder = shown(&folder.display().to_string());
+    format!("the layer `{}` is left out: there is no folder `{folder}`{effect}", shown(&layer.name))
+}

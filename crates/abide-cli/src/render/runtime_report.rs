@@ -1,0 +1,243 @@
+//! The runtime of a bootstrap: for people and as JSON Lines.
+
+use std::fmt::Write;
+
+use abide::counted;
+use abide_instance::runtime::{
+    EffectiveLayer, LayerSource, Literal, Runtime, RuntimeValue, Snapshot,
+};
+use abide_syntax::Position;
+use serde_json::{Map, Value, json};
+
+use super::scene::{Look, paint};
+use crate::printable::shown;
+
+/// What `abide runtime show` shows.
+pub(crate) struct RuntimeReport<'a> {
+    /// The file of the bootstrap.
+    pub(crate) path: &'a str,
+    /// Its runtime.
+    pub(crate) runtime: &'a Runtime,
+    /// What the layers say.
+    pub(crate) snapshot: &'a Snapshot,
+    /// The keys to show.
+    pub(crate) keys: &'a [&'a str],
+    /// What is wrong with the layers, by place.
+    pub(crate) places: &'a [RuntimePlace],
+    /// The service node, if it is named.
+    pub(crate) service_node: Option<&'a str>,
+}
+
+/// Something wrong with a place of the bootstrap.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RuntimePlace {
+    /// Where it begins.
+    pub(crate) start: Position,
+    /// Where it ends.
+    pub(crate) end: Position,
+    /// Whether a server refuses the bootstrap for it.
+    pub(crate) is_error: bool,
+    /// What is wrong, as one phrase.
+    pub(crate) message: String,
+}
+
+impl RuntimePlace {
+    const fn severity(&self) -> &'static str {
+        if self.is_error { "error" } else { "warning" }
+    }
+}
+
+/// For people: each key with its value and layer, and what that overrides.
+pub(super) fn human(report: &RuntimeReport<'_>, look: Look) -> String {
+    let mut out = String::new();
+    for key in report.keys {
+        let Some((at, layer, value)) = last(report.snapshot, key) else { continue };
+        paint(&mut out, look.color, "1", &shown(key));
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, " = {}  ({})", shown(&written(value)), name_of(layer));
+        for below in report.snapshot.layers().iter().take(at).rev() {
+            if let Some(value) = below.values.get(*key) {
+                let (value, name) = (shown(&written(value)), name_of(below));
+                let _ = writeln!(out, "  overrides {value}  ({name})");
+            }
+        }
+    }
+    if !report.keys.is_empty() && !(report.places.is_empty() && look.quiet) {
+        out.push('\n');
+    }
+    for place in report.places.iter().filter(|it| it.is_error || !look.quiet) {
+        let colour = if place.is_error { "31;1" } else { "33;1" };
+        paint(&mut out, look.color, colour, place.severity());
+        let (path, start) = (shown(report.path), place.start);
+        let _ =
+            writeln!(out, ": {path}:{}:{}: {}", start.line, start.column, shown(&place.message));
+    }
+    for (name, reason) in dropped(report) {
+        paint(&mut out, look.color, "31;1", "error");
+        let _ = writeln!(out, ": the layer `{}` is left out: {}", shown(&name), shown(&reason));
+    }
+    for (name, path) in report.runtime.reserved_paths() {
+        paint(&mut out, look.color, "31;1", "error");
+        let _ = writeln!(out, ": {}", reserved(name, path));
+    }
+    if !look.quiet {
+        let statistics = report.runtime.statistics();
+        let layers = counted(statistics.num_layers as usize, "layer");
+        let names: Vec<String> = report.snapshot.layers().iter().map(name_of).collect();
+        let names =
+            if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        let _ =
+            writeln!(out, "{} in {layers}{names}", counted(statistics.num_keys as usize, "key"));
+    }
+    out
+}
+
+/// The last layer that has a key, its place among the layers, and the value. Unlike what readers
+/// get, this is there for the empty key, too.
+fn last<'s>(
+    snapshot: &'s Snapshot,
+    key: &str,
+) -> Option<(usize, &'s EffectiveLayer, &'s RuntimeValue)> {
+    let layers = snapshot.layers().iter().enumerate().rev();
+    { layers }.find_map(|(at, layer)| Some((at, layer, layer.values.get(key)?)))
+}
+
+/// The name of a layer. The one that comes of an empty list has none.
+fn name_of(layer: &EffectiveLayer) -> String {
+    match &*layer.name {
+        "" => "an admin layer without a name".to_owned(),
+        name => shown(name),
+    }
+}
+
+/// The layers that an error left out, and the error.
+fn dropped(report: &RuntimeReport<'_>) -> Vec<(String, String)> {
+    let failed = report.runtime.left_out().filter_map(|(layer, failure)| {
+        let LayerSource::Disk(disk) = &layer.source else { return None };
+        let folder = disk.folder.trim_matches('/');
+        Some((layer.name.to_string(), format!("in `{}/{folder}`, {}", disk.symlink_root, failure?)))
+    });
+    failed.collect()
+}
+
+fn reserved(layer: &str, path: &str) -> String {
+    format!(
+        "the layer `{}` has `{}`: `numerator` and `denominator` are reserved for shares, so no \
+         other layer can set this key",
+        shown(layer),
+        shown(path)
+    )
+}
+
+/// A value as people write it.
+fn written(value: &RuntimeValue) -> String {
+    match &value.literal {
+        Literal::Text(_) if value.number().is_none() => format!("{:?}", value.text),
+        Literal::Null | Literal::List if value.text.is_empty() => "\"\"".to_owned(),
+        Literal::Null | Literal::List => value.text.trim().to_owned(),
+        Literal::Text(_) => value.text.trim().to_owned(),
+        literal => literal.to_string(),
+    }
+}
+
+/// What a value is for those who read the key.
+fn type_of(value: &RuntimeValue) -> &'static str {
+    match &value.literal {
+        Literal::Bool(_) => "boolean",
+        _ if value.percent().is_some() => "share",
+        _ => match (value.number(), value.integer()) {
+            (Some(number), Some(_)) if number.fract() == 0.0 => "integer",
+            (Some(_), _) => "number",
+            (None, _) => "text",
+        },
+    }
+}
+
+/// The value in JSON: texts that are no numbers keep their text.
+fn json_of(literal: &Literal, text: &str) -> Value {
+    match literal {
+        Literal::Bool(value) => json!(value),
+        Literal::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+            json!(*number as i64)
+        }
+        Literal::Number(number) => json!(number),
+        Literal::Text(_) | Literal::Null | Literal::List => json!(text),
+        Literal::Struct(members) => {
+            let members = members.iter().map(|it| {
+                let text = if let Literal::Text(text) = &it.value { text } else { "" };
+                (it.key.to_string(), json_of(&it.value, text))
+            });
+            Value::Object(members.collect::<Map<_, _>>())
+        }
+    }
+}
+
+/// JSON Lines: `RuntimeKey`, then `RuntimeProblem`, then a `RuntimeSummary`.
+pub(super) fn json(report: &RuntimeReport<'_>, _: Look) -> String {
+    let mut lines = Vec::new();
+    for key in report.keys {
+        let Some((_, _, value)) = last(report.snapshot, key) else { continue };
+        let layers = report.snapshot.layers().iter().filter_map(|layer| {
+            let value = layer.values.get(*key)?;
+            Some(json!({"name": *layer.name, "value": json_of(&value.literal, &value.text)}))
+        });
+        lines.push(json!({
+            "kind": "key",
+            "key": key,
+            "layers": layers.collect::<Vec<_>>(),
+            "final": json_of(&value.literal, &value.text),
+            "type": type_of(value),
+        }));
+    }
+    for place in report.places {
+        let [start, end] =
+            [place.start, place.end].map(|it| json!({"line": it.line, "column": it.column}));
+        lines.push(json!({
+            "kind": "problem",
+            "severity": place.severity(),
+            "message": place.message,
+            "path": report.path,
+            "start": start,
+            "end": end,
+        }));
+    }
+    for (layer, path) in report.runtime.reserved_paths() {
+        let message = reserved(layer, path);
+        let line = json!({"kind": "problem", "severity": "error", "message": message});
+        lines.push(line);
+    }
+    lines.push(summary(report));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn summary(report: &RuntimeReport<'_>) -> Value {
+    let statistics = report.runtime.statistics();
+    let names: Vec<&str> = report.snapshot.layers().iter().map(|it| &*it.name).collect();
+    let left_out = report.runtime.left_out().map(|(layer, failure)| {
+        let reason =
+            failure.map_or_else(|| "there is no such folder".to_owned(), ToString::to_string);
+        json!({"name": *layer.name, "reason": reason})
+    });
+    let mut summary = json!({
+        "kind": "summary",
+        "num_keys": statistics.num_keys,
+        "num_layers": statistics.num_layers,
+        "load_success": statistics.load_success,
+        "load_error": statistics.load_error,
+        "override_dir_exists": statistics.override_dir_exists,
+        "override_dir_not_exists": statistics.override_dir_not_exists,
+        "admin_overrides_active": u32::from(statistics.admin_overrides_active),
+        "layers": names,
+        "left_out": left_out.collect::<Vec<_>>(),
+    });
+    let known = [
+        ("service_cluster", Some(report.runtime.layers().service_cluster())),
+        ("service_node", report.service_node),
+    ];
+    for (key, name) in known {
+        if let Some(name) = name.filter(|it| !it.is_empty()) {
+            summary[key] = json!(name);
+        }
+    }
+    summary
+}

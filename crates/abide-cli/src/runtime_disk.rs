@@ -1,0 +1,204 @@
+//! Reads the layers of a runtime that are on disk.
+//!
+//! `symlink_root` is a link that whoever deploys moves from one whole tree to the next. Everything
+//! below it is read from the folder that it led to at the start. If it leads elsewhere at the end,
+//! everything is read again: what is read is one tree, never a part of two.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use abide_instance::runtime::{
+    DiskFailure, DiskFailureReason, DiskFiles, DiskLayer, DiskReading, LayerSource, Layers,
+    MAX_FOLDERS,
+};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata};
+
+/// So often a root is read that is moved every time while it is read.
+const ATTEMPTS: u32 = 1000;
+/// No more files are read of one layer.
+const MAX_FILES: usize = 100_000;
+/// No more bytes are read of one layer.
+const MAX_BYTES: usize = 64 << 20;
+/// What Envoy does not read, whatever path or link leads there.
+const REFUSED: &[&str] = &["/dev", "/proc", "/sys"];
+
+/// What is on disk for each layer there, in the order of the layers. Relative roots start at the
+/// current folder.
+pub fn read_layers(layers: &Layers) -> Vec<DiskReading> {
+    let on_disk = layers.layers().iter().filter_map(|layer| match &layer.source {
+        LayerSource::Disk(disk) => Some(disk),
+        _ => None,
+    });
+    let on_disk: Vec<&DiskLayer> = on_disk.collect();
+    let roots: BTreeSet<&str> = on_disk.iter().map(|it| &*it.symlink_root).collect();
+    let mut readings: Vec<Option<DiskReading>> = on_disk.iter().map(|_| None).collect();
+    for root in roots {
+        // Layers of one root are of one tree.
+        let below = on_disk.iter().enumerate().filter(|(_, layer)| &*layer.symlink_root == root);
+        let (places, folders): (Vec<usize>, Vec<&str>) =
+            below.map(|(at, layer)| (at, &*layer.folder)).unzip();
+        for (at, reading) in places.into_iter().zip(read_root(Path::new(root), &folders)) {
+            readings[at] = Some(reading);
+        }
+    }
+    readings.into_iter().map(|it| it.unwrap_or(DiskReading::Missing)).collect()
+}
+
+/// What is in folders below one root.
+fn read_root(root: &Path, folders: &[&str]) -> Vec<DiskReading> {
+    for _ in 0..ATTEMPTS {
+        let Ok(real) = root.canonicalize() else { break };
+        let Ok(dir) = Dir::open_ambient_dir(&real, ambient_authority()) else {
+            // It may have been removed because the link had left it.
+            if root.canonicalize().is_ok_and(|now| now != real) {
+                continue;
+            }
+            break;
+        };
+        let top = Top { dir, path: real };
+        let readings: Vec<DiskReading> = folders.iter().map(|it| top.read_layer(it)).collect();
+        if root.canonicalize().is_ok_and(|now| now == top.path) {
+            return readings;
+        }
+    }
+    let is_moving = root.is_dir();
+    let reading = || match is_moving {
+        true => DiskReading::Failed(DiskFailure {
+            path: root.display().to_string(),
+            reason: DiskFailureReason::Unreadable("it changes faster than it is read".to_owned()),
+        }),
+        false => DiskReading::Missing,
+    };
+    folders.iter().map(|_| reading()).collect()
+}
+
+/// The folder that a root led to.
+struct Top {
+    dir: Dir,
+    path: PathBuf,
+}
+
+/// A file or a folder, with the folder that it is opened from.
+struct Found {
+    metadata: Metadata,
+    /// A folder that a link out of the tree led to; `None` is that of the tree.
+    outside: Option<Dir>,
+    path: String,
+}
+
+/// What was read of a layer so far.
+#[derive(Default)]
+struct Taken {
+    files: DiskFiles,
+    bytes: usize,
+}
+
+impl Top {
+    fn read_layer(&self, folder: &str) -> DiskReading {
+        let folder = folder.trim_matches('/');
+        let folder = if folder.is_empty() { "." } else { folder };
+        let found = match self.find(folder) {
+            Ok(found) if found.metadata.is_dir() => found,
+            Err(error) if error.kind() == io::ErrorKind::Other => {
+                let reason = DiskFailureReason::Unreadable(error.to_string());
+                return DiskReading::Failed(DiskFailure { path: folder.to_owned(), reason });
+            }
+            _ => return DiskReading::Missing,
+        };
+        let mut taken = Taken::default();
+        match self.walk(&found, folder, "", 1, &mut taken) {
+            Ok(()) => DiskReading::Files(taken.files),
+            Err(failure) => DiskReading::Failed(failure),
+        }
+    }
+
+    /// Reads all files in a folder and in those inside it, at most [`MAX_FOLDERS`] of them deep, so
+    /// that this recursion ends.
+    fn walk(
+        &self,
+        folder: &Found,
+        path: &str,
+        key_path: &str,
+        depth: u32,
+        taken: &mut Taken,
+    ) -> Result<(), DiskFailure> {
+        let fail = |path: &str, reason| DiskFailure { path: path.to_owned(), reason };
+        let unreadable = |path: &str, error: io::Error| {
+            fail(path, DiskFailureReason::Unreadable(error.to_string()))
+        };
+        if depth > MAX_FOLDERS {
+            return Err(fail(key_path, DiskFailureReason::TooDeep));
+        }
+        let shown = if key_path.is_empty() { "." } else { key_path };
+        for name in self.names(folder).map_err(|error| unreadable(shown, error))? {
+            let path = format!("{path}/{name}");
+            let key_path = match key_path {
+                "" => name,
+                above => format!("{above}/{name}"),
+            };
+            let found = self.find(&path).map_err(|error| unreadable(&key_path, error))?;
+            if found.metadata.is_dir() {
+                self.walk(&found, &path, &key_path, depth + 1, taken)?;
+            } else if found.metadata.is_file() {
+                let left = MAX_BYTES - taken.bytes;
+                let bytes = self.read(&found, left).map_err(|it| unreadable(&key_path, it))?;
+                if bytes.len() > left || taken.files.len() == MAX_FILES {
+                    return Err(fail(&key_path, DiskFailureReason::TooMuch));
+                }
+                taken.bytes += bytes.len();
+                taken.files.insert(key_path, bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is at a path below the folder, or where a link in it leads: as for Envoy, links may lead
+    /// anywhere but to what the system makes up.
+    fn find(&self, path: &str) -> io::Result<Found> {
+        let is_refused = |path: &Path| REFUSED.iter().any(|it| path.starts_with(it));
+        let refused = || io::Error::other("Envoy reads nothing in /dev, /proc and /sys");
+        let below = match self.dir.metadata(path) {
+            // The way leads out of the folder.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            found => Some(found?),
+        };
+        if let Some(metadata) = below {
+            return match is_refused(&self.path) {
+                true => Err(refused()),
+                false => Ok(Found { metadata, outside: None, path: path.to_owned() }),
+            };
+        }
+        let real = self.path.join(path).canonicalize()?;
+        if is_refused(&real) {
+            return Err(refused());
+        }
+        let (above, name) = match (real.parent(), real.file_name()) {
+            (Some(above), Some(name)) => (above, name.to_string_lossy().into_owned()),
+            _ => (&*real, ".".to_owned()),
+        };
+        let outside = Dir::open_ambient_dir(above, ambient_authority())?;
+        Ok(Found { metadata: outside.metadata(&name)?, outside: Some(outside), path: name })
+    }
+
+    /// The folder that something found is opened from.
+    fn dir_of<'d>(&'d self, found: &'d Found) -> &'d Dir {
+        found.outside.as_ref().unwrap_or(&self.dir)
+    }
+
+    /// The names in a folder, sorted.
+    fn names(&self, folder: &Found) -> io::Result<BTreeSet<String>> {
+        let entries = self.dir_of(folder).read_dir(&folder.path)?;
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    /// The first bytes of a file, one more than `limit` if there are so many.
+    fn read(&self, file: &Found, limit: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = self.dir_of(file).open(&file.path)?;
+        file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,209 @@
+//! One value of a runtime key: how it is written, and what it is for those who
+//! ask for a boolean, a number or a share.
+//!
+//! Readers of a key ask for a type. A value that is not of that type counts as
+//! if the key were not set. Source: seen on Envoy 1.36 to 1.40; releases before
+//! 1.14.1 took whole numbers for no booleans.
+
+use abide_schema::Tree;
+use abide_schema::value::{JsonKind, Message, Value};
+use abide_syntax::Span;
+
+use super::fraction::FractionalPercent;
+use super::six_digits;
+
+/// A value as it is written, before any type is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// A `null`, or a file that holds nothing but comments.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(Box<str>),
+    /// Keys with values, in the order they are written.
+    Struct(Vec<Member>),
+    /// A list, which no reader of a key takes.
+    List,
+}
+
+/// A key of a struct with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The key.
+    pub key: Box<str>,
+    /// Where the key stands.
+    pub span: Span,
+    /// Its value.
+    pub value: Literal,
+}
+
+/// The value that a layer has for a key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuntimeValue {
+    /// How it is written.
+    pub literal: Literal,
+    /// The text that readers of strings get, and that `/runtime` shows.
+    pub text: Box<str>,
+    /// Where its key stands in the text that the layer is from.
+    pub span: Span,
+}
+
+impl Literal {
+    /// A `google.protobuf.Value`.
+    pub(super) fn of_value(tree: &Tree, value: &Message) -> Literal {
+        let Some(entry) = value.entries.last() else { return Literal::Null };
+        match (tree.field(entry.field).number(), &entry.value) {
+            (2, Value::F64(number)) => Literal::Number(*number),
+            (3, Value::String(text)) => Literal::Text(text.clone()),
+            (4, Value::Bool(value)) => Literal::Bool(*value),
+            (5, Value::Message(value)) => Literal::Struct(members_of(tree, value)),
+            (6, _) => Literal::List,
+            _ => Literal::Null,
+        }
+    }
+
+    fn of_node(kind: &JsonKind<'_>) -> Literal {
+        match kind {
+            JsonKind::Null => Literal::Null,
+            JsonKind::Bool(value) => Literal::Bool(*value),
+            // Every number of JSON is one of Rust.
+            JsonKind::Number(text) => text.parse().map_or(Literal::Null, Literal::Number),
+            JsonKind::String(text) => Literal::Text((&**text).into()),
+            JsonKind::Array(_) => Literal::List,
+            JsonKind::Object(members) => {
+                let members = members.iter().map(|it| Member {
+                    key: (&*it.key).into(),
+                    span: it.key_span,
+                    value: Literal::of_node(&it.value.kind),
+                });
+                Literal::Struct(last_of_each(members))
+            }
+        }
+    }
+
+    /// The text of a value that comes as a value, not as a text.
+    fn text(&self) -> String {
+        match self {
+            Literal::Null | Literal::List => String::new(),
+            Literal::Bool(value) => value.to_string(),
+            Literal::Number(number) => six_digits::shown(*number),
+            Literal::Text(text) => text.to_string(),
+            Literal::Struct(_) => self.to_string(),
+        }
+    }
+
+    /// Its number, where it is one or a text that spells one.
+    fn number(&self) -> Option<f64> {
+        match self {
+            Literal::Number(number) => Some(*number),
+            Literal::Text(text) => text.trim_ascii().parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+/// As JSON, whole numbers in full.
+impl std::fmt::Display for Literal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Literal::Null => f.write_str("null"),
+            Literal::Bool(value) => write!(f, "{value}"),
+            Literal::Number(number) if number.abs() < 1e16 => write!(f, "{number}"),
+            Literal::Number(number) => write!(f, "{number:e}"),
+            Literal::Text(text) => write!(f, "{text:?}"),
+            Literal::List => f.write_str("[…]"),
+            Literal::Struct(members) => {
+                f.write_str("{")?;
+                for (at, member) in members.iter().enumerate() {
+                    let comma = if at == 0 { "" } else { ", " };
+                    write!(f, "{comma}{:?}: {}", member.key, member.value)?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// The fields of a `google.protobuf.Struct`.
+pub(super) fn members_of(tree: &Tree, value: &Message) -> Vec<Member> {
+    let pairs = value.entries.iter().filter_map(|entry| {
+        let pair = entry.value.as_message()?;
+        let named = pair.numbered(tree, 1);
+        let key = named.and_then(|it| it.value.as_str()).unwrap_or_default();
+        let value = pair.numbered(tree, 2).and_then(|it| it.value.as_message());
+        let value = value.map_or(Literal::Null, |it| Literal::of_value(tree, it));
+        let span = named.map_or(entry.span, |it| it.span);
+        Some(Member { key: key.into(), span, value })
+    });
+    last_of_each(pairs)
+}
+
+/// Of members with the same key the last one, in the place of the first.
+fn last_of_each(members: impl Iterator<Item = Member>) -> Vec<Member> {
+    let mut kept: Vec<Member> = Vec::new();
+    let mut places = rustc_hash::FxHashMap::default();
+    for member in members {
+        match places.get(&member.key) {
+            Some(&at) => kept[at] = member,
+            None => {
+                places.insert(member.key.clone(), kept.len());
+                kept.push(member);
+            }
+        }
+    }
+    kept
+}
+
+impl RuntimeValue {
+    /// A value that comes as a value: of a static layer or by RTDS.
+    pub(super) fn of_literal(literal: Literal, span: Span) -> RuntimeValue {
+        RuntimeValue { text: literal.text().into(), literal, span }
+    }
+
+    /// A value that comes as a text: of a file or an admin override. It is read as
+    /// YAML; the error says what keeps it from that.
+    pub(super) fn of_text(text: &str) -> Result<RuntimeValue, String> {
+        let parsed = crate::yaml::parse(text, crate::Dialect::Envoy);
+        if let Some(error) = parsed.errors.into_iter().next() {
+            return Err(error.message);
+        }
+        let first = parsed.documents.first();
+        let literal = first.map_or(Literal::Null, |node| Literal::of_node(&node.kind));
+        let text = if text.is_empty() { literal.text() } else { text.to_owned() };
+        Ok(RuntimeValue { literal, text: text.into(), span: Span::default() })
+    }
+
+    /// The boolean that it is: `true` and `false` outside of quotes, and whole
+    /// numbers below 2^31, also in quotes, where all but 0 are true.
+    pub fn boolean(&self) -> Option<bool> {
+        if let Literal::Bool(value) = self.literal {
+            return Some(value);
+        }
+        let number = self.literal.number()?;
+        let range = f64::from(i32::MIN)..f64::from(i32::MAX);
+        (range.contains(&number) && number.fract() == 0.0).then_some(number != 0.0)
+    }
+
+    /// The number that it is, also in quotes.
+    pub fn number(&self) -> Option<f64> {
+        self.literal.number()
+    }
+
+    /// The whole number that it is: a number from 0, rounded down.
+    pub fn integer(&self) -> Option<u64> {
+        let number = self.literal.number()?;
+        // Up to 2^64, which becomes the greatest one.
+        (0.0..=u64::MAX as f64).contains(&number).then_some(number as u64)
+    }
+
+    /// The share that it is: a struct with a numerator, a denominator, both or none.
+    pub fn percent(&self) -> Option<FractionalPercent> {
+        match &self.literal {
+            Literal::Struct(members) => FractionalPercent::of_members(members),
+            _ => None,
+        }
+    }
+}
