@@ -5,12 +5,13 @@
 //! This crate reads them with the place of every key and value, finds out their
 //! types, and walks over what they hold. It knows no rule and does no I/O.
 
+mod inside;
 mod instance;
 mod kinds;
 mod notation;
-mod text_comments;
 pub mod runtime;
 mod walk;
+mod words;
 mod yaml;
 
 pub use instance::{Document, Instance, ReadOptions};

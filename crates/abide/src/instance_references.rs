@@ -40,6 +40,9 @@ const FIELDS: &[(&str, &str, ResourceKind)] = &[
     ("Rds", "route_config_name", ResourceKind::RouteTable),
 ];
 
+/// The messages whose names of clusters are looked up when a bootstrap is read.
+const CHECKED: &[&str] = &["RouteAction", "WeightedCluster.ClusterWeight"];
+
 /// A name that one resource has for another.
 pub(crate) struct Reference {
     pub(crate) kind: ResourceKind,
@@ -47,6 +50,8 @@ pub(crate) struct Reference {
     pub(crate) location: Location,
     pub(crate) package: String,
     pub(crate) element: String,
+    /// Whether the reader of a bootstrap refuses it if nothing has the name.
+    pub(crate) is_checked: bool,
 }
 
 /// The resources of a run by name, and the names by which they are used.
@@ -56,6 +61,8 @@ pub(crate) struct References {
     clusters: BTreeSet<String>,
     routes: BTreeSet<String>,
     endpoints: BTreeSet<String>,
+    /// Whether a bootstrap is among the files.
+    has_bootstrap: bool,
     /// Whether some clusters come from elsewhere.
     sends_clusters: bool,
     has_cluster_files: bool,
@@ -66,8 +73,8 @@ impl References {
     pub(crate) fn declared(&self, kind: ResourceKind) -> Option<&BTreeSet<String>> {
         match kind {
             ResourceKind::Cluster => {
-                let is_whole = !self.sends_clusters || self.has_cluster_files;
-                Some(&self.clusters).filter(|it| is_whole && !it.is_empty())
+                let is_static = self.has_bootstrap && !self.sends_clusters;
+                Some(&self.clusters).filter(|_| is_static || self.has_cluster_files)
             }
             ResourceKind::RouteTable => Some(&self.routes).filter(|it| !it.is_empty()),
             ResourceKind::Endpoints => Some(&self.endpoints).filter(|it| !it.is_empty()),
@@ -82,6 +89,7 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
         let Some(message) = document.message() else { continue };
         let bootstrap = bootstrap_of(tree, document);
         if let Some(bootstrap) = bootstrap {
+            all.has_bootstrap = true;
             let dynamic = bootstrap.message(tree, "dynamic_resources");
             all.sends_clusters |= dynamic.is_some_and(|it| it.get(tree, "cds_config").is_some());
         }
@@ -104,6 +112,7 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
                         location: Location::instance(file, entry.span),
                         package: package.to_owned(),
                         element: Element::Field(tree.field(entry.field)).full_name(),
+                        is_checked: bootstrap.is_some() && CHECKED.contains(&own),
                     });
                 }
             }
@@ -118,6 +127,7 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
                         location: Location::instance(file, entry.span),
                         package: package.to_owned(),
                         element: name,
+                        is_checked: false,
                     });
                 }
             }

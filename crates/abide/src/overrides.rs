@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use abide_instance::Document;
-use abide_schema::value::{Entry, Message, Value};
+use abide_instance::runtime::{LayerSource, Layers, Values};
+use abide_schema::value::Message;
 use abide_schema::{Element, Tree, api_name};
 use abide_syntax::Span;
 
@@ -48,11 +49,6 @@ pub(crate) struct Decision<'o> {
 }
 
 impl Overrides {
-    /// Puts a value on top of the layers so far.
-    pub fn push(&mut self, key: impl Into<String>, setting: RuntimeSetting) {
-        self.keys.entry(key.into()).or_default().push(setting);
-    }
-
     /// These layers with others on top of them.
     #[must_use]
     pub fn with(&self, above: &Overrides) -> Overrides {
@@ -63,21 +59,29 @@ impl Overrides {
         all
     }
 
-    /// The static layers of a bootstrap.
+    /// The static layers of a bootstrap, which is in the file with this number.
     pub(crate) fn of_bootstrap(tree: &Tree, bootstrap: &Message, file: u32) -> Overrides {
         let mut all = Overrides::default();
-        for layer in layers(tree, bootstrap) {
-            let name = layer.str(tree, "name").unwrap_or_default();
-            if let Some(content) = layer.message(tree, "static_layer") {
-                each_value(tree, content, "", &mut |key, entry, value| {
-                    let (boolean, written) = understood(tree, value);
-                    let layer = name.to_owned();
-                    let span = entry.key;
-                    all.push(key, RuntimeSetting { boolean, written, layer, file: Some(file), span });
-                });
+        for layer in Layers::of(tree, bootstrap).layers() {
+            if let LayerSource::Static(values) = &layer.source {
+                all.push_layer(&layer.name, values, Some(file));
             }
         }
         all
+    }
+
+    /// Puts a layer on top of those so far. If it is in a file of the run, `file` is its number.
+    pub fn push_layer(&mut self, name: &str, values: &Values, file: Option<u32>) {
+        for (key, value) in values {
+            let setting = RuntimeSetting {
+                boolean: value.boolean(),
+                written: value.literal.to_string(),
+                layer: name.to_owned(),
+                file,
+                span: value.span,
+            };
+            self.keys.entry(key.to_string()).or_default().push(setting);
+        }
     }
 
     /// The keys in alphabetical order, each with the values of its layers.
@@ -118,67 +122,4 @@ fn is_bootstrap(tree: &Tree, message: &Message) -> bool {
     let ty = tree.message(message.ty);
     ty.name() == "Bootstrap"
         && api_name(ty.file().package().name()).as_deref() == Some("envoy.config.bootstrap.*")
-}
-
-/// The layers of the runtime of a bootstrap, in their order.
-pub(crate) fn layers<'m>(tree: &'m Tree, bootstrap: &'m Message) -> Vec<&'m Message> {
-    let runtime = bootstrap.message(tree, "layered_runtime");
-    let layers = runtime.into_iter().flat_map(|it| it.get_all(tree, "layers"));
-    layers.filter_map(|entry| entry.value.as_message()).collect()
-}
-
-/// Calls `each` with every key of a layer: the names on the way to a value, with
-/// dots between them.
-pub(crate) fn each_value<'m>(
-    tree: &Tree,
-    layer: &'m Message,
-    above: &str,
-    each: &mut dyn FnMut(String, &'m Entry, &'m Message),
-) {
-    for entry in &layer.entries {
-        let Some(pair) = entry.value.as_message() else { continue };
-        let name = pair.numbered(tree, 1).and_then(|it| it.value.as_str()).unwrap_or_default();
-        let Some(value) = pair.numbered(tree, 2).and_then(|it| it.value.as_message()) else {
-            continue;
-        };
-        let key = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
-        match inner_struct(value).filter(|it| !is_share(tree, it)) {
-            Some(inner) => each_value(tree, inner, &key, each),
-            None => each(key, entry, value),
-        }
-    }
-}
-
-fn inner_struct(value: &Message) -> Option<&Message> {
-    value.entries.last().and_then(|entry| entry.value.as_message())
-}
-
-/// Whether a struct is a value, a share of requests, and holds no keys.
-pub(crate) fn is_share(tree: &Tree, content: &Message) -> bool {
-    let name = |entry: &Entry| {
-        let pair = entry.value.as_message()?;
-        pair.numbered(tree, 1)?.value.as_str().map(str::to_owned)
-    };
-    let names = content.entries.iter().filter_map(name);
-    content.entries.is_empty() || { names }.any(|it| it == "numerator" || it == "denominator")
-}
-
-/// A `google.protobuf.Value` as a boolean, and as it is written. True and false are, and whole
-/// numbers below 2^31, also in quotes.
-fn understood(tree: &Tree, value: &Message) -> (Option<bool>, String) {
-    let whole = |number: f64| {
-        let range = f64::from(i32::MIN)..f64::from(i32::MAX);
-        (range.contains(&number) && number.fract() == 0.0).then_some(number != 0.0)
-    };
-    let Some(entry) = value.entries.last() else { return (None, "null".to_owned()) };
-    match &entry.value {
-        Value::Bool(value) => (Some(*value), value.to_string()),
-        Value::F64(number) => (whole(*number), number.to_string()),
-        Value::String(text) => {
-            (text.trim_ascii().parse().ok().and_then(whole), format!("{text:?}"))
-        }
-        Value::Message(_) if tree.field(entry.field).number() == 6 => (None, "a list".to_owned()),
-        Value::Message(_) => (None, "a share".to_owned()),
-        _ => (None, "null".to_owned()),
-    }
 }

@@ -49,6 +49,7 @@ pub fn check_instances(
             dialect: Dialect::Protobuf,
         };
         findings.extend(problems(&context, &rules, "", &file.instance.errors));
+        findings.extend(problems(&context, &rules, "", &file.instance.liberties));
         for document in &file.instance.documents {
             let is_bootstrap = bootstrap_of(tree, document).is_some();
             let context = InstanceContext { is_bootstrap, dialect: document.dialect, ..context };
@@ -126,6 +127,7 @@ fn document_findings<'t>(
     if let Some(reading) = &document.reading {
         let element = context.tree.message(reading.message.ty).full_name();
         findings.extend(problems(context, rules, &element, &reading.errors));
+        findings.extend(problems(context, rules, &element, &reading.liberties));
     }
     for (rule, check) in rules {
         let mut sink = Sink::of(rule);
@@ -160,9 +162,13 @@ fn problems(
     };
     let found = errors.iter().filter_map(|error| {
         let location = context.at(error.span);
-        let package = package_of(context.tree, element);
+        let field = error.field.map(|field| context.tree.field(field));
+        let (package, element) = match field {
+            Some(field) => (field.file().package().name().to_owned(), field.full_name()),
+            None => (package_of(context.tree, element), element.to_owned()),
+        };
         let message = error.message.clone();
-        let mut finding = Finding::new(named(error)?.id, location, &package, element, message);
+        let mut finding = Finding::new(named(error)?.id, location, &package, &element, message);
         finding.help = error.help.clone();
         finding.facts = vec![error.message.clone()];
         let labels = error.related.iter().map(|(span, text)| FindingLabel {

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "reference-dangling",
     summary: "a name of another resource that no file declares",
     group: Group::Instance,
-    severity: Some(Severity::Warning),
+    severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
     aliases_by_case: &[],
@@ -28,6 +28,9 @@ fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Si
         let text = format!("no {kind} here has the name `{name}`");
         let finding = sink.report(used.location, &used.package, &*used.element, text);
         finding.fact(name.clone());
+        if !used.is_checked {
+            finding.at_most(Severity::Warning, "the reader takes the file, and what needs it fails");
+        }
         if let Some(near) = nearest(name, declared.iter().map(String::as_str)) {
             finding.help(format!("did you mean `{near}`?"));
         }
