@@ -36,6 +36,7 @@ mod full_names;
 mod group;
 mod instance_majors;
 mod instance_overrides;
+mod instance_past;
 mod instance_path;
 mod instance_references;
 mod instance_set;

@@ -52,9 +52,7 @@ pub(super) fn run(abide: &Path, show: usize) -> Result<bool> {
     let mut total = 0;
     for envoy in envoys()? {
         let set = folder.join(format!("{}.binpb", envoy.version));
-        let script =
-            concat!(env!("CARGO_MANIFEST_DIR"), "/src/oracle/instances/descriptors.py");
-        stdout(Command::new("python3").arg(script).arg(&envoy.program).arg(&set))?;
+        stdout(Command::new(abide).arg("build").arg(&envoy.program).arg("-o").arg(&set))?;
         let decls = FileDecl::from_descriptor_set(&fs::read(&set)?.into())?;
         let tree = Tree::link(decls.into_iter().map(Arc::new).collect());
         let work = folder.join(&envoy.version);
@@ -65,7 +63,8 @@ pub(super) fn run(abide: &Path, show: usize) -> Result<bool> {
         let theirs = validate(&envoy, &files)?;
         for ((case, file), theirs) in cases.iter().zip(&files).zip(&theirs) {
             let ours = ours.get(file).cloned().unwrap_or_default();
-            let (kind, why) = compare(&envoy.version, case.class, &case.element, &ours, theirs);
+            let subject = (case.class, case.place.as_str());
+            let (kind, why) = compare(&envoy.version, subject, &case.element, &ours, theirs);
             *all.entry(case.class).or_default().entry(kind).or_default() += 1;
             total += 1;
             if kind.is_listed() {
@@ -116,7 +115,12 @@ fn report(
             false => ("structure and deprecation", 99.0),
         };
         let share = same as f64 * 100.0 / counted.max(1) as f64;
-        println!("instances: {name}: {same} of {counted} agree, {share:.2} %");
+        let explained: usize = all
+            .iter()
+            .filter(|(class, _)| (**class == "constraint") == is_constraint)
+            .filter_map(|(_, counts)| counts.get(&Comparison::Explained))
+            .sum();
+        println!("instances: {name}: {same} of {counted} agree, {share:.2} %, and {explained} differ for a reason");
         agreed &= share >= least;
     }
     println!("instances: {total} cases");

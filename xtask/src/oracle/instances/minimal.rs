@@ -177,6 +177,8 @@ fn message_value(tree: &Tree, id: MessageId, rules: &Rules<'_>, depth: u32) -> O
     let message: Message<'_> = tree.message(id);
     let least = rules.number("gte").or(rules.number("gt").map(|it| it + 1.0)).unwrap_or(1.0);
     let value = least.max(1.0).min(rules.number("lte").unwrap_or(f64::MAX));
+    // 1.36 takes no fraction for a whole number, not even `1.0`.
+    let value = if value.fract() == 0.0 { json!(value as i64) } else { json!(value) };
     Some(match message.full_name().strip_prefix("google.protobuf.") {
         Some("Duration") => json!(format!("{value}s")),
         Some("Timestamp") => json!("2024-01-01T00:00:00Z"),

@@ -144,7 +144,9 @@ pub(super) fn targets(tree: &Tree) -> Vec<Target> {
         let name = file.package().name();
         let seat = SEATS.iter().find(|(prefix, _)| format!("{name}.").starts_with(prefix));
         if let Some((_, wrap)) = seat {
-            roots.extend(file.messages().map(|it| (it, Some((it.id, *wrap)))));
+            // A type for single routes is read as that of the filter, whatever it says.
+            let messages = file.messages().filter(|it| !it.name().contains("PerRoute"));
+            roots.extend(messages.map(|it| (it, Some((it.id, *wrap)))));
         }
     }
     for (root, seat) in roots {

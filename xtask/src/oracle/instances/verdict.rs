@@ -106,7 +106,7 @@ pub(super) fn theirs(output: &Output) -> Verdict {
             rest.split('\'').next().map(str::to_owned)
         };
         if line.contains("[warning]") {
-            let deprecated = ["deprecated option '", "deprecated value '", "now-deprecated value "];
+            let deprecated = ["deprecated option '", "deprecated value "];
             let named = deprecated.iter().find_map(|it| name(it));
             let named = named.map(|it| it.split_whitespace().next().unwrap_or_default().to_owned());
             verdict.warned.extend(named.filter(|it| !it.is_empty()));
@@ -192,14 +192,14 @@ pub(super) fn ours(
 /// How two verdicts relate, and why they differ, if that is known.
 pub(super) fn compare(
     release: &str,
-    class: &str,
+    (class, place): (&str, &str),
     element: &str,
     ours: &Verdict,
     theirs: &Verdict,
 ) -> (Comparison, String) {
     let (a, b) = (ours.word(), theirs.word());
     if a != b {
-        let why = explained(release, class, ours, theirs);
+        let why = explained(release, (class, place), ours, theirs);
         return match why {
             _ if theirs.is_outside() => (Comparison::Outside, String::new()),
             Some(why) => (Comparison::Explained, why.to_owned()),
@@ -208,7 +208,8 @@ pub(super) fn compare(
     }
     let names = |it: &Verdict| match &it.refused {
         Some((_, text)) => has_element(text, element),
-        None => it.warned.iter().any(|it| it == element),
+        // Of a value Envoy says the simple name.
+        None => it.warned.iter().any(|it| it == element || element.ends_with(&format!(".{it}"))),
     };
     if let Some((Reason::Constraint | Reason::Deprecation, _)) = theirs.refused
         && !element.is_empty()
@@ -219,35 +220,41 @@ pub(super) fn compare(
     (Comparison::Same, String::new())
 }
 
-/// Whether a text speaks of an element: by its full name, or as errors of
-/// protoc-gen-validate name it, `MessageValidationError.Field`.
+/// Whether a text speaks of an element: by its full name, by the name of a deprecated value, or as
+/// errors of protoc-gen-validate name it: `MessageValidationError.Field`, and of a oneof
+/// `field: "name"`.
 fn has_element(text: &str, element: &str) -> bool {
     let mut parts = element.rsplit('.');
     let (field, message) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let pascal: String = field
-        .split('_')
-        .map(|word| {
-            let mut letters = word.chars();
-            let first = letters.next().map(|it| it.to_uppercase().to_string());
-            first.unwrap_or_default() + letters.as_str()
-        })
-        .collect();
+    let plain = |text: &str| text.replace('_', "").to_lowercase();
     text.contains(element)
-        || text.contains(&format!("{message}ValidationError.{pascal}"))
-        || text.contains(&format!("{message}ValidationError.{field}"))
+        || text.contains(&format!("deprecated value {field} "))
+        || text.contains(&format!("field: \"{field}\""))
+        || plain(text).contains(&plain(&format!("{message}ValidationError.{field}:")))
+        || plain(text).contains(&plain(&format!("{message}ValidationError.{field}[")))
 }
 
 /// Why the program differs, where that is known.
 fn explained(
     release: &str,
-    class: &str,
+    case: (&str, &str),
     ours: &Verdict,
     theirs: &Verdict,
 ) -> Option<&'static str> {
+    let (class, place) = case;
     let is_old = ["1.36.", "1.37.", "1.38."].iter().any(|it| release.starts_with(it));
     let is_deprecation = |it: &Verdict| matches!(it.refused, Some((Reason::Deprecation, _)));
     if is_old && class == "override" && (is_deprecation(ours) || is_deprecation(theirs)) {
         return Some("`--mode validate` before 1.39 ignores runtime; a started server does not");
+    }
+    let reason = ours.refused.as_ref().map(|(reason, _)| *reason);
+    let is_structure = reason == Some(Reason::Structure);
+    if place.starts_with("envoy.extensions.load_balancing_policies.") && !is_structure {
+        return Some("what is in a load balancing policy is not judged when the file is read");
+    }
+    let is_constraint = reason == Some(Reason::Constraint);
+    if place.starts_with("envoy.extensions.bootstrap.internal_listener.") && is_constraint {
+        return Some("this bootstrap extension is read without its constraints");
     }
     None
 }
