@@ -12,6 +12,7 @@ mod fix;
 mod gapic;
 mod hash;
 mod history;
+mod instances;
 mod judged;
 mod layout;
 mod moving;
@@ -56,6 +57,7 @@ const PARTS: &[&str] = &[
     "upgrade",
     "versions",
     "runtime",
+    "instances",
     "requirements",
 ];
 
@@ -88,6 +90,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= editor::run(&abide(place.abide.as_deref())?)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "editor") {
+        return Ok(agreed);
+    }
+    if wanted("instances") {
+        agreed &= instances::run(&abide(place.abide.as_deref())?, show)?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "instances") {
         return Ok(agreed);
     }
     let protoc = Protoc::find()?;

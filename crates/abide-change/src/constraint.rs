@@ -29,6 +29,6 @@ mod tests;
 pub(crate) use self::compared::Compared;
 pub use self::comparison::{Comparison, FacetChange, Inclusion};
 pub use self::defects::{ConstraintDefect, DefectKind, constraint_defects};
-pub use self::evaluate::{Evaluation, Violation, evaluate};
+pub use self::evaluate::{Evaluation, Evaluator, Violation, evaluate};
 pub use self::read::places_of_facet;
 pub use self::rejection::{rejection, rejects_absence, rejects_absence_of_oneof};

@@ -17,4 +17,4 @@ mod yaml;
 pub use instance::{Document, Instance, ReadOptions};
 pub use kinds::{Kind, kind_of};
 pub use notation::{Dialect, Notation};
-pub use walk::{Met, Visit, walk};
+pub use walk::{Met, Named, Visit, named, walk};

@@ -105,3 +105,29 @@ fn implicit<'t>(
         _ => None,
     }
 }
+
+/// A message whose type the instance itself names: the document, and what an Any holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'m> {
+    /// The message.
+    pub message: &'m Message,
+    /// Where its type is named, or else where it stands.
+    pub place: Span,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The messages of a document whose types the instance names, the outer ones first.
+pub fn named<'m>(tree: &Tree, message: &'m Message, span: Span) -> Vec<Named<'m>> {
+    let mut found = vec![Named { message, place: span, span }];
+    walk(tree, message, span, &mut |visit| {
+        if let Met::Message(any) = visit.met
+            && let Some(content) = &any.content
+        {
+            let url = any.numbered(tree, 1).map(|entry| entry.span);
+            let place = url.filter(|it| !it.is_empty()).unwrap_or(visit.span);
+            found.push(Named { message: content, place, span: visit.span });
+        }
+    });
+    found
+}

@@ -190,6 +190,14 @@ impl Finding {
         self
     }
 
+    /// Lowers the severity, whatever the policy says of the rule: this case is less than its name
+    /// says.
+    pub(crate) fn at_most(&mut self, severity: Severity, reason: &str) -> &mut Finding {
+        self.severity = severity;
+        self.severity_reason = Some(reason.to_owned());
+        self
+    }
+
     /// Adds a fact that distinguishes it from other findings of its rule and
     /// element.
     pub fn fact(&mut self, fact: impl Into<String>) -> &mut Finding {

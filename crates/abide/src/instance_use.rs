@@ -1,9 +1,11 @@
 //! Deprecated elements that instances use.
 
-use abide_instance::{Met, Visit};
+use abide_instance::{Dialect, Met, Visit};
 use abide_schema::Element;
 
 use crate::calendar_status::Deprecation;
+use crate::location::Location;
+use crate::overrides::{Decision, ENABLE_ALL, FAIL_ON_ANY, FEATURE};
 use crate::phases::Phase;
 use crate::rule::{InstanceContext, Sink};
 
@@ -12,54 +14,119 @@ use crate::rule::{InstanceContext, Sink};
 pub(crate) enum UsePhase {
     /// It warns.
     Deprecated,
-    /// It refuses the instance unless an operator allows it.
+    /// It refuses the instance.
     Disallowed,
 }
 
-impl UsePhase {
-    /// The phase of an element: that of its annotations, or a later one that the
-    /// day of the check implies.
-    fn of(element: Element<'_>, context: &InstanceContext<'_>) -> Option<UsePhase> {
-        if element.disallowed_by_default().is_some() {
-            return Some(UsePhase::Disallowed);
-        }
-        element.deprecated()?;
-        let phases = Deprecation::of(element, context.policy).map(|it| it.phases);
-        let is_over = phases.is_some_and(|it| it.on(context.as_of) >= Phase::Disallowed);
-        Some(if is_over { UsePhase::Disallowed } else { UsePhase::Deprecated })
+/// A deprecated element that an instance uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use<'t> {
+    /// The element.
+    pub(crate) element: Element<'t>,
+    /// Whether readers refuse it where no operator says otherwise.
+    pub(crate) is_disallowed: bool,
+    /// Whether its reader asks operators about it.
+    pub(crate) asks: bool,
+    /// What its reader does.
+    pub(crate) decision: Decision<'t>,
+}
+
+impl<'t> Use<'t> {
+    /// The deprecated field or enum value that a walk meets, if it is one.
+    pub(crate) fn of(context: &InstanceContext<'t>, visit: Visit<'t, '_>) -> Option<Use<'t>> {
+        let element = match visit.met {
+            Met::Message(_) => return None,
+            Met::Field(field) => Element::Field(field),
+            Met::EnumValue(_, value) | Met::ImplicitEnumValue(_, value) => {
+                Element::EnumValue(value)
+            }
+        };
+        let is_disallowed = is_disallowed(element, context)?;
+        let asks = visit.in_any || !context.is_bootstrap;
+        let decision = match asks {
+            true => context.overrides.decide(element, is_disallowed),
+            false => Decision { is_allowed: true, by: None },
+        };
+        Some(Use { element, is_disallowed, asks, decision })
+    }
+
+    pub(crate) fn phase(&self) -> UsePhase {
+        if self.decision.is_allowed { UsePhase::Deprecated } else { UsePhase::Disallowed }
     }
 }
 
-/// Reports that an instance uses an element in this phase.
-pub(crate) fn report_use(
-    context: &InstanceContext<'_>,
-    visit: Visit<'_, '_>,
-    used: Element<'_>,
+/// Whether readers refuse an element by default, by its annotations or by the day of the check;
+/// `None` if it is not even deprecated.
+pub(crate) fn is_disallowed(element: Element<'_>, context: &InstanceContext<'_>) -> Option<bool> {
+    if element.disallowed_by_default().is_some() {
+        return Some(true);
+    }
+    element.deprecated()?;
+    let phases = Deprecation::of(element, context.policy).map(|it| it.phases);
+    Some(phases.is_some_and(|it| it.on(context.options.as_of) >= Phase::Disallowed))
+}
+
+/// Reports that an instance uses a deprecated element, if its reader does this with it.
+pub(crate) fn report_use<'t>(
+    context: &InstanceContext<'t>,
+    visit: Visit<'t, '_>,
     phase: UsePhase,
     sink: &mut Sink,
 ) {
-    if UsePhase::of(used, context) != Some(phase) {
-        return;
-    }
-    let (name, noun) = (used.full_name(), used.noun());
-    let state = match phase {
-        UsePhase::Deprecated => "deprecated",
-        UsePhase::Disallowed => "disallowed by default",
-    };
-    let message = match visit.met {
+    let Some(used) = Use::of(context, visit).filter(|it| it.phase() == phase) else { return };
+    let (name, noun) = (used.element.full_name(), used.element.noun());
+    let state = if used.is_disallowed { "disallowed by default" } else { "deprecated" };
+    let subject = match visit.met {
         Met::ImplicitEnumValue(field, _) => {
-            format!("`{}` is not set, and its default `{name}` is {state}", field.name())
+            format!("`{}` is not set, and its default `{name}`", field.name())
         }
-        Met::Message(_) | Met::Field(_) | Met::EnumValue(..) => {
-            format!("{noun} `{name}` is {state}")
-        }
+        Met::Message(_) | Met::Field(_) | Met::EnumValue(..) => format!("{noun} `{name}`"),
     };
-    let finding = sink.report(context.at(visit.span), used.package().name(), name, message);
+    let message = match used.decision.by {
+        Some((key, _)) => {
+            let verb = if used.decision.is_allowed { "allows" } else { "refuses" };
+            let key = if key.starts_with(FEATURE) { "its runtime key" } else { &format!("`{key}`") };
+            format!("{subject} is {state}, and {key} {verb} it")
+        }
+        None => format!("{subject} is {state}"),
+    };
+    let package = used.element.package().name();
+    let finding = sink.report(context.at(visit.span), package, &*name, message);
     finding.fact(state);
-    if let Some((since, _)) = used.deprecated_since() {
-        finding.why(format!("it is deprecated since {since}"));
+    if let Some((_, setting)) = used.decision.by
+        && let Some(file) = setting.file
+    {
+        let place = Location::instance(file, setting.span);
+        finding.label(place, format!("layer `{}` decides", setting.layer));
     }
-    if let Some(other) = used.replacement() {
-        finding.help(format!("use `{}`", other.full_name()));
+    let since = used.element.deprecated_since().map(|(since, _)| since);
+    let since = since.map(|it| format!("it is deprecated since {it}"));
+    let early = "this part of a bootstrap is read before runtime, so its reader only warns";
+    let early = (used.is_disallowed && !used.asks).then(|| early.to_owned());
+    let why: Vec<String> = [since, early].into_iter().flatten().collect();
+    if !why.is_empty() {
+        finding.why(why.join("; "));
     }
+    let instead = used.element.replacement().map(|it| format!("use `{}`", it.full_name()));
+    let key = allowing_key(context, &used, &name);
+    let help: Vec<String> = [instead, key].into_iter().flatten().collect();
+    if !help.is_empty() {
+        finding.help(help.join("; "));
+    }
+}
+
+/// What an operator can set to have a refused instance read.
+fn allowing_key(context: &InstanceContext<'_>, used: &Use<'_>, name: &str) -> Option<String> {
+    if used.decision.is_allowed || context.dialect != Dialect::Envoy {
+        return None;
+    }
+    Some(match used.decision.by {
+        Some((key, _)) if key.starts_with(FEATURE) => {
+            format!("to allow it for now, set the runtime key `{key}` to true")
+        }
+        Some((key @ (FAIL_ON_ANY | ENABLE_ALL), _)) => {
+            format!("to allow it for now, set `{FEATURE}{name}: true`, which counts before `{key}`")
+        }
+        _ => format!("to allow it for now, set `{FEATURE}{name}: true` in a layer of runtime"),
+    })
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder};
-use abide_instance::{Document, Visit};
+use abide_instance::{Dialect, Document, Visit};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
     Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package, Part, Place,
@@ -23,8 +23,10 @@ use crate::features::FeatureFile;
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
 use crate::lifecycle::{PackageDays, apis, is_deprecated};
+use crate::instance_set::{InstanceOptions, InstanceSet};
 use crate::location::Location;
 use crate::options::{Options, RuleScope};
+use crate::overrides::Overrides;
 use crate::policy::Policy;
 use crate::records::Records;
 
@@ -118,6 +120,8 @@ pub enum InstanceCheck {
     Document(for<'t> fn(&InstanceContext<'t>, &Document, &mut Sink)),
     /// Everything that a document of a known type holds.
     Visit(for<'t> fn(&InstanceContext<'t>, Visit<'t, '_>, &mut Sink)),
+    /// All files of the run together, once.
+    Run(for<'t> fn(&InstanceContext<'t>, &InstanceSet<'t>, &mut Sink)),
 }
 
 /// What a rule about instances can see.
@@ -127,10 +131,16 @@ pub struct InstanceContext<'t> {
     pub tree: &'t Tree,
     /// The policy that instances are checked against.
     pub policy: &'t Policy,
-    /// The day of the check.
-    pub as_of: Date,
+    /// The inputs of the run.
+    pub options: InstanceOptions<'t>,
     /// The number of the file in the run.
     pub file: u32,
+    /// What operators decide about deprecated elements of the document.
+    pub overrides: &'t Overrides,
+    /// Whether its reader asks for those decisions only inside of an Any.
+    pub is_bootstrap: bool,
+    /// Whose reading it is.
+    pub dialect: Dialect,
 }
 
 impl InstanceContext<'_> {

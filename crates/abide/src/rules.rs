@@ -17,10 +17,13 @@ rules! {
     accepted_stale = "rules/accepted-stale.rs";
     addition_impossible = "rules/addition-impossible.rs";
     alpha_too_old = "rules/alpha-too-old.rs";
+    alpha_used = "rules/alpha-used.rs";
     arenas_changed = "rules/arenas-changed.rs";
     beta_depends_on_alpha = "rules/beta-depends-on-alpha.rs";
+    both_old_and_new_set = "rules/both-old-and-new-set.rs";
     candidate_edited = "rules/candidate-edited.rs";
     candidate_path_taken = "rules/candidate-path-taken.rs";
+    cluster_without_discovery = "rules/cluster-without-discovery.rs";
     comment_mark_unknown = "rules/comment-mark-unknown.rs";
     comment_missing = "rules/comment-missing.rs";
     compiler_warning = "rules/compiler-warning.rs";
@@ -34,6 +37,7 @@ rules! {
     constraint_tightened = "rules/constraint-tightened.rs";
     constraint_unproven = "rules/constraint-unproven.rs";
     constraint_unsatisfiable = "rules/constraint-unsatisfiable.rs";
+    constraint_violated = "rules/constraint-violated.rs";
     conversion_missing = "rules/conversion-missing.rs";
     custom_option_changed = "rules/custom-option-changed.rs";
     default_invalid = "rules/default-invalid.rs";
@@ -45,6 +49,7 @@ rules! {
     deprecated_not_disallowed = "rules/deprecated-not-disallowed.rs";
     deprecated_past_removal = "rules/deprecated-past-removal.rs";
     deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
+    deprecated_type_used = "rules/deprecated-type-used.rs";
     deprecation_comment_missing = "rules/deprecation-comment-missing.rs";
     deprecation_terms_changed = "rules/deprecation-terms-changed.rs";
     deprecation_version_malformed = "rules/deprecation-version-malformed.rs";
@@ -57,6 +62,7 @@ rules! {
     disallowed_field_used = "rules/disallowed-field-used.rs";
     disallowed_not_deprecated = "rules/disallowed-not-deprecated.rs";
     disallowed_too_soon = "rules/disallowed-too-soon.rs";
+    drain_type_of_egress = "rules/drain-type-of-egress.rs";
     duplicate_key = "rules/duplicate-key.rs";
     edition_changed = "rules/edition-changed.rs";
     edition_invalid = "rules/edition-invalid.rs";
@@ -138,7 +144,9 @@ rules! {
     json_name_conflict = "rules/json-name-conflict.rs";
     language_feature_changed = "rules/language-feature-changed.rs";
     list_without_pages = "rules/list-without-pages.rs";
+    listener_drains_abruptly = "rules/listener-drains-abruptly.rs";
     long_running_operation_changed = "rules/long-running-operation-changed.rs";
+    lua_filter_used = "rules/lua-filter-used.rs";
     major_gap = "rules/major-gap.rs";
     major_outside_window = "rules/major-outside-window.rs";
     major_past_support = "rules/major-past-support.rs";
@@ -163,6 +171,7 @@ rules! {
     method_type_name_nonstandard = "rules/method-type-name-nonstandard.rs";
     method_types_shared = "rules/method-types-shared.rs";
     migration_name_taken = "rules/migration-name-taken.rs";
+    mixed_majors = "rules/mixed-majors.rs";
     name_duplicated = "rules/name-duplicated.rs";
     name_misused = "rules/name-misused.rs";
     name_nonstandard = "rules/name-nonstandard.rs";
@@ -176,6 +185,7 @@ rules! {
     numbers_unordered = "rules/numbers-unordered.rs";
     oauth_scopes_changed = "rules/oauth-scopes-changed.rs";
     older_major_of_itself = "rules/older-major-of-itself.rs";
+    older_major_used = "rules/older-major-used.rs";
     one_definition = "rules/one-definition.rs";
     oneof_added = "rules/oneof-added.rs";
     oneof_invalid = "rules/oneof-invalid.rs";
@@ -186,6 +196,10 @@ rules! {
     option_invalid = "rules/option-invalid.rs";
     option_retention_changed = "rules/option-retention-changed.rs";
     option_target_changed = "rules/option-target-changed.rs";
+    override_misspelt = "rules/override-misspelt.rs";
+    override_not_boolean = "rules/override-not-boolean.rs";
+    override_unused = "rules/override-unused.rs";
+    override_used = "rules/override-used.rs";
     package_added = "rules/package-added.rs";
     package_cycle = "rules/package-cycle.rs";
     package_name_case = "rules/package-name-case.rs";
@@ -205,6 +219,7 @@ rules! {
     promotion_impossible = "rules/promotion-impossible.rs";
     public_import_removed = "rules/public-import-removed.rs";
     range_invalid = "rules/range-invalid.rs";
+    reference_dangling = "rules/reference-dangling.rs";
     repeated_field_singular = "rules/repeated-field-singular.rs";
     replacement_unusable = "rules/replacement-unusable.rs";
     required_missing = "rules/required-missing.rs";
@@ -214,6 +229,7 @@ rules! {
     resource_changed = "rules/resource-changed.rs";
     resource_malformed = "rules/resource-malformed.rs";
     resource_reference_changed = "rules/resource-reference-changed.rs";
+    runtime_invalid = "rules/runtime-invalid.rs";
     sensitive_mark_removed = "rules/sensitive-mark-removed.rs";
     service_added = "rules/service-added.rs";
     service_host_changed = "rules/service-host-changed.rs";
@@ -242,6 +258,7 @@ rules! {
     waiver_expired = "rules/waiver-expired.rs";
     waiver_invalid = "rules/waiver-invalid.rs";
     waiver_unused = "rules/waiver-unused.rs";
+    work_in_progress_used = "rules/work-in-progress-used.rs";
     wrapper_default_changed = "rules/wrapper-default-changed.rs";
     wrong_type = "rules/wrong-type.rs";
     zero_value_changeable = "rules/zero-value-changeable.rs";

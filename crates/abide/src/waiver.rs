@@ -176,8 +176,8 @@ impl<'p> Waivers<'p> {
 }
 
 /// What is wrong with a waiver.
-struct Defect {
-    rule: &'static str,
+pub(crate) struct Defect {
+    pub(crate) rule: &'static str,
     message: String,
     at: Option<&'static str>,
     help: String,
@@ -185,7 +185,7 @@ struct Defect {
 }
 
 impl Defect {
-    fn finding(self, location: Location, element: &str, package: &str) -> Finding {
+    pub(crate) fn finding(self, location: Location, element: &str, package: &str) -> Finding {
         let mut finding = Finding::new(self.rule, location, package, element, self.message);
         finding.at = self.at.map(str::to_owned);
         finding.help(self.help).fact(self.fact);
@@ -194,7 +194,12 @@ impl Defect {
 }
 
 /// Whether a waiver is expired or matched nothing.
-fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<Defect> {
+pub(crate) fn state(
+    what: &str,
+    until: Option<Date>,
+    as_of: Date,
+    silent: bool,
+) -> Option<Defect> {
     if let Some(until) = until
         && as_of > until
     {
@@ -299,7 +304,7 @@ fn in_comments<'t>(
 
 /// Reads `abide:allow(RULE, until = "DATE"): REASON`. An error has the bytes of
 /// `words` that it is about.
-fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
+pub(crate) fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
     let at = |part: &str| {
         // Every part is a slice of `words`.
         let start = part.as_ptr() as usize - words.as_ptr() as usize;

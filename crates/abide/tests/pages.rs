@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide::{
-    Accepted, Check, Config, FeatureFile, Group, Lock, Options, Origin, REMEDIES, RULES, Records,
+    Accepted, Check, Config, FeatureFile, Group, InstanceFile, InstanceOptions, Lock, Options, Origin, REMEDIES, RULES, Records,
     Report, Rule, Severity, find_rule,
 };
 use abide_instance::{Instance, Notation, ReadOptions};
@@ -256,7 +256,13 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
     let read = ReadOptions { notation: Notation::Yaml, ty: None, dialect: None };
     let texts = case.instances.iter().map(|it| Instance::read(&new, it.as_bytes(), read));
     let instances: Vec<Instance> = texts.collect();
-    let judged = abide::check_instances(&new, &policy, options.as_of, &instances);
+    let files: Vec<InstanceFile<'_>> = instances
+        .iter()
+        .zip(&case.instances)
+        .map(|(instance, text)| InstanceFile { instance, text: text.as_bytes() })
+        .collect();
+    let judged = InstanceOptions::on(options.as_of);
+    let judged = abide::check_instances(&new, &policy, judged, &files);
     report.findings.extend(judged.findings);
 
     let mut expected = markers("abide.toml", &case.config, "#");

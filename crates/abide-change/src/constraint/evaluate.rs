@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use abide_schema::value::{self, MAX_NESTING, Value};
-use abide_schema::{Cardinality, Field, FieldId, Message, MessageId, Tree};
+use abide_schema::value::{self, Entry, MAX_NESTING, Value};
+use abide_schema::{Cardinality, Element, Field, FieldId, Message, MessageId, Tree};
+use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use super::acceptance::Acceptance;
@@ -23,6 +24,13 @@ pub struct Violation {
     pub reason: String,
     /// The field of the outermost message, with which the path begins.
     pub field: Option<FieldId>,
+    /// The full name of the field, oneof or message that has the constraint.
+    pub element: String,
+    /// The constraints of that field, as a person would write them; empty for other elements.
+    pub rules: Vec<String>,
+    /// Where the value stands, if it was read from a text: that of the message
+    /// around it where there is none.
+    pub span: Span,
 }
 
 /// The result of checking a value against the validation annotations of its type.
@@ -53,11 +61,12 @@ impl Evaluation {
 /// The meaning of `validate.rules` is that of protoc-gen-validate 1.3, the
 /// meaning of `buf.validate` that of the Python package protovalidate 2.1.
 pub fn evaluate(tree: &Tree, message: &value::Message) -> Evaluation {
-    Evaluator::new(tree).message(message)
+    Evaluator::new(tree).evaluate(message, Span::default())
 }
 
 /// Checks values of one tree, and caches the rules it has read.
-pub(super) struct Evaluator<'t> {
+#[derive(Debug)]
+pub struct Evaluator<'t> {
     pub(super) tree: &'t Tree,
     fields: RefCell<FxHashMap<FieldId, Rc<FieldLimits<'t>>>>,
     messages: RefCell<FxHashMap<MessageId, Rc<MessageLimits>>>,
@@ -70,7 +79,8 @@ pub(super) struct Evaluator<'t> {
 type Active = [bool; 2];
 
 impl<'t> Evaluator<'t> {
-    pub(super) fn new(tree: &'t Tree) -> Evaluator<'t> {
+    /// An evaluator that has read no rules yet.
+    pub fn new(tree: &'t Tree) -> Evaluator<'t> {
         Evaluator {
             tree,
             fields: RefCell::default(),
@@ -106,10 +116,15 @@ impl<'t> Evaluator<'t> {
     }
 
     pub(super) fn message(&self, message: &value::Message) -> Evaluation {
+        self.evaluate(message, Span::default())
+    }
+
+    /// Checks a value that stands at this place as [`evaluate`] does.
+    pub fn evaluate(&self, message: &value::Message, span: Span) -> Evaluation {
         let mut evaluation = Evaluation::default();
         let mut walk =
             EvaluationWalk { evaluator: self, out: &mut evaluation, field: None, depth: 0 };
-        walk.message(&message.normalized(self.tree), [true; 2], "");
+        walk.message(&message.normalized(self.tree), span, [true; 2], "");
         evaluation
     }
 
@@ -225,18 +240,29 @@ struct EvaluationWalk<'j, 't> {
 }
 
 impl<'t> EvaluationWalk<'_, 't> {
-    fn say(&mut self, path: &str, acceptance: Acceptance) {
+    fn say(&mut self, subject: Subject<'_, 't>, acceptance: Acceptance) {
         match acceptance {
             Acceptance::Accepted => {}
             Acceptance::Rejected(reason) => {
-                let (path, field) = (path.to_owned(), self.field);
-                self.out.violations.push(Violation { path, reason, field });
+                self.out.violations.push(Violation {
+                    path: subject.path.to_owned(),
+                    reason,
+                    field: self.field,
+                    element: subject.element.full_name(),
+                    rules: match subject.element {
+                        Element::Field(field) => facets(field).iter().map(Facet::written).collect(),
+                        _ => Vec::new(),
+                    },
+                    span: subject.span,
+                });
             }
-            Acceptance::Unknown(what) => self.out.unknown.push(format!("`{path}`: {what}")),
+            Acceptance::Unknown(what) => {
+                self.out.unknown.push(format!("`{}`: {what}", subject.path));
+            }
         }
     }
 
-    fn message(&mut self, message: &value::Message, active: Active, path: &str) {
+    fn message(&mut self, message: &value::Message, span: Span, active: Active, path: &str) {
         let ty = self.evaluator.tree.message(message.ty);
         let limits = self.evaluator.message_limits(ty);
         let active = [Dialect::Pgv, Dialect::Buf]
@@ -252,8 +278,8 @@ impl<'t> EvaluationWalk<'_, 't> {
             if outermost {
                 self.field = Some(field.id);
             }
-            let values: Vec<&Value> = message.of(field.id).map(|entry| &entry.value).collect();
-            self.field(field, &values, active, &below(field.name()));
+            let entries: Vec<&Entry> = message.of(field.id).collect();
+            self.field(field, &entries, span, active, &below(field.name()));
         }
         if outermost {
             self.field = None;
@@ -272,28 +298,46 @@ impl<'t> EvaluationWalk<'_, 't> {
             if required.is_some_and(|(dialect, _)| active[dialect as usize])
                 && !oneof.fields().any(is_set)
             {
-                said.push((below(oneof.name()), "it is required"));
+                said.push((below(oneof.name()), Element::Oneof(oneof), "it is required"));
             }
         }
+        let own = Element::Message(ty);
         if active[Dialect::Buf as usize] {
             for exclusive in &limits.exclusive {
                 let named = exclusive.fields.iter().filter_map(|name| ty.field_named(name));
                 let count = named.filter(|field| is_set(*field)).count();
                 if count > 1 || count == 0 && exclusive.required {
-                    said.push((path.to_owned(), "too many or too few of its fields are set"));
+                    let why = "too many or too few of its fields are set";
+                    said.push((path.to_owned(), own, why));
                 }
             }
             for (facet, _) in &limits.opaque {
-                self.say(path, Acceptance::Unknown(format!("`{facet}`")));
+                let subject = Subject { element: own, path, span };
+                self.say(subject, Acceptance::Unknown(format!("`{facet}`")));
             }
         }
-        for (path, why) in said {
-            self.say(&path, Acceptance::Rejected(why.to_owned()));
+        for (path, element, why) in said {
+            let subject = Subject { element, path: &path, span };
+            self.say(subject, Acceptance::Rejected(why.to_owned()));
         }
     }
 
-    fn field(&mut self, field: Field<'t>, values: &[&Value], active: Active, path: &str) {
+    /// Checks the entries of a field of a message that stands at `around`.
+    fn field(
+        &mut self,
+        field: Field<'t>,
+        entries: &[&Entry],
+        around: Span,
+        active: Active,
+        path: &str,
+    ) {
         let limits = self.evaluator.limits(field);
+        let values: Vec<&Value> = entries.iter().map(|entry| &entry.value).collect();
+        let span = match (entries, field.cardinality()) {
+            ([], _) => around,
+            ([.., entry], Cardinality::Singular) => entry.span,
+            ([entry, ..], Cardinality::Repeated | Cardinality::Map) => entry.key,
+        };
         let mut nested = active;
         for part in &limits.parts {
             let at = part.dialect as usize;
@@ -301,25 +345,35 @@ impl<'t> EvaluationWalk<'_, 't> {
                 continue;
             }
             nested[at] = !part.skip && !part.values.skip;
-            let acceptance = self.evaluator.contents(&limits, part, values);
-            self.say(path, acceptance);
+            let acceptance = self.evaluator.contents(&limits, part, &values);
+            self.say(Subject { element: Element::Field(field), path, span }, acceptance);
         }
-        for (index, value) in values.iter().filter_map(|it| it.as_message()).enumerate() {
+        for (index, entry) in entries.iter().enumerate() {
+            let Some(value) = entry.value.as_message() else { continue };
             let (path, inner) = match field.cardinality() {
-                Cardinality::Singular => (path.to_owned(), Some(value)),
-                Cardinality::Repeated => (format!("{path}[{index}]"), Some(value)),
+                Cardinality::Singular => (path.to_owned(), Some((value, entry.span))),
+                Cardinality::Repeated => (format!("{path}[{index}]"), Some((value, entry.span))),
                 Cardinality::Map => {
                     let inner = value.numbered(self.evaluator.tree, 2);
-                    (format!("{path}[{index}]"), inner.and_then(|it| it.value.as_message()))
+                    let inner = inner.and_then(|it| Some((it.value.as_message()?, it.span)));
+                    (format!("{path}[{index}]"), inner)
                 }
             };
-            if let Some(inner) = inner {
+            if let Some((inner, span)) = inner {
                 self.depth += 1;
-                self.message(inner, nested, &path);
+                self.message(inner, span, nested, &path);
                 self.depth -= 1;
             }
         }
     }
+}
+
+/// What a verdict is about.
+#[derive(Clone, Copy)]
+struct Subject<'p, 't> {
+    element: Element<'t>,
+    path: &'p str,
+    span: Span,
 }
 
 /// The distinct reasons for which a value is rejected, by field.

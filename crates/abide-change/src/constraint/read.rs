@@ -92,6 +92,11 @@ impl Facet {
         format!("{}{key}", self.prefix())
     }
 
+    /// The rule as a person would write it.
+    pub(super) fn written(&self) -> String {
+        format!("{}: {}", self.path, self.text())
+    }
+
     /// Its literals as a person would write them.
     pub(super) fn text(&self) -> String {
         if let ("defined_only", true) = (self.key(), self.literals.len() > 1) {

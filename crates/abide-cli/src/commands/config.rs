@@ -60,7 +60,13 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     progress.step(format!("judging {} files", files.len()));
     let policy = &settings.config.policy;
     let as_of = global.as_of.unwrap_or_else(today);
-    let mut report = abide::check_instances(&loaded.tree, policy, as_of, &instances);
+    let judged: Vec<abide::InstanceFile<'_>> = instances
+        .iter()
+        .zip(&files)
+        .map(|(instance, file)| abide::InstanceFile { instance, text: &file.bytes })
+        .collect();
+    let options = abide::InstanceOptions::on(as_of);
+    let mut report = abide::check_instances(&loaded.tree, policy, options, &judged);
     selection.select(&mut report);
     let failed = report.errors > 0;
     let texts: Vec<TextFile> = files.into_iter().map(InstanceFile::shown).collect();

@@ -81,6 +81,22 @@ impl Layers {
         found
     }
 
+    /// One layer alone: the files below a folder.
+    pub fn of_folder(root: &str) -> Layers {
+        let source = LayerSource::Disk(DiskLayer { symlink_root: root.into(), folder: "".into() });
+        let mut found = Layers { is_declared: true, ..Layers::default() };
+        found.push(root, Span::default(), source);
+        found
+    }
+
+    /// One layer alone: the keys of a `google.protobuf.Struct`.
+    pub fn of_struct(tree: &Tree, name: &str, fields: &Message) -> Layers {
+        let mut found = Layers { is_declared: true, ..Layers::default() };
+        let values = found.values(tree, fields);
+        found.push(name, Span::default(), values);
+        found
+    }
+
     /// The declared layers, without those that are refused.
     pub fn layers(&self) -> &[Layer] {
         &self.layers

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use abide_instance::{Document, Instance, walk};
+use abide_instance::{Dialect, Document, walk};
 use abide_schema::Tree;
 use abide_schema::value::ReadError;
-use jiff::civil::Date;
 
 use crate::finding::{Finding, FindingLabel, Severity};
+use crate::instance_path::path_of;
+use crate::instance_set::{InstanceFile, InstanceOptions, InstanceSet};
+use crate::instance_waivers::InstanceWaivers;
 use crate::location::Origin;
 use crate::options::{Options, RuleScope};
+use crate::overrides::bootstrap_of;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::rule::{Check, Context, InstanceCheck, InstanceContext, Rule, Sink};
@@ -19,12 +22,11 @@ use crate::waiver::Waivers;
 use super::weighing::apply_severities;
 
 /// Judges instances of the messages of a tree, in the order of their numbers.
-/// The day is that of the check: it decides about the phases of deprecations.
 pub fn check_instances(
     tree: &Tree,
     policy: &Policy,
-    as_of: Date,
-    instances: &[Instance],
+    options: InstanceOptions<'_>,
+    files: &[InstanceFile<'_>],
 ) -> Report {
     let rules: Vec<(&'static Rule, InstanceCheck)> = RULES
         .iter()
@@ -34,31 +36,59 @@ pub fn check_instances(
             _ => None,
         })
         .collect();
+    let set = InstanceSet::of(tree, files, options);
     let mut findings = Vec::new();
-    for (file, instance) in (0..).zip(instances) {
-        let context = InstanceContext { tree, policy, as_of, file };
-        let found = findings.len();
-        findings.extend(problems(&context, &rules, "", &instance.errors));
-        findings.extend(problems(&context, &rules, "", &instance.liberties));
-        for document in &instance.documents {
-            findings.extend(document_findings(&context, &rules, document));
+    for ((number, file), overrides) in (0..).zip(files).zip(&set.overrides) {
+        let context = InstanceContext {
+            tree,
+            policy,
+            options,
+            file: number,
+            overrides,
+            is_bootstrap: false,
+            dialect: Dialect::Protobuf,
+        };
+        findings.extend(problems(&context, &rules, "", &file.instance.errors));
+        findings.extend(problems(&context, &rules, "", &file.instance.liberties));
+        for document in &file.instance.documents {
+            let is_bootstrap = bootstrap_of(tree, document).is_some();
+            let context = InstanceContext { is_bootstrap, dialect: document.dialect, ..context };
+            let mut found = document_findings(&context, &rules, document);
+            for finding in &mut found {
+                locate(tree, document, finding);
+            }
+            findings.extend(found);
         }
-        let own = &mut findings[found..];
-        own.sort_by(|a, b| {
-            let key = |it: &Finding| (it.location.span.start, it.location.span.end, it.rule);
-            key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
-        });
     }
+    for (rule, check) in &rules {
+        if let (InstanceCheck::Run(check), Some(overrides)) = (check, set.overrides.first()) {
+            let (file, is_bootstrap, dialect) = (0, false, Dialect::Protobuf);
+            let context =
+                InstanceContext { tree, policy, options, file, overrides, is_bootstrap, dialect };
+            let mut sink = Sink::of(rule);
+            check(&context, &set, &mut sink);
+            findings.extend(sink.into_findings());
+        }
+    }
+    findings.sort_by(|a, b| {
+        let key = |it: &Finding| (it.location, it.rule);
+        key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
+    });
     // What aliases of YAML repeat is written once.
     findings.dedup();
     number(&mut findings);
     // No rule about the tree runs, so nothing of it is prepared.
-    let options = Options { scope: RuleScope::Changes, ..Options::on(as_of) };
-    let context = Context::new(tree, policy, options);
-    let spared = Waivers::of(&context).take(&context, &mut findings);
+    let run = Options { scope: RuleScope::Changes, ..Options::on(options.as_of) };
+    let context = Context::new(tree, policy, run);
+    let mut spared = Waivers::of(&context).take(&context, &mut findings);
+    let mut waivers = InstanceWaivers::of(tree, files);
+    spared.extend(waivers.take(&mut findings, options.as_of));
+    let ran = |rule: &Rule| rules.iter().any(|(it, _)| it.id == rule.id);
+    findings.extend(waivers.findings(options.as_of, &ran));
+    findings.sort_by_key(|it| (it.location, it.rule));
     apply_severities(&context, &mut findings);
     let mut report = Report {
-        files: instances.len(),
+        files: files.len(),
         waived: spared.len(),
         findings,
         spared,
@@ -66,6 +96,14 @@ pub fn check_instances(
     };
     report.retain(|finding| finding.severity >= Severity::Note);
     report
+}
+
+/// Adds to the facts of a finding the way to what it is about.
+fn locate(tree: &Tree, document: &Document, finding: &mut Finding) {
+    if let Some(message) = document.message() {
+        let path = path_of(tree, message, finding.location.span);
+        finding.facts.extend((!path.is_empty()).then_some(path));
+    }
 }
 
 /// Tells apart findings with the same facts: accepting one does not accept the next.
@@ -80,8 +118,8 @@ fn number(findings: &mut [Finding]) {
     }
 }
 
-fn document_findings(
-    context: &InstanceContext<'_>,
+fn document_findings<'t>(
+    context: &InstanceContext<'t>,
     rules: &[(&'static Rule, InstanceCheck)],
     document: &Document,
 ) -> Vec<Finding> {
@@ -94,7 +132,7 @@ fn document_findings(
     for (rule, check) in rules {
         let mut sink = Sink::of(rule);
         match check {
-            InstanceCheck::Problem(_) => {}
+            InstanceCheck::Problem(_) | InstanceCheck::Run(_) => {}
             InstanceCheck::Document(check) => check(context, document, &mut sink),
             InstanceCheck::Visit(check) => {
                 if let Some(message) = document.message() {

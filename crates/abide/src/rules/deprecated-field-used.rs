@@ -1,5 +1,4 @@
 use abide_instance::{Met, Visit};
-use abide_schema::Element;
 
 use crate::finding::Severity;
 use crate::instance_use::{UsePhase, report_use};
@@ -19,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    let Met::Field(field) = visit.met else { return };
-    let used = Element::Field(field);
-    report_use(context, visit, used, UsePhase::Deprecated, sink);
+    if let Met::Field(_) = visit.met {
+        report_use(context, visit, UsePhase::Deprecated, sink);
+    }
 }

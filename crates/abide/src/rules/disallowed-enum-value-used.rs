@@ -1,5 +1,4 @@
 use abide_instance::{Met, Visit};
-use abide_schema::Element;
 
 use crate::finding::Severity;
 use crate::instance_use::{UsePhase, report_use};
@@ -19,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    let (Met::EnumValue(_, value) | Met::ImplicitEnumValue(_, value)) = visit.met else { return };
-    let used = Element::EnumValue(value);
-    report_use(context, visit, used, UsePhase::Disallowed, sink);
+    if let Met::EnumValue(..) | Met::ImplicitEnumValue(..) = visit.met {
+        report_use(context, visit, UsePhase::Disallowed, sink);
+    }
 }

@@ -2,6 +2,7 @@ use abide_instance::Document;
 use abide_schema::value::{LackedBy, ReadErrorKind};
 
 use crate::finding::Severity;
+use crate::instance_past::Past;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 use crate::suggestion::nearest;
 
@@ -28,7 +29,9 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
         let package = item.file().package().name();
         let finding = sink.report(context.at(unknown.key), package, &owner, text);
         finding.fact(name.clone());
-        if let Some(near) = nearest(name, item.values().map(|value| value.name())) {
+        if let Some(past) = Past::of_enum_value(context, item, name) {
+            finding.why(past.why).help(past.help);
+        } else if let Some(near) = nearest(name, item.values().map(|value| value.name())) {
             finding.help(format!("did you mean `{near}`?"));
         }
     }

@@ -1,0 +1,43 @@
+use std::collections::BTreeMap;
+
+use crate::counted::counted;
+use crate::finding::Severity;
+use crate::instance_overrides::override_places;
+use crate::instance_set::InstanceSet;
+use crate::instance_overrides::deprecated_uses;
+use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
+
+pub(super) static RULE: Rule = Rule {
+    id: "override-used",
+    summary: "an override that decides about a deprecated element",
+    group: Group::Instance,
+    severity: Some(Severity::Note),
+    since: "0.1.0",
+    aliases: &[],
+    aliases_by_case: &[],
+    spares_work_in_progress: false,
+    page: include_str!("override-used.md"),
+    check: Check::Instance(InstanceCheck::Run(check)),
+};
+
+fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Sink) {
+    let mut decided: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for used in deprecated_uses(context, set) {
+        if let Some((key, setting)) = used.decision.by {
+            let place = (key, setting.file, setting.span.start);
+            decided.entry(place).or_default().push(used);
+        }
+    }
+    for place in override_places(set) {
+        let key = (place.key, place.setting.file, place.setting.span.start);
+        let Some(uses) = decided.get(&key) else { continue };
+        let verb = if uses[0].decision.is_allowed { "allows" } else { "refuses" };
+        let mut names: Vec<String> = uses.iter().map(|it| it.element.full_name()).collect();
+        names.sort();
+        names.dedup();
+        let many = counted(uses.len(), "use");
+        let text = format!("the runtime key `{}` {verb} {many} of what is deprecated", place.key);
+        let finding = sink.report(place.location, "", place.key, text);
+        finding.why(format!("it decides about `{}`", names.join("`, `")));
+    }
+}
