@@ -9,6 +9,7 @@ mod format;
 mod lsp;
 mod owners;
 mod packaging;
+mod plugin;
 
 use std::path::PathBuf;
 
@@ -33,6 +34,7 @@ pub(crate) use self::format::FormatArgs;
 pub(crate) use self::lsp::LspArgs;
 pub(crate) use self::owners::OwnersArgs;
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
+pub(crate) use self::plugin::{PluginArgs, PluginTool};
 
 /// What SOURCE may be: a line for each kind.
 fn sources() -> String {
@@ -75,6 +77,21 @@ const UNUSED: &[(&str, &[&str])] = &[
         &["config", "preset", "as_of", "follow_links", "root", "jobs", "color", "quiet", "verbose"],
     ),
     ("owners", &["as_of", "verbose"]),
+    (
+        "plugin",
+        &[
+            "config",
+            "preset",
+            "output",
+            "as_of",
+            "follow_links",
+            "root",
+            "jobs",
+            "color",
+            "quiet",
+            "verbose",
+        ],
+    ),
     ("rules", &["as_of", "follow_links", "root", "jobs", "quiet", "verbose"]),
 ];
 
@@ -401,6 +418,9 @@ pub(crate) enum Command {
     /// Answer an editor: a language server on standard input and output
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", lsp::HELP))]
     Lsp(LspArgs),
+    /// Answer buf or protoc, as one of their plugins
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", plugin::HELP))]
+    Plugin(PluginArgs),
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {

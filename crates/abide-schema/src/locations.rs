@@ -95,6 +95,14 @@ impl DescriptorLocations {
         Some((start, locations.last()?.end.max(start)))
     }
 
+    /// The path of the first location of a span of this file, as
+    /// `SourceCodeInfo.Location.path` describes it; empty for no location.
+    pub fn path_at(&self, span: Span) -> Vec<u32> {
+        let index = self.index();
+        let locations = index.locations.get(span.range()).unwrap_or_default();
+        if locations.is_empty() { Vec::new() } else { index.path(span.start).to_vec() }
+    }
+
     /// Where the serialised source info stands in the file's bytes.
     pub(crate) fn serialised(&self) -> Option<Span> {
         self.source_info
