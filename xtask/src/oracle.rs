@@ -16,6 +16,7 @@ mod judged;
 mod layout;
 mod moving;
 mod peers;
+mod plugins;
 mod protovalidate;
 mod release;
 mod requirements;
@@ -42,6 +43,7 @@ const PARTS: &[&str] = &[
     "history",
     "findings",
     "editor",
+    "plugins",
     "verdicts",
     "breaking",
     "moving",
@@ -105,6 +107,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     }
 
     let archives = corpora::archives(place)?;
+    if wanted("plugins") {
+        agreed &= plugins::run(&archives, &protoc, &abide, show)?;
+    }
     let mut corpora = Vec::new();
     let hashed = wanted("hash");
     if hashed || wanted("own") {
