@@ -17,6 +17,7 @@ mod judged;
 mod layout;
 mod moving;
 mod peers;
+mod plugins;
 mod protovalidate;
 mod release;
 mod requirements;
@@ -44,6 +45,7 @@ const PARTS: &[&str] = &[
     "history",
     "findings",
     "editor",
+    "plugins",
     "verdicts",
     "breaking",
     "moving",
@@ -121,6 +123,9 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     }
 
     let archives = corpora::archives(place)?;
+    if wanted("plugins") {
+        agreed &= plugins::run(&archives, &protoc, &abide, show)?;
+    }
     let mut corpora = Vec::new();
     let hashed = wanted("hash");
     if hashed || wanted("own") {

@@ -10,6 +10,7 @@ mod lsp;
 mod owners;
 mod packaging;
 mod runtime;
+mod plugin;
 
 use std::path::PathBuf;
 
@@ -35,6 +36,7 @@ pub(crate) use self::lsp::LspArgs;
 pub(crate) use self::owners::OwnersArgs;
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
 pub(crate) use self::runtime::{RuntimeArgs, RuntimeCommand, RuntimeShowArgs};
+pub(crate) use self::plugin::{PluginArgs, PluginTool};
 
 /// What SOURCE may be: a line for each kind.
 fn sources() -> String {
@@ -78,6 +80,21 @@ const UNUSED: &[(&str, &[&str])] = &[
     ),
     ("owners", &["as_of", "verbose"]),
     ("runtime", &["as_of", "jobs", "preset", "verbose"]),
+    (
+        "plugin",
+        &[
+            "config",
+            "preset",
+            "output",
+            "as_of",
+            "follow_links",
+            "root",
+            "jobs",
+            "color",
+            "quiet",
+            "verbose",
+        ],
+    ),
     ("rules", &["as_of", "follow_links", "root", "jobs", "quiet", "verbose"]),
 ];
 
@@ -407,6 +424,9 @@ pub(crate) enum Command {
     /// Answer an editor: a language server on standard input and output
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", lsp::HELP))]
     Lsp(LspArgs),
+    /// Answer buf or protoc, as one of their plugins
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", plugin::HELP))]
+    Plugin(PluginArgs),
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {

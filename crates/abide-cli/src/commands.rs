@@ -25,6 +25,7 @@ mod made_files;
 mod outcome;
 mod owners;
 mod packaging;
+mod plugin;
 mod release;
 mod runtime;
 mod selection;
@@ -72,6 +73,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Owners(args) => owners::owners(&cli.global, args),
         Command::Format(args) => format::format(&cli.global, args),
         Command::Lsp(args) => Ok(lsp::lsp(&cli.global, args)),
+        Command::Plugin(args) => return plugin::plugin(args),
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, *format, *imports)
         }

@@ -10,6 +10,7 @@ mod history;
 mod load;
 mod lsp;
 mod owners_file;
+mod plugin;
 mod printable;
 mod progress;
 mod render;
@@ -23,8 +24,13 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
+pub use plugin::launch;
+
 /// Runs the command line of this process and returns its exit status.
 pub fn main() -> ExitCode {
+    if let Some(plugin) = plugin::Plugin::of_this_process() {
+        return plugin.run(&std::env::args().skip(1).collect::<Vec<_>>());
+    }
     // clap prints help and usage errors itself, and exits with status 0 or 2.
     let matches = args::Cli::documented().get_matches();
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

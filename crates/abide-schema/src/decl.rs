@@ -665,6 +665,15 @@ impl FileDecl {
         }
     }
 
+    /// A span that lies inside those of everything that encloses it. In a text that
+    /// is the span itself.
+    pub fn extent(&self, span: Span) -> Span {
+        match &self.origin {
+            Origin::Source(_) => span,
+            Origin::Descriptor(locations) => locations.extent(span),
+        }
+    }
+
     /// Whether a message, an enum or a service has this simple name, at whatever
     /// depth.
     pub fn declares_type(&self, name: &str) -> bool {

@@ -14,6 +14,9 @@ pub enum Edition {
 }
 
 impl Edition {
+    /// The newest one.
+    pub const NEWEST: Edition = Edition::Edition2024;
+
     /// The number of the edition in `google.protobuf.Edition`.
     pub const fn number(self) -> i32 {
         match self {

@@ -5,7 +5,9 @@ use std::sync::{Arc, OnceLock};
 use abide_syntax::{Position, Span};
 
 use crate::comments::{AttachedComments, Comment};
-use crate::descriptor_number::{enumeration, field, location, message, method, source_info, value};
+use crate::descriptor_number::{
+    enumeration, field, file, location, message, method, source_info, value,
+};
 use crate::part::{Node, Part};
 use crate::wire::{Payload, WireError, WireReader};
 
@@ -93,6 +95,46 @@ impl DescriptorLocations {
         // Source info may be made up: no place ends before it begins.
         let start = locations.first()?.start;
         Some((start, locations.last()?.end.max(start)))
+    }
+
+    /// The path of the first location of a span of this file, as
+    /// `SourceCodeInfo.Location.path` describes it; empty for no location.
+    pub fn path_at(&self, span: Span) -> Vec<u32> {
+        let index = self.index();
+        let locations = index.locations.get(span.range()).unwrap_or_default();
+        if locations.is_empty() { Vec::new() } else { index.path(span.start).to_vec() }
+    }
+
+    /// The elements inside a span of this file, as a span that lies inside those of
+    /// what encloses it. Spans themselves do not nest: each counts locations, and
+    /// an element has only one.
+    pub(crate) fn extent(&self, span: Span) -> Span {
+        let index = self.index();
+        let path = self.path_at(span);
+        let path_of = |location: u32| index.path(location);
+        let start = index.by_path.partition_point(|&it| path_of(it) < &path[..]);
+        let inside = index.by_path[start..].partition_point(|&it| path_of(it).starts_with(&path));
+        Span::new(start as u32, (start + inside) as u32)
+    }
+
+    /// Whether a text is in any comment, or looks as if it were.
+    pub fn mentions(&self, text: &str) -> bool {
+        let Some(span) = self.source_info else { return false };
+        memchr::memmem::find(span.of(&self.bytes), text.as_bytes()).is_some()
+    }
+
+    /// The comments with the span of what each is attached to; `None` where that is
+    /// the `syntax`, `edition` or `package` statement of the file.
+    pub fn comments_with_spans(&self) -> impl Iterator<Item = (Option<Span>, AttachedComments)> {
+        let index = self.index();
+        index.locations.iter().zip(0..).filter_map(move |(location, at)| {
+            // The index holds locations that were read to their end.
+            let comments = read_comments(&self.bytes, location.record).unwrap_or_default();
+            let is_of_file =
+                matches!(index.path(at), [file::SYNTAX | file::EDITION | file::PACKAGE]);
+            let span = (!is_of_file).then(|| Span::new(at, at + 1));
+            (comments != AttachedComments::default()).then_some((span, comments))
+        })
     }
 
     /// Where the serialised source info stands in the file's bytes.

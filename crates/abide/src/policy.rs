@@ -14,7 +14,7 @@ use crate::finding::{ChangeFacts, Finding, Severity};
 use crate::group::RuleDefaults;
 use crate::lint_policy::LintPolicy;
 use crate::phases::Phases;
-use crate::severities::{FindingScope, Layers, RuleSettings};
+use crate::severities::{FindingScope, Layer, Layers, Levels, RuleSettings};
 use crate::weight::Weight;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
@@ -354,6 +354,15 @@ impl Policy {
     /// Whether only the next major version may remove a deprecated element.
     pub fn waits_for_major(&self, element: Element<'_>) -> bool {
         self.is_bound(element.package().name()) && self.deprecation.removal == Removal::Never
+    }
+
+    /// Turns on the rules that are off in the whole tree, as errors: whoever asks for a rule by
+    /// name means it.
+    pub fn turn_on(&mut self, rules: impl Iterator<Item = RuleDefaults>) {
+        let off = rules.filter(|rule| self.settings(*rule).whole.0.is_none());
+        let rules = off.map(|rule| (rule.id, Some(Severity::Error))).collect();
+        let levels = Levels { rules, ..Levels::default() };
+        self.layers.push(Layer { levels, ..Layer::default() });
     }
 
     /// Whether any finding of the rule can be reported.

@@ -7,6 +7,7 @@
 //! the alias `buf:ID`, where they count for buf: above `package`, only for findings
 //! about the statement itself. [`linter_comments`] has those of other linters.
 
+mod descriptor_comments;
 mod linter_comments;
 mod scopes;
 
@@ -227,7 +228,9 @@ fn in_comments<'t>(
     file: File<'t>,
 ) -> Option<(File<'t>, Vec<Waiver>, Vec<Finding>)> {
     let decl = file.decl();
-    let text = decl.source_text()?;
+    let Some(text) = decl.source_text() else {
+        return descriptor_comments::waivers(context, file);
+    };
     let marked = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
     // One search tells most texts without a comment of any linter.
     let may_lint = marked("lint");

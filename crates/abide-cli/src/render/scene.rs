@@ -213,6 +213,13 @@ impl<'a> Scene<'a> {
         Lines { path: text.name(), prefix, range: text.range(location.span) }
     }
 
+    /// A place as compilers write it: `FILE:LINE:COLUMN`, or without lines the file alone.
+    pub(crate) fn place(&self, location: &Location) -> String {
+        let lines = self.lines(location);
+        let start = lines.range.map(|(start, _)| format!(":{}:{}", start.line, start.column));
+        lines.full_path() + &start.unwrap_or_default()
+    }
+
     /// The findings to show, by the paths of their files.
     pub(super) fn by_path<'r>(&self, report: &'r Report) -> BTreeMap<String, Vec<&'r Finding>> {
         let mut files: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();

@@ -48,9 +48,11 @@ impl Unready {
         let file = tree.file(place.file);
         let spans = self.0.entry(place.file).or_insert_with(|| {
             let unready = file.elements().filter(|it| it.work_in_progress().is_some());
-            NestedSpans::of(unready.map(|it| (it.place(Part::Whole).span, ())))
+            let extent = |it: Element<'_>| file.decl().extent(it.place(Part::Whole).span);
+            NestedSpans::of(unready.map(|it| (extent(it), ())))
         });
-        file.work_in_progress().is_some() || spans.around(place.span).next().is_some()
+        let extent = file.decl().extent(place.span);
+        file.work_in_progress().is_some() || spans.around(extent).next().is_some()
     }
 }
 
@@ -61,11 +63,13 @@ struct Holders<'t>(FxHashMap<FileId, NestedSpans<Message<'t>>>);
 impl<'t> Holders<'t> {
     /// The old place of the message that something is added to.
     fn before(&mut self, context: &Context<'t>, added: Place) -> Option<Place> {
+        let file = context.tree.file(added.file);
         let messages = self.0.entry(added.file).or_insert_with(|| {
-            let place = |it: Message<'t>| Element::Message(it).place(Part::Whole).span;
-            NestedSpans::of(context.tree.file(added.file).all_messages().map(|it| (place(it), it)))
+            let extent =
+                |it: Message<'t>| file.decl().extent(Element::Message(it).place(Part::Whole).span);
+            NestedSpans::of(file.all_messages().map(|it| (extent(it), it)))
         });
-        let holder = messages.around(added.span).next()?;
+        let holder = messages.around(file.decl().extent(added.span)).next()?;
         let before = context.diff()?.old_message(*holder)?;
         Some(Element::Message(before).place(Part::Whole))
     }

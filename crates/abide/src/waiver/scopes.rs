@@ -54,7 +54,9 @@ impl WaiverScopes {
             let (mut whole, mut parts, mut beginnings) = (Vec::new(), Vec::new(), Vec::new());
             for number in numbers {
                 match waivers[number].reach {
-                    Reach::Whole(Covers::Span(span)) => parts.push((span, number)),
+                    Reach::Whole(Covers::Span(span)) => {
+                        parts.push((tree.file(file).decl().extent(span), number));
+                    }
                     Reach::Whole(Covers::File) => whole.push(number),
                     Reach::Beginnings(span) => beginnings.push((span, number)),
                 }
@@ -73,7 +75,8 @@ impl WaiverScopes {
         if self.0.is_empty() {
             return covering;
         }
-        let package = tree.file(place.file).package();
+        let file = tree.file(place.file);
+        let package = file.package();
         // A finding that buf does not have may be one that its rule nearly has.
         let of_rule = find_rule(finding.rule).map_or(&[][..], |rule| rule.aliases);
         let aliases = if finding.aliases.is_empty() { of_rule } else { &finding.aliases };
@@ -81,7 +84,7 @@ impl WaiverScopes {
             let Some(of_rules) = self.0.get(*rules) else { continue };
             if let Some(in_file) = of_rules.in_files.get(&place.file) {
                 covering.extend(&in_file.whole);
-                covering.extend(in_file.parts.around(place.span));
+                covering.extend(in_file.parts.around(file.decl().extent(place.span)));
                 let start = place.span.start;
                 let begins = |(span, _): &&(Span, usize)| (span.start..span.end).contains(&start);
                 covering.extend(in_file.beginnings.iter().filter(begins).map(|(_, it)| it));

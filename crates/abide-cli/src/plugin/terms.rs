@@ -1,0 +1,148 @@
+//! What descriptors from another tool are judged by, and the judgement.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use abide::{Accepted, Config, Lock, Options, Records, Report, RuleScope};
+use abide_schema::{FileDecl, Tree};
+use jiff::civil::Date;
+
+use crate::error::Error;
+use crate::render::{Look, Scene, TextFile, config_errors};
+use crate::settings::{ACCEPTED, find_preset, today};
+use crate::source::LOCK;
+
+/// The options that the plugins have in common, as the other tool passes them.
+#[derive(Default)]
+pub(super) struct TermOptions {
+    /// A preset, instead of the one that the configuration names.
+    pub(super) preset: Option<String>,
+    /// The path of an `abide.toml`. Without it none is read, wherever the tool runs.
+    pub(super) config: Option<PathBuf>,
+    /// The day of the check.
+    pub(super) as_of: Option<String>,
+}
+
+impl TermOptions {
+    /// Their names, for messages.
+    pub(super) const NAMES: &str = "`preset`, `config`, `as_of`";
+
+    /// Sets the option with this name; `None` if there is no such option.
+    pub(super) fn set(&mut self, key: &str, value: &str) -> Option<()> {
+        match key {
+            "preset" => self.preset = Some(value.to_owned()),
+            "config" => self.config = Some(value.into()),
+            "as_of" => self.as_of = Some(value.to_owned()),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// What descriptors are judged by: a preset, or an `abide.toml` and what is beside it.
+pub(super) struct Terms {
+    /// The policy, and the baseline that it names.
+    pub(super) config: Config,
+    file: Option<TextFile>,
+    accepted: Option<(Accepted, TextFile)>,
+    lock: Option<Lock>,
+    as_of: Date,
+}
+
+impl Terms {
+    /// Reads what the options name.
+    pub(super) fn read(options: &TermOptions) -> Result<Terms, Error> {
+        let preset = options.preset.as_deref().map(find_preset).transpose()?;
+        let as_of = options.as_of.as_deref().map(day).transpose()?;
+        let mut terms = Terms {
+            config: Config::of_preset(preset.unwrap_or_default()),
+            file: None,
+            accepted: None,
+            lock: None,
+            as_of: as_of.unwrap_or_else(today),
+        };
+        let Some(path) = &options.config else { return Ok(terms) };
+        let file = TextFile { name: path.display().to_string(), text: text(path)? };
+        terms.config = Config::parse(&file.text, preset)
+            .map_err(|errors| Error::Config(config_errors(&errors, &file, false)))?;
+        terms.file = Some(file);
+        let beside = |name: &str| {
+            let path = path.with_file_name(name);
+            let file = |text| TextFile { name: path.display().to_string(), text };
+            path.is_file().then(|| text(&path).map(file)).transpose()
+        };
+        if let Some(file) = beside(ACCEPTED)? {
+            let accepted = Accepted::parse(&file.text)
+                .map_err(|errors| Error::Config(config_errors(&errors, &file, false)))?;
+            terms.accepted = Some((accepted, file));
+        }
+        if let Some(file) = beside(LOCK)? {
+            let lock = Lock::parse(&file.text)
+                .map_err(|errors| Error::Config(config_errors(&errors, &file, false)))?;
+            terms.lock = Some(lock);
+        }
+        Ok(terms)
+    }
+
+    /// Judges a tree, and what changed since an old one. A part of the configured tree is taken for
+    /// what it is: nothing is said of waivers that concern the rest.
+    pub(super) fn judge(&self, tree: &Tree, old: Option<&Tree>, scope: RuleScope) -> Report {
+        let options = Options {
+            scope,
+            baseline: old,
+            accepted: self.accepted.as_ref().map(|(accepted, _)| accepted),
+            records: Records {
+                version_in: self.config.version_in,
+                lock: self.lock.as_ref(),
+                released: None,
+                history: None,
+            },
+            partial: true,
+            ..Options::on(self.as_of)
+        };
+        abide::check(tree, &self.config.policy, options)
+    }
+
+    /// What reports about a tree are rendered with.
+    pub(super) fn scene<'a>(&'a self, tree: &'a Tree, old: Option<&'a Tree>) -> Scene<'a> {
+        let look =
+            Look { color: false, is_terminal: false, width: 100, quiet: false, verbose: false };
+        Scene {
+            tree,
+            old,
+            config: self.file.as_ref(),
+            accepted: self.accepted.as_ref().map(|(_, file)| file),
+            features: &[],
+            instances: &[],
+            touched: &[],
+            prefix: "",
+            config_prefix: "",
+            look,
+        }
+    }
+}
+
+fn day(text: &str) -> Result<Date, Error> {
+    text.parse().map_err(|_| Error::Usage(format!("`as_of={text}` is not a day (YYYY-MM-DD)")))
+}
+
+fn text(path: &Path) -> Result<String, Error> {
+    let what = || format!("cannot read `{}`", path.display());
+    std::fs::read_to_string(path).map_err(|error| Error::File { what: what(), error })
+}
+
+/// Reads one serialised FileDescriptorProto.
+pub(super) fn declarations(file: &[u8]) -> Result<FileDecl, String> {
+    // A FileDescriptorSet with this file alone: its field 1, and the length as a varint.
+    let mut set = vec![0x0a];
+    let mut length = file.len();
+    while length >= 0x80 {
+        set.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    set.push(length as u8);
+    set.extend(file);
+    let files = FileDecl::from_descriptor_set(&Arc::from(set));
+    let files = files.map_err(|error| format!("not a FileDescriptorProto: {error}"))?;
+    files.into_iter().next().ok_or_else(|| "a request with a file that is too large".to_owned())
+}
