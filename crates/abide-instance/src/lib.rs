@@ -8,10 +8,14 @@
 mod instance;
 mod kinds;
 mod notation;
+mod translate;
 mod walk;
 mod yaml;
 
 pub use instance::{Document, Instance, ReadOptions};
 pub use kinds::{Kind, kind_of};
 pub use notation::{Dialect, Notation};
+pub use translate::{
+    Change, Fault, Loss, Migration, Translated, Translator, VersionMapping, Way,
+};
 pub use walk::{Met, Visit, walk};
