@@ -8,7 +8,9 @@
 mod instance;
 mod kinds;
 mod notation;
+mod rewrite;
 mod translate;
+mod translated_text;
 mod walk;
 mod yaml;
 
@@ -18,4 +20,5 @@ pub use notation::{Dialect, Notation};
 pub use translate::{
     Change, Fault, Loss, Migration, Translated, Translator, VersionMapping, Way,
 };
+pub use translated_text::{Carried, CarriedDocument, carry_text};
 pub use walk::{Met, Visit, walk};

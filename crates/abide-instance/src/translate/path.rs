@@ -165,7 +165,10 @@ pub(super) fn put(
             return Err(format!("`{}` is set as well, and wins", field.name()));
         }
         message.entries.extend(
-            values.into_iter().map(|it| Entry { field: field.id, key, ..it }),
+            values.into_iter().map(|it| {
+                let key = if key.is_empty() { it.key } else { key };
+                Entry { field: field.id, key, ..it }
+            }),
         );
         return Ok(());
     }
