@@ -9,6 +9,7 @@ mod format;
 mod lsp;
 mod owners;
 mod packaging;
+mod translation;
 
 use std::path::PathBuf;
 
@@ -27,6 +28,7 @@ use self::examples::{
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
 pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand};
+pub(crate) use self::translation::TranslationArgs;
 pub(crate) use self::deprecations::DeprecationsArgs;
 pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;

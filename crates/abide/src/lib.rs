@@ -93,7 +93,7 @@ pub use element_life::{
 };
 pub use engine::fixing::{FixRequest, Fixed, RefusedFix, fix};
 pub use engine::hindrances::{early_release, hindrances, lossy_release};
-pub use engine::instances::check_instances;
+pub use engine::instances::{check_instances, check_translations};
 pub use engine::judging::check;
 pub use engine::version_plan::plan;
 pub use features::FeatureFile;

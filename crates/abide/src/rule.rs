@@ -116,6 +116,9 @@ pub enum InstanceCheck {
     Problem(&'static [ReadErrorKind]),
     /// Every document.
     Document(for<'t> fn(&InstanceContext<'t>, &Document, &mut Sink)),
+    /// What a translation to another version has no place for. The rule only names and documents
+    /// it.
+    Loss,
     /// Everything that a document of a known type holds.
     Visit(for<'t> fn(&InstanceContext<'t>, Visit<'t, '_>, &mut Sink)),
 }

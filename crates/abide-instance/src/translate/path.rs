@@ -1,5 +1,7 @@
 //! Places inside of a message, as steps write them: `load_assignment.endpoints[0].lb_endpoints[].x`.
 
+use std::collections::BTreeMap;
+
 use abide_schema::value::{Codec, Entry, Message, Value};
 use abide_schema::{Cardinality, Field, MessageId, Tree};
 use abide_syntax::Span;
@@ -140,99 +142,149 @@ pub(super) fn any_of(tree: &Tree, ty: MessageId, content: Message) -> Message {
     any
 }
 
-/// Puts values at a place, and makes the messages on the way. The outermost field that is made
-/// stands where `key` does.
-pub(super) fn put(
-    tree: &Tree,
-    message: &mut Message,
-    path: &[Segment],
-    values: Vec<Entry>,
-    key: Span,
-) -> Result<(), Refused> {
-    let Some((segment, rest)) = path.split_first() else { return Ok(()) };
-    let field = field_named(tree, message, &segment.name)?;
-    let is_list = field.cardinality() != Cardinality::Singular;
-    if let Some(oneof) = field.oneof() {
-        let other = message.entries.iter().map(|it| tree.field(it.field)).find(|it| {
-            it.id != field.id && it.oneof().is_some_and(|other| other.id == oneof.id)
-        });
-        if let Some(other) = other {
-            return Err(format!("`{}` is set as well, and wins", other.name()));
-        }
+/// Puts the values of one step at places of a message.
+pub(super) struct Placing<'t> {
+    pub(super) tree: &'t Tree,
+    /// The lists that the step added elements to, by their places, and how many they had before.
+    made: BTreeMap<String, usize>,
+}
+
+impl<'t> Placing<'t> {
+    pub(super) fn new(tree: &'t Tree) -> Placing<'t> {
+        Placing { tree, made: BTreeMap::new() }
     }
-    if rest.is_empty() && segment.content.is_none() {
-        if !is_list && (values.len() != 1 || message.of(field.id).next().is_some()) {
-            return Err(format!("`{}` is set as well, and wins", field.name()));
+
+    /// Puts values at a place, and makes the messages on the way. The outermost field that is made
+    /// stands where `key` does.
+    pub(super) fn put(
+        &mut self,
+        message: &mut Message,
+        path: &Path,
+        values: Vec<Entry>,
+        key: Span,
+    ) -> Result<(), Refused> {
+        self.put_at(message, &path.segments, values, key, "")
+    }
+
+    fn put_at(
+        &mut self,
+        message: &mut Message,
+        path: &[Segment],
+        values: Vec<Entry>,
+        key: Span,
+        around: &str,
+    ) -> Result<(), Refused> {
+        let Some((segment, rest)) = path.split_first() else { return Ok(()) };
+        let tree = self.tree;
+        let field = field_named(tree, message, &segment.name)?;
+        if let Some(oneof) = field.oneof() {
+            let set = message.entries.iter().map(|it| tree.field(it.field));
+            let other = { set }.find(|it| {
+                it.id != field.id && it.oneof().is_some_and(|other| other.id == oneof.id)
+            });
+            if let Some(other) = other {
+                return Err(format!("`{}` is set as well, and wins", other.name()));
+            }
         }
-        message.entries.extend(
-            values.into_iter().map(|it| {
+        if rest.is_empty() && segment.content.is_none() {
+            let is_list = field.cardinality() != Cardinality::Singular;
+            if !is_list && (values.len() != 1 || message.of(field.id).next().is_some()) {
+                return Err(format!("`{}` is set as well, and wins", field.name()));
+            }
+            message.entries.extend(values.into_iter().map(|it| {
                 let key = if key.is_empty() { it.key } else { key };
                 Entry { field: field.id, key, ..it }
-            }),
-        );
-        return Ok(());
-    }
-    let ty = field.message_type().map(|it| it.id).ok_or("it is no message")?;
-    if segment.list == List::Each {
-        for value in values {
-            let mut element = Message::new(ty);
-            put_inside(tree, &mut element, segment, rest, vec![value])?;
-            let entry = Entry::new(field.id, Value::Message(Box::new(element)));
-            message.entries.push(Entry { key, ..entry });
+            }));
+            return Ok(());
         }
-        return Ok(());
+        let ty = field.message_type().map(|it| it.id).ok_or("it is no message")?;
+        let place = format!("{around}/{}", segment.name);
+        let element = |inside| {
+            Entry { key, ..Entry::new(field.id, Value::Message(Box::new(inside))) }
+        };
+        if segment.list == List::Each {
+            let before = message.of(field.id).count();
+            let Some(&start) = self.made.get(&place) else {
+                for (at, value) in (before..).zip(values) {
+                    let mut inside = Message::new(ty);
+                    let place = format!("{place}/{at}");
+                    self.put_inside(&mut inside, segment, rest, vec![value], &place)?;
+                    message.entries.push(element(inside));
+                }
+                self.made.insert(place, before);
+                return Ok(());
+            };
+            // Another field of the elements that the step made.
+            let elements = message.entries.iter_mut().filter(|it| it.field == field.id);
+            let is_for_all = values.len() == 1;
+            if !is_for_all && before - start != values.len() {
+                return Err("there is not one value for each element".to_owned());
+            }
+            let mut refused = Ok(());
+            for (at, entry) in elements.enumerate().skip(start) {
+                let Value::Message(inside) = &mut entry.value else { continue };
+                let value = values[if is_for_all { 0 } else { at - start }].clone();
+                let place = format!("{place}/{at}");
+                refused = self.put_inside(inside, segment, rest, vec![value], &place);
+            }
+            return refused;
+        }
+        let known = message.entries.iter_mut().find(|it| it.field == field.id);
+        if let Some(Entry { value: Value::Message(inside), .. }) = known {
+            return self.put_inside(inside, segment, rest, values, &place);
+        }
+        let mut inside = Message::new(ty);
+        self.put_inside(&mut inside, segment, rest, values, &place)?;
+        message.entries.push(element(inside));
+        Ok(())
     }
-    let known = message.entries.iter_mut().find(|it| it.field == field.id);
-    if let Some(Entry { value: Value::Message(inside), .. }) = known {
-        return put_inside(tree, inside, segment, rest, values);
+
+    /// Goes on inside of a message, or inside of what an Any holds.
+    fn put_inside(
+        &mut self,
+        message: &mut Message,
+        segment: &Segment,
+        rest: &[Segment],
+        values: Vec<Entry>,
+        place: &str,
+    ) -> Result<(), Refused> {
+        let tree = self.tree;
+        let Some(name) = &segment.content else {
+            return self.put_at(message, rest, values, Span::default(), place);
+        };
+        let ty = tree.message_named(name).map(|it| it.id);
+        let ty = ty.ok_or_else(|| format!("the API has no message `{name}`"))?;
+        let is_empty = message.entries.is_empty();
+        let content = match message.content.take() {
+            Some(content) if content.ty == ty && !rest.is_empty() => Some(*content),
+            None if is_empty => Some(Message::new(ty)),
+            other => {
+                message.content = other;
+                None
+            }
+        };
+        let Some(mut content) = content else {
+            return Err(format!("`{}` is set as well, and wins", segment.name));
+        };
+        match rest.is_empty() {
+            false => self.put_at(&mut content, rest, values, Span::default(), place)?,
+            true => {
+                let value = values.into_iter().next_back().map(|it| it.value);
+                let Some(Value::Message(value)) = value else {
+                    return Err("it is no message".to_owned());
+                };
+                content = *value;
+            }
+        }
+        *message = any_of(tree, message.ty, content);
+        Ok(())
     }
-    let mut inside = Message::new(ty);
-    put_inside(tree, &mut inside, segment, rest, values)?;
-    message.entries.push(Entry { key, ..Entry::new(field.id, Value::Message(Box::new(inside))) });
-    Ok(())
 }
 
 fn field_named<'t>(tree: &'t Tree, message: &Message, name: &str) -> Result<Field<'t>, Refused> {
     let view = tree.message(message.ty);
     let missing = || format!("`{}` has no field `{name}`", view.full_name());
     view.field_named(name).ok_or_else(missing)
-}
-
-/// Goes on inside of a message, or inside of what an Any holds.
-fn put_inside(
-    tree: &Tree,
-    message: &mut Message,
-    segment: &Segment,
-    rest: &[Segment],
-    values: Vec<Entry>,
-) -> Result<(), Refused> {
-    let Some(name) = &segment.content else {
-        return put(tree, message, rest, values, Span::default());
-    };
-    let ty = tree.message_named(name).map(|it| it.id);
-    let ty = ty.ok_or_else(|| format!("the API has no message `{name}`"))?;
-    let is_empty = message.entries.is_empty();
-    let content = match message.content.take() {
-        Some(content) if content.ty == ty && !rest.is_empty() => Some(*content),
-        None if is_empty => Some(Message::new(ty)),
-        other => {
-            message.content = other;
-            None
-        }
-    };
-    let Some(mut content) = content else {
-        return Err(format!("`{}` is set as well, and wins", segment.name));
-    };
-    match rest.is_empty() {
-        false => put(tree, &mut content, rest, values, Span::default())?,
-        true => {
-            let value = values.into_iter().next_back().map(|it| it.value);
-            let Some(Value::Message(value)) = value else { return Err("it is no message".into()) };
-            content = *value;
-        }
-    }
-    *message = any_of(tree, message.ty, content);
-    Ok(())
 }
 
 /// Takes the values out of a place, and what becomes empty by that.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use abide_schema::value::{Entry, Message};
-use abide_schema::{Field, MessageId, Tree};
+use abide_schema::{Field, MessageId, Tree, Type};
 use abide_syntax::Span;
 
 use super::json_nodes::{entries_of, of_value};
@@ -53,8 +53,10 @@ pub(super) enum Down {
 #[derive(Clone, Debug)]
 pub(super) struct Condition {
     pub(super) field: String,
-    /// The value of the field; `None`: it is not set.
+    /// The value of the field.
     pub(super) is: Option<Vec<Entry>>,
+    /// Without a value: whether the field is set.
+    pub(super) is_set: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -220,7 +222,8 @@ impl<'t> StepReader<'t> {
         let name = value.str(own_api(), "field").unwrap_or_default();
         let (_, field) = self.old_field(name)?;
         let is = value.message(own_api(), "is").map(|it| self.constant(field, it));
-        Ok(Condition { field: name.to_owned(), is: is.transpose()? })
+        let is_set = value.bool(own_api(), "set") == Some(true);
+        Ok(Condition { field: name.to_owned(), is: is.transpose()?, is_set })
     }
 
     fn moved(&self, value: &Message) -> Result<Move, Refused> {
@@ -241,8 +244,12 @@ impl<'t> StepReader<'t> {
         });
         let values: Vec<(Entry, Entry)> = values.collect::<Result<_, Refused>>()?;
         let is_message = |field: Field<'_>| field.message_type().is_some();
+        let is_scalar = |it: Type| matches!(it, Type::Scalar(_));
+        let is_same = value.str(own, "cut_at").is_some()
+            || !is_scalar(old.ty()) && !is_scalar(new.ty())
+            || old.ty() == new.ty();
         let fits = content.is_some() && is_message(old)
-            || content.is_none() && (is_message(old) == is_message(new));
+            || content.is_none() && is_message(old) == is_message(new) && is_same;
         if values.is_empty() && !fits {
             let (old, new) = (old.full_name(), new.full_name());
             return Err(format!("the values of `{old}` are no values of `{new}`"));

@@ -7,7 +7,7 @@ use abide_syntax::Span;
 use super::Way;
 use super::carry::Carrier;
 use super::json_nodes::{message_without_places, of_struct, without_places};
-use super::path::{Path, any_of, put, take};
+use super::path::{Path, Placing, any_of, take};
 use super::steps::{Configured, Cut, Down, Move, Setting, Source, Step};
 use abide_schema::MessageId;
 
@@ -43,12 +43,12 @@ impl<'a, 't> Carrier<'a, 't> {
             let Some(field) = field else { return false };
             let mut set = old.of(field.id).map(|it| &it.value).peekable();
             match &condition.is {
-                None => set.peek().is_none(),
+                None => set.peek().is_some() == condition.is_set,
                 Some(expected) if set.peek().is_none() => {
                     let default = default_of(field);
                     expected.iter().all(|it| Some(&it.value) == default.as_ref())
                 }
-                Some(expected) => set.eq(expected.iter().map(|it| &it.value)),
+                Some(expected) => same_values(old.of(field.id), expected.iter()),
             }
         });
         let has_moves = step.moves.is_empty()
@@ -126,6 +126,7 @@ impl<'a, 't> Carrier<'a, 't> {
         span: Span,
     ) {
         let mut place = Span::default();
+        let mut placing = Placing::new(self.tree);
         for (moved, entries) in taken {
             let (from, to) = match self.way {
                 Way::Up(_) => (&moved.from, &moved.to),
@@ -141,7 +142,7 @@ impl<'a, 't> Carrier<'a, 't> {
             if carried.is_empty() {
                 continue;
             }
-            match put(self.tree, new, &to.segments, carried, key) {
+            match placing.put(new, to, carried, key) {
                 Ok(()) => self.change(key, shown(from), shown(to)),
                 Err(why) => {
                     let name = self.tree.field(first.field).name().to_owned();
@@ -152,7 +153,7 @@ impl<'a, 't> Carrier<'a, 't> {
         match self.way {
             Way::Up(_) => {
                 for setting in &step.settings {
-                    self.set(setting, old, new, place);
+                    self.set(setting, old, new, &mut placing, place);
                 }
             }
             Way::Down(_) => {
@@ -160,7 +161,7 @@ impl<'a, 't> Carrier<'a, 't> {
                     let path = Path::parse(&condition.field);
                     if let (Ok(path), Some(values)) = (path, &condition.is) {
                         // What is set already is what the newer value says.
-                        let _ = put(self.tree, new, &path.segments, values.clone(), span);
+                        let _ = placing.put(new, &path, values.clone(), span);
                     }
                 }
             }
@@ -181,7 +182,8 @@ impl<'a, 't> Carrier<'a, 't> {
             let sides = |pair: &'_ (Entry, Entry)| -> (Entry, Entry) {
                 if is_up { pair.clone() } else { (pair.1.clone(), pair.0.clone()) }
             };
-            let found = moved.values.iter().map(sides).find(|(from, _)| from.value == entry.value);
+            let value = without_places(entry.clone()).value;
+            let found = moved.values.iter().map(sides).find(|(from, _)| from.value == value);
             let Some((_, to)) = found else {
                 let text = format!("no step says what this value of `{}` becomes", old.name());
                 self.lose(entry.span, old.full_name(), text);
@@ -214,7 +216,14 @@ impl<'a, 't> Carrier<'a, 't> {
         }
     }
 
-    fn set(&mut self, setting: &Setting, old: &Message, new: &mut Message, place: Span) {
+    fn set(
+        &mut self,
+        setting: &Setting,
+        old: &Message,
+        new: &mut Message,
+        placing: &mut Placing<'_>,
+        place: Span,
+    ) {
         let Ok((field, _)) = setting.path.resolve(self.tree, new.ty) else { return };
         let values: Vec<Entry> = match &setting.source {
             Source::Constant(values) => values.clone(),
@@ -227,7 +236,7 @@ impl<'a, 't> Carrier<'a, 't> {
             }
         };
         // What is set already stays as it is.
-        if put(self.tree, new, &setting.path.segments, values, place).is_ok() {
+        if placing.put(new, &setting.path, values, place).is_ok() {
             self.change(place, "", shown(&setting.path));
         }
     }

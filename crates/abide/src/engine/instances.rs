@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_instance::{Document, Instance, walk};
+use abide_instance::{Carried, Document, Instance, Loss, walk};
 use abide_schema::Tree;
 use abide_schema::value::ReadError;
 use jiff::civil::Date;
@@ -48,6 +48,75 @@ pub fn check_instances(
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
         });
     }
+    settle(tree, policy, as_of, findings, instances.len())
+}
+
+/// Judges translations: what kept files from being read, else what the other version has no place
+/// for. Losses that are allowed are warnings.
+pub fn check_translations(
+    tree: &Tree,
+    policy: &Policy,
+    as_of: Date,
+    files: &[Carried],
+    allows_loss: bool,
+) -> Report {
+    let instance_rules = || RULES.iter().filter(|rule| policy.runs(rule.defaults()));
+    let checks = instance_rules().filter_map(|rule| match rule.check {
+        // What may be written today does not matter for what becomes of it.
+        Check::Instance(
+            check @ (InstanceCheck::Problem(_) | InstanceCheck::Document(_) | InstanceCheck::Loss),
+        ) => Some((*rule, check)),
+        _ => None,
+    });
+    let rules: Vec<(&'static Rule, InstanceCheck)> = checks.collect();
+    let mut findings = Vec::new();
+    for (file, carried) in (0..).zip(files) {
+        let context = InstanceContext { tree, policy, as_of, file };
+        if carried.text.is_none() {
+            findings.extend(problems(&context, &rules, "", &carried.instance.errors));
+            let documents = carried.instance.documents.iter();
+            findings.extend(documents.flat_map(|it| document_findings(&context, &rules, it)));
+        }
+        let losses = carried.documents.iter().flat_map(|it| &it.losses);
+        findings.extend(losses.filter_map(|it| loss_finding(&context, &rules, it)));
+    }
+    let mut report = settle(tree, policy, as_of, findings, files.len());
+    for finding in &mut report.findings {
+        let is_loss = rules.iter().any(|(rule, check)| {
+            matches!(check, InstanceCheck::Loss) && rule.id == finding.rule
+        });
+        if is_loss && allows_loss {
+            finding.severity = finding.severity.min(Severity::Warning);
+        }
+    }
+    report.retain(|_| true);
+    report
+}
+
+/// The finding about a loss.
+fn loss_finding(
+    context: &InstanceContext<'_>,
+    rules: &[(&'static Rule, InstanceCheck)],
+    loss: &Loss,
+) -> Option<Finding> {
+    let (rule, _) = rules.iter().find(|it| matches!(it.1, InstanceCheck::Loss))?;
+    let package = context.tree.element_named(&loss.element).map(|it| it.package().name());
+    let package = package.unwrap_or_default();
+    let location = context.at(loss.span);
+    let mut finding = Finding::new(rule.id, location, package, &loss.element, loss.message.clone());
+    finding.help = loss.help.clone();
+    finding.facts = vec![loss.message.clone()];
+    Some(finding)
+}
+
+/// Applies waivers and severities to findings about instances.
+fn settle(
+    tree: &Tree,
+    policy: &Policy,
+    as_of: Date,
+    mut findings: Vec<Finding>,
+    files: usize,
+) -> Report {
     // What aliases of YAML repeat is written once.
     findings.dedup();
     number(&mut findings);
@@ -57,7 +126,7 @@ pub fn check_instances(
     let spared = Waivers::of(&context).take(&context, &mut findings);
     apply_severities(&context, &mut findings);
     let mut report = Report {
-        files: instances.len(),
+        files,
         waived: spared.len(),
         findings,
         spared,
@@ -92,7 +161,7 @@ fn document_findings(
     for (rule, check) in rules {
         let mut sink = Sink::of(rule);
         match check {
-            InstanceCheck::Problem(_) => {}
+            InstanceCheck::Problem(_) | InstanceCheck::Loss => {}
             InstanceCheck::Document(check) => check(context, document, &mut sink),
             InstanceCheck::Visit(check) => {
                 if let Some(message) = document.message() {
