@@ -94,7 +94,9 @@ impl Source<'_> {
             None => {
                 let documents = parsed.documents.into_iter();
                 let is_some = |it: &JsonNode<'_>| !matches!(it.kind, JsonKind::Null);
-                Ok((documents.filter(is_some).collect(), parsed.comments))
+                let mut documents: Vec<JsonNode<'_>> = documents.filter(is_some).collect();
+                documents.iter_mut().for_each(|it| begin_lists_at_dashes(it, text));
+                Ok((documents, parsed.comments))
             }
         }
     }
@@ -252,6 +254,29 @@ impl Source<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Lets lists in block style begin at their first dash: at the same place as its first element, a
+/// list could not be told from it.
+fn begin_lists_at_dashes(node: &mut JsonNode<'_>, text: &str) {
+    match &mut node.kind {
+        JsonKind::Object(members) => {
+            members.iter_mut().for_each(|it| begin_lists_at_dashes(&mut it.value, text));
+        }
+        JsonKind::Array(elements) => {
+            elements.iter_mut().for_each(|it| begin_lists_at_dashes(it, text));
+            let behind = text.get(node.span.start as usize..).unwrap_or_default();
+            let is_block = !behind.starts_with(['[', '*']);
+            if let Some(first) = elements.first().filter(|it| is_block && !it.span.is_empty()) {
+                let before = text.get(..first.span.start as usize).unwrap_or_default();
+                let dash = before.rmatch_indices('-').map(|it| it.0).find(|at| {
+                    before[at + 1..].starts_with(char::is_whitespace) && lines::begins_element(before, *at)
+                });
+                node.span.start = dash.map_or(node.span.start, |at| at as u32);
+            }
+        }
+        _ => {}
     }
 }
 

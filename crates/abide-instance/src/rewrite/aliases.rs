@@ -109,6 +109,7 @@ impl Settling<'_, '_> {
                         key: Some(it.key_span),
                         in_place: true,
                         name: it.key.clone().into_owned(),
+                        order: 0,
                         is_renamed: false,
                         value: Draft::Kept(it.value.span),
                     };

@@ -27,6 +27,8 @@ pub(super) struct Member {
     /// Whether that key is in the same object.
     pub(super) in_place: bool,
     pub(super) name: String,
+    /// Where it goes if it has no place yet.
+    pub(super) order: i32,
     /// Whether the text has that name already.
     pub(super) is_renamed: bool,
     pub(super) value: Draft,
@@ -125,6 +127,7 @@ fn draft_of(node: &JsonNode<'_>) -> Draft {
                 key: None,
                 in_place: false,
                 name: it.key.clone().into_owned(),
+                order: 0,
                 is_renamed: true,
                 value: draft_of(&it.value),
             };
@@ -197,6 +200,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
             key: written.map(|it| it.key_span),
             in_place: written.is_some(),
             name: "@type".to_owned(),
+            order: 0,
             is_renamed: written.is_none(),
             value,
         });
@@ -210,6 +214,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
                 key: written.map(|it| it.key_span),
                 in_place: written.is_some(),
                 name: "value".to_owned(),
+                order: 1,
                 is_renamed: written.is_none(),
                 value,
             });
@@ -248,13 +253,14 @@ impl<'a, 'n> Drafter<'a, 'n> {
             let (name, is_renamed) = self.name_of(field, origin);
             self.claimed.extend(entries.iter().map(|it| it.key));
             let value = self.field(field, &entries, from);
-            members.push(Member { key: from, in_place: key.is_some(), name, is_renamed, value });
+            let (in_place, order) = (key.is_some(), field.number());
+            members.push(Member { key: from, in_place, name, order, is_renamed, value });
         }
         self.blanks(message.ty, own, members);
         members.sort_by_key(|it| match it.key {
-            _ if it.name == "@type" => 0,
-            Some(key) if it.in_place => key.start + 1,
-            _ => u32::MAX,
+            _ if it.name == "@type" => (0, 0),
+            Some(key) if it.in_place => (key.start + 1, 0),
+            _ => (u32::MAX, it.order),
         });
     }
 
@@ -300,7 +306,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
             let (name, is_renamed) = self.name_of(field, Some(member));
             let value = Draft::Kept(member.value.span);
             let key = Some(member.key_span);
-            members.push(Member { key, in_place: true, name, is_renamed, value });
+            members.push(Member { key, in_place: true, name, order: field.number(), is_renamed, value });
         }
     }
 
@@ -356,7 +362,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
         };
         let is_renamed = written.is_none_or(|it| *it.key != *name && key.span.is_empty());
         let key = written.map(|it| it.key_span);
-        Some(Member { key, in_place: written.is_some(), name, is_renamed, value })
+        Some(Member { key, in_place: written.is_some(), name, order: 0, is_renamed, value })
     }
 
     /// One value of a field.

@@ -154,6 +154,7 @@ impl<'n> Writer<'_, 'n> {
                         key: Some(it.key_span),
                         in_place: false,
                         name: it.key.clone().into_owned(),
+                        order: 0,
                         is_renamed: false,
                         value: Draft::Kept(it.value.span),
                     })

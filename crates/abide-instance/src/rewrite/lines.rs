@@ -57,3 +57,10 @@ impl<'t> Lines<'t> {
         self.slice(span).contains('\n')
     }
 }
+
+/// Whether a dash is that of an element of a list: nothing is before it in its line but spaces and
+/// other dashes.
+pub(super) fn begins_element(text: &str, dash: usize) -> bool {
+    let line = text[..dash].rsplit('\n').next().unwrap_or_default();
+    line.chars().all(|it| it == ' ' || it == '-')
+}
