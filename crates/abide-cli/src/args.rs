@@ -9,8 +9,9 @@ mod format;
 mod lsp;
 mod owners;
 mod packaging;
-mod runtime;
 mod plugin;
+mod runtime;
+mod translation;
 
 use std::path::PathBuf;
 
@@ -35,8 +36,9 @@ pub(crate) use self::format::FormatArgs;
 pub(crate) use self::lsp::LspArgs;
 pub(crate) use self::owners::OwnersArgs;
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
-pub(crate) use self::runtime::{RuntimeArgs, RuntimeCommand, RuntimeShowArgs};
 pub(crate) use self::plugin::{PluginArgs, PluginTool};
+pub(crate) use self::runtime::{RuntimeArgs, RuntimeCommand, RuntimeShowArgs};
+pub(crate) use self::translation::TranslationArgs;
 
 /// What SOURCE may be: a line for each kind.
 fn sources() -> String {

@@ -28,6 +28,7 @@ mod scene;
 mod simulation_report;
 mod snippets;
 mod sources;
+mod translation_report;
 mod workflow_command;
 
 use abide::{GraphView, Policy, Report, Status};
@@ -49,6 +50,7 @@ pub(crate) use runtime_report::{RuntimePlace, RuntimeReport};
 pub(crate) use scene::{Look, Scene, TextFile, full_path};
 pub(crate) use simulation_report::SimulationReport;
 pub(crate) use snippets::config_errors;
+pub(crate) use translation_report::{TranslationReport, line_and_column};
 
 /// Of `abide check`, `abide lint` and `abide breaking`.
 pub(crate) type ReportFormat = Format<fn(&Report, &Scene) -> Vec<u8>>;
@@ -88,6 +90,18 @@ pub(crate) const HUMAN: ReportFormat = Format::styled(
     "For people: each finding with a snippet of its source",
     snippets::render,
 );
+
+/// Of `abide config upgrade` and `abide config downgrade`.
+pub(crate) type TranslationFormat = Format<fn(&TranslationReport<'_>, &Scene) -> Vec<u8>>;
+/// The forms of a report about translated files.
+pub(crate) const TRANSLATIONS: &[TranslationFormat] = &[
+    Format::styled("human", "For people: what has no place", translation_report::human),
+    Format::plain(
+        "json",
+        "JSON Lines: one object per document and finding, then a summary",
+        translation_report::json,
+    ),
+];
 
 /// Of `abide bump`.
 pub(crate) type PlanFormat = Format<fn(&PlanReport<'_>, Look) -> Vec<u8>>;

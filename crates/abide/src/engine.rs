@@ -12,6 +12,7 @@ mod missing_imports;
 mod order;
 mod reached;
 mod repeated_roots;
+pub(crate) mod translations;
 mod unknown_options;
 pub(crate) mod version_plan;
 mod walk;

@@ -103,6 +103,7 @@ pub use engine::fixing::{FixRequest, Fixed, RefusedFix, fix};
 pub use engine::hindrances::{early_release, hindrances, lossy_release};
 pub use engine::instances::check_instances;
 pub use engine::judging::check;
+pub use engine::translations::{CarriedFile, check_translations};
 pub use engine::version_plan::plan;
 pub use features::FeatureFile;
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};

@@ -22,8 +22,8 @@ use crate::calendar_status::Retirement;
 use crate::features::FeatureFile;
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
-use crate::lifecycle::{PackageDays, apis, is_deprecated};
 use crate::instance_set::{InstanceOptions, InstanceSet};
+use crate::lifecycle::{PackageDays, apis, is_deprecated};
 use crate::location::Location;
 use crate::options::{Options, RuleScope};
 use crate::overrides::Overrides;
@@ -118,6 +118,9 @@ pub enum InstanceCheck {
     Problem(&'static [ReadErrorKind]),
     /// Every document.
     Document(for<'t> fn(&InstanceContext<'t>, &Document, &mut Sink)),
+    /// What a translation to another version has no place for. The rule only names and documents
+    /// it.
+    Loss,
     /// Everything that a document of a known type holds.
     Visit(for<'t> fn(&InstanceContext<'t>, Visit<'t, '_>, &mut Sink)),
     /// All files of the run together, once.

@@ -248,6 +248,7 @@ rules! {
     two_candidates = "rules/two-candidates.rs";
     type_name_case = "rules/type-name-case.rs";
     type_nonstandard = "rules/type-nonstandard.rs";
+    translation_loss = "rules/translation-loss.rs";
     type_not_found = "rules/type-not-found.rs";
     unknown_enum_value = "rules/unknown-enum-value.rs";
     unknown_field = "rules/unknown-field.rs";

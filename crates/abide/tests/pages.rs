@@ -23,10 +23,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide::{
-    Accepted, Check, Config, FeatureFile, Group, InstanceFile, InstanceOptions, Lock, Options, Origin, REMEDIES, RULES, Records,
-    Report, Rule, Severity, find_rule,
+    Accepted, CarriedFile, Check, Config, FeatureFile, Group, InstanceFile, InstanceOptions, Lock,
+    Options, Origin, REMEDIES, RULES, Records, Report, Rule, Severity, find_rule,
 };
-use abide_instance::{Instance, Notation, ReadOptions};
+use abide_instance::{
+    Carried, Instance, Notation, ReadOptions, Translator, VersionMapping, Way, carry_text,
+};
 use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 use jiff::civil::date;
@@ -264,6 +266,19 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
     let judged = InstanceOptions::on(options.as_of);
     let judged = abide::check_instances(&new, &policy, judged, &files);
     report.findings.extend(judged.findings);
+    let translator = Translator::new(&new, VersionMapping::default(), &[]).expect("no steps");
+    let carry =
+        |text: &String| carry_text(&new, &translator, text.as_bytes(), read, Some(&Way::Up(None)));
+    let carried: Result<Vec<Carried>, String> = case.instances.iter().map(carry).collect();
+    let carried: Vec<Carried> = carried?.into_iter().filter(|it| it.text.is_some()).collect();
+    if carried.len() == instances.len() {
+        let texts = carried.iter().zip(&case.instances);
+        let carried: Vec<CarriedFile<'_>> =
+            texts.map(|(carried, text)| CarriedFile { carried, text: text.as_bytes() }).collect();
+        let judged = InstanceOptions::on(options.as_of);
+        let lost = abide::check_translations(&new, &policy, judged, &carried, false);
+        report.findings.extend(lost.findings);
+    }
 
     let mut expected = markers("abide.toml", &case.config, "#");
     expected.extend(markers("abide.accepted", case.accepted.as_deref().unwrap_or_default(), "#"));

@@ -4,11 +4,13 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::SelectArgs;
+use super::translation::{DOWNGRADE, TranslationArgs, UPGRADE};
 use crate::render::{REPORTS, ReportFormat, one_of};
 
 pub(super) const HELP: &str = "\
 Examples:
   abide config check envoy.yaml --api git:v1.41:api    will it load on that release?
+  abide config upgrade envoy.yaml --api api --diff     what does the next major need?
   abide help config check                              more about a command";
 
 const CHECK: &str = "\
@@ -46,6 +48,12 @@ pub(crate) enum ConfigCommand {
     /// Check configuration files and other values of messages against an API
     #[command(after_help = CHECK)]
     Check(ConfigCheckArgs),
+    /// Translate configuration files to the next major version of their API
+    #[command(after_help = UPGRADE)]
+    Upgrade(TranslationArgs),
+    /// Translate configuration files to the major version before
+    #[command(after_help = DOWNGRADE)]
+    Downgrade(TranslationArgs),
 }
 
 /// Which files, and against which API.
@@ -85,6 +93,6 @@ pub(super) fn notations() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_instance::Notation::ALL.iter().map(|it| it.name()))
 }
 
-fn readers() -> PossibleValuesParser {
+pub(super) fn readers() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_instance::Dialect::ALL.iter().map(|it| it.name()))
 }

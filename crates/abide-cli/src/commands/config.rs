@@ -1,5 +1,7 @@
 //! `abide config`.
 
+mod translation;
+
 use std::io::Read;
 use std::path::Path;
 
@@ -9,6 +11,7 @@ use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
 use rayon::prelude::*;
 
+use self::translation::{Direction, translate};
 use super::fitness::troubles;
 use super::outcome::Outcome;
 use super::selection::Selection;
@@ -23,6 +26,8 @@ use crate::terminal::{error_color, look, say};
 pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Outcome, Error> {
     match &args.command {
         ConfigCommand::Check(args) => check(global, args),
+        ConfigCommand::Upgrade(args) => translate(global, args, Direction::Up),
+        ConfigCommand::Downgrade(args) => translate(global, args, Direction::Down),
     }
 }
 
@@ -38,7 +43,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
     let selection = Selection::of(&args.show, args.format)?;
     let progress = Progress::new(global.quiet);
-    let files = read_files(args)?;
+    let files = read_files(&args.files, args.notation.as_deref())?;
     spare_inputs(global, args)?;
     let source = settings.source(&tree_args)?;
     let mut loaded = load(&source, &progress)?;
@@ -168,12 +173,11 @@ fn say_what_has_no_path(
 
 /// The files that the command line names, and those in folders that it names, in the order of
 /// their names.
-fn read_files(args: &ConfigCheckArgs) -> Result<Vec<InstanceFile>, Error> {
-    let notation = Notation::ALL.iter().copied();
-    let notation = { notation }.find(|it| Some(it.name()) == args.notation.as_deref());
+fn read_files(names: &[String], notation: Option<&str>) -> Result<Vec<InstanceFile>, Error> {
+    let notation = Notation::ALL.iter().copied().find(|it| Some(it.name()) == notation);
     let mut files = Vec::new();
     let mut named: Vec<&String> = Vec::new();
-    for name in &args.files {
+    for name in names {
         if named.contains(&name) {
             continue;
         }

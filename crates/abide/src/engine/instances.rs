@@ -28,14 +28,7 @@ pub fn check_instances(
     options: InstanceOptions<'_>,
     files: &[InstanceFile<'_>],
 ) -> Report {
-    let rules: Vec<(&'static Rule, InstanceCheck)> = RULES
-        .iter()
-        .filter(|rule| policy.runs(rule.defaults()))
-        .filter_map(|rule| match rule.check {
-            Check::Instance(check) => Some((*rule, check)),
-            _ => None,
-        })
-        .collect();
+    let rules = rules_of(policy);
     let set = InstanceSet::of(tree, files, options);
     let mut findings = Vec::new();
     for ((number, file), overrides) in (0..).zip(files).zip(&set.overrides) {
@@ -74,6 +67,28 @@ pub fn check_instances(
         let key = |it: &Finding| (it.location, it.rule);
         key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
     });
+    settle(tree, policy, options, &rules, files, findings)
+}
+
+/// The rules about instances that run under a policy.
+pub(super) fn rules_of(policy: &Policy) -> Vec<(&'static Rule, InstanceCheck)> {
+    let rules = RULES.iter().filter(|rule| policy.runs(rule.defaults()));
+    let rules = rules.filter_map(|rule| match rule.check {
+        Check::Instance(check) => Some((*rule, check)),
+        _ => None,
+    });
+    rules.collect()
+}
+
+/// Applies waivers and severities to what `rules` found in files.
+pub(super) fn settle(
+    tree: &Tree,
+    policy: &Policy,
+    options: InstanceOptions<'_>,
+    rules: &[(&'static Rule, InstanceCheck)],
+    files: &[InstanceFile<'_>],
+    mut findings: Vec<Finding>,
+) -> Report {
     // What aliases of YAML repeat is written once.
     findings.dedup();
     number(&mut findings);
@@ -87,13 +102,8 @@ pub fn check_instances(
     findings.extend(waivers.findings(options.as_of, &ran));
     findings.sort_by_key(|it| (it.location, it.rule));
     apply_severities(&context, &mut findings);
-    let mut report = Report {
-        files: files.len(),
-        waived: spared.len(),
-        findings,
-        spared,
-        ..Report::default()
-    };
+    let mut report =
+        Report { files: files.len(), waived: spared.len(), findings, spared, ..Report::default() };
     report.retain(|finding| finding.severity >= Severity::Note);
     report
 }
@@ -118,7 +128,7 @@ fn number(findings: &mut [Finding]) {
     }
 }
 
-fn document_findings<'t>(
+pub(super) fn document_findings<'t>(
     context: &InstanceContext<'t>,
     rules: &[(&'static Rule, InstanceCheck)],
     document: &Document,
@@ -132,7 +142,7 @@ fn document_findings<'t>(
     for (rule, check) in rules {
         let mut sink = Sink::of(rule);
         match check {
-            InstanceCheck::Problem(_) | InstanceCheck::Run(_) => {}
+            InstanceCheck::Problem(_) | InstanceCheck::Loss | InstanceCheck::Run(_) => {}
             InstanceCheck::Document(check) => check(context, document, &mut sink),
             InstanceCheck::Visit(check) => {
                 if let Some(message) = document.message() {
@@ -148,7 +158,7 @@ fn document_findings<'t>(
 }
 
 /// What the reader found, under the rules that name it.
-fn problems(
+pub(super) fn problems(
     context: &InstanceContext<'_>,
     rules: &[(&'static Rule, InstanceCheck)],
     element: &str,

@@ -1,0 +1,289 @@
+//! `abide config upgrade` and `abide config downgrade`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use abide::{CarriedFile, InstanceOptions, counted};
+use abide_instance::{
+    Carried, Dialect, Fault, Migration, Notation, ReadOptions, Translator, VersionMapping, Way,
+    carry_text,
+};
+use abide_schema::{MessageId, PackageVersion};
+use rayon::prelude::*;
+
+use super::{InstanceFile, message_named, read_files, unreadable};
+use crate::args::{Global, TranslationArgs, TreeArgs};
+use crate::commands::fitness::troubles;
+use crate::commands::outcome::Outcome;
+use crate::diff::unified;
+use crate::error::Error;
+use crate::load::load;
+use crate::progress::Progress;
+use crate::render::{Scene, TextFile, TranslationReport, line_and_column};
+use crate::settings::{Settings, today};
+use crate::terminal::{error_color, look, say, say_rendered};
+use crate::write;
+
+/// Steps that come with Abide: their name, and the files.
+const BUILT_IN: &[(&str, &[(&str, &str)])] = &[(
+    "envoy-v2-to-v3",
+    &[
+        (
+            "cluster.yaml",
+            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/cluster.yaml"),
+        ),
+        (
+            "extensions.yaml",
+            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/extensions.yaml"),
+        ),
+        (
+            "bootstrap.yaml",
+            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/bootstrap.yaml"),
+        ),
+        (
+            "filters.yaml",
+            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/filters.yaml"),
+        ),
+        (
+            "listener.yaml",
+            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/listener.yaml"),
+        ),
+        ("route.yaml", include_str!("../../../../../testdata/instances/envoy-v2-to-v3/route.yaml")),
+    ],
+)];
+
+/// Which way files go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Up,
+    Down,
+}
+
+pub(super) fn translate(
+    global: &Global,
+    args: &TranslationArgs,
+    direction: Direction,
+) -> Result<Outcome, Error> {
+    let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
+    let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
+    let progress = Progress::new(global.quiet);
+    let files = read_files(&args.files, args.notation.as_deref())?;
+    let targets = targets(args, &files)?;
+    let mapping = args.mapping.as_deref().map(read_mapping).transpose()?.unwrap_or_default();
+    let migrations = read_steps(&args.steps)?;
+    let loaded = load(&settings.source(&tree_args)?, &progress)?;
+    let tree = &loaded.tree;
+    let translator = Translator::new(tree, mapping, &migrations)
+        .map_err(|fault| Error::Usage(format!("a step does not fit the API: {}", fault.message)))?;
+    let way = way(args.to.as_deref(), direction)?;
+    let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
+    let dialect = Dialect::ALL.iter().copied().find(|it| Some(it.name()) == args.reader.as_deref());
+    progress.step(format!("translating {}", counted(files.len(), "file")));
+    let carry = |file: &InstanceFile| {
+        let options = ReadOptions { notation: file.notation, ty, dialect };
+        carry_text(tree, &translator, &file.bytes, options, way.as_ref()).map_err(|why| {
+            Error::Usage(format!(
+                "internal error in `{}`: {why}; nothing was written. Please report it with the file",
+                file.name
+            ))
+        })
+    };
+    let carried: Vec<Carried> = files.par_iter().map(carry).collect::<Result<_, _>>()?;
+    let as_of = global.as_of.unwrap_or_else(today);
+    let policy = &settings.config.policy;
+    let options = InstanceOptions::on(as_of);
+    let judged = carried.iter().zip(&files);
+    let judged: Vec<CarriedFile<'_>> =
+        judged.map(|(carried, file)| CarriedFile { carried, text: &file.bytes }).collect();
+    let report = abide::check_translations(tree, policy, options, &judged, args.allow_loss);
+    progress.finish();
+    let bytes: Vec<Vec<u8>> = files.iter().map(|it| it.bytes.clone()).collect();
+    let texts: Vec<TextFile> = files.into_iter().map(InstanceFile::shown).collect();
+    let scene = Scene {
+        tree,
+        old: None,
+        config: settings.file.as_ref(),
+        accepted: None,
+        features: &[],
+        instances: &texts,
+        touched: &[],
+        prefix: "",
+        config_prefix: "",
+        look: look(global, args.format.is_styled),
+    };
+    let name = |ty: MessageId| tree.message(ty).full_name();
+    let shown = TranslationReport { files: &carried, findings: &report, name: &name };
+    let shown = (args.format.write)(&shown, &scene);
+    let kept_back = report.errors > 0;
+    let mut outcome = Outcome { troubles: troubles(&loaded), ..Outcome::nothing(kept_back) };
+    let mut changed = 0;
+    let mut printed = String::new();
+    for (index, it) in carried.iter().enumerate() {
+        let Some(text) = it.text.as_deref().filter(|_| !kept_back) else { continue };
+        let is_changed = text != bytes[index];
+        changed += usize::from(is_changed);
+        let file = &texts[index].name;
+        match &targets[index] {
+            Target::Nothing => {}
+            Target::Check if is_changed => printed += &format!("{file} would change\n"),
+            Target::Check => {}
+            Target::Patch => printed += &unified(file, Some(&bytes[index]), Some(text)),
+            Target::File(path) if is_changed || path != Path::new(file) => {
+                write::write(Some(path), text).map_err(|error| Error::File {
+                    what: format!("cannot write `{}`", path.display()),
+                    error,
+                })?;
+            }
+            Target::File(_) => {}
+        }
+    }
+    // Findings stand beside a patch, not in it.
+    let takes_output = args.target.diff || args.target.out.as_deref() == Some(Path::new("-"));
+    if takes_output {
+        say_rendered(&String::from_utf8_lossy(&shown));
+        outcome.report = Some(printed.into_bytes()).filter(|it| !it.is_empty());
+    } else {
+        outcome.report = Some([shown, printed.into_bytes()].concat());
+    }
+    if !global.quiet {
+        for (file, it) in texts.iter().zip(&carried) {
+            for (span, text) in &it.notes {
+                let (line, column) = line_and_column(&file.text, span.start);
+                say(&format!("note: {}:{line}:{column}: {text}", file.name));
+            }
+        }
+        for (file, it) in texts.iter().zip(&carried) {
+            let untouched =
+                |it: &abide_instance::CarriedDocument| it.changes.is_empty() && it.old == it.new;
+            if it.text.is_some() && it.documents.iter().all(untouched) {
+                say(&format!(
+                    "note: `{}` is at that version already, or nothing in it changes",
+                    file.name
+                ));
+            }
+        }
+        loaded.notes.iter().for_each(|note| say(&format!("note: {note}")));
+        match (kept_back, &args.target) {
+            (true, target) if target.write || target.out.is_some() => {
+                say("note: nothing was written")
+            }
+            (false, target) if target.write => {
+                say(&format!("changed {} of {}", changed, counted(texts.len(), "file")));
+            }
+            _ => {}
+        }
+    }
+    outcome.failed |= args.target.check && changed > 0;
+    Ok(outcome)
+}
+
+/// What is done with a new text.
+enum Target {
+    Nothing,
+    Check,
+    Patch,
+    File(PathBuf),
+}
+
+/// What is done with the new text of each file.
+fn targets(args: &TranslationArgs, files: &[InstanceFile]) -> Result<Vec<Target>, Error> {
+    let target = &args.target;
+    let Some(out) = &target.out else {
+        return files
+            .iter()
+            .map(|file| match file.name.as_str() {
+                "-" if target.write => Err(Error::Usage(
+                    "standard input cannot be changed: choose where it goes with `--out PATH`"
+                        .to_owned(),
+                )),
+                name if target.write => Ok(Target::File(name.into())),
+                _ if target.diff => Ok(Target::Patch),
+                _ if target.check => Ok(Target::Check),
+                _ => Ok(Target::Nothing),
+            })
+            .collect();
+    };
+    let is_folder = out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/');
+    let one_file = args.files.len() == 1 && !Path::new(&args.files[0]).is_dir();
+    if one_file && !is_folder {
+        return Ok(vec![Target::File(out.clone())]);
+    }
+    if out.is_file() || out == Path::new("-") {
+        let message = format!("`{}` is no folder, and there are many files", out.display());
+        return Err(Error::Usage(message));
+    }
+    let mut taken: BTreeMap<PathBuf, &str> = BTreeMap::new();
+    let mut targets = Vec::new();
+    for file in files {
+        let name = Path::new(&file.name);
+        let folders = args.files.iter().map(Path::new).filter(|it| it.is_dir());
+        let below = { folders }.find_map(|it| name.strip_prefix(it).ok());
+        let below = below.or(name.file_name().map(Path::new)).unwrap_or(name);
+        let path = out.join(below);
+        if let Some(other) = taken.insert(path.clone(), &file.name) {
+            return Err(Error::Usage(format!(
+                "`{other}` and `{}` would both become `{}`",
+                file.name,
+                path.display()
+            )));
+        }
+        targets.push(Target::File(path));
+    }
+    Ok(targets)
+}
+
+/// How far files go; nothing for one major down.
+fn way(to: Option<&str>, direction: Direction) -> Result<Option<Way>, Error> {
+    let version = |text: &str| {
+        let component = match text.starts_with('v') {
+            true => text.to_owned(),
+            false => format!("v{text}"),
+        };
+        PackageVersion::parse_component(&component).ok_or_else(|| {
+            Error::Usage(format!("`{text}` is no version of a package: write it as `v3`"))
+        })
+    };
+    let to = to.map(version).transpose()?;
+    Ok(match direction {
+        Direction::Up => Some(Way::Up(to)),
+        Direction::Down => to.map(|it| Way::Down(it.major)),
+    })
+}
+
+fn read_mapping(path: &Path) -> Result<VersionMapping, Error> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| unreadable(&name, error))?;
+    let notation = notation_of(&name)?;
+    VersionMapping::read(&bytes, notation).map_err(|fault| faulty(&name, &bytes, fault))
+}
+
+/// The steps of files, of folders, and of what comes with Abide.
+fn read_steps(names: &[String]) -> Result<Vec<Migration>, Error> {
+    let mut migrations = Vec::new();
+    for (name, files) in BUILT_IN {
+        if names.is_empty() || names.iter().any(|it| it == name) {
+            for (file, text) in *files {
+                let read = Migration::read(text.as_bytes(), Notation::Yaml);
+                let file = format!("{name}/{file}");
+                migrations.extend(read.map_err(|fault| faulty(&file, text.as_bytes(), fault))?);
+            }
+        }
+    }
+    let own = names.iter().filter(|it| BUILT_IN.iter().all(|(name, _)| name != it));
+    for file in read_files(&own.cloned().collect::<Vec<_>>(), None)? {
+        let read = Migration::read(&file.bytes, file.notation);
+        migrations.extend(read.map_err(|fault| faulty(&file.name, &file.bytes, fault))?);
+    }
+    Ok(migrations)
+}
+
+fn notation_of(name: &str) -> Result<Notation, Error> {
+    Notation::of_path(name)
+        .ok_or_else(|| Error::Usage(format!("the name of `{name}` does not say its notation")))
+}
+
+fn faulty(name: &str, text: &[u8], fault: Fault) -> Error {
+    let text = String::from_utf8_lossy(text);
+    let (line, column) = line_and_column(&text, fault.span.start);
+    Error::Usage(format!("{name}:{line}:{column}: {}", fault.message))
+}

@@ -1,0 +1,81 @@
+//! What became of files that were translated.
+
+use abide::Report;
+use abide_instance::Carried;
+use serde_json::{Map, Value, json};
+
+use super::scene::Scene;
+use super::{json_lines, snippets};
+
+/// Files after a translation.
+pub(crate) struct TranslationReport<'a> {
+    /// What became of each, in the order of the files of the scene.
+    pub(crate) files: &'a [Carried],
+    /// The findings about them.
+    pub(crate) findings: &'a Report,
+    /// The names of types.
+    pub(crate) name: &'a dyn Fn(abide_schema::MessageId) -> String,
+}
+
+pub(super) fn human(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
+    if report.findings.findings.is_empty() {
+        return Vec::new();
+    }
+    snippets::render(report.findings, scene)
+}
+
+pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
+    let mut out = String::new();
+    for (carried, file) in report.files.iter().zip(scene.instances) {
+        for (number, document) in (1_u32..).zip(&carried.documents) {
+            let mut line = Map::new();
+            let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
+            put("kind", "translation".into());
+            put("path", file.name.as_str().into());
+            put("document", number.into());
+            put("old_type", (report.name)(document.old).into());
+            put("new_type", (report.name)(document.new).into());
+            let place = |at: u32| position(&file.text, at);
+            let changes = document.changes.iter().map(|it| {
+                let mut change = Map::new();
+                if !it.span.is_empty() && !file.text.is_empty() {
+                    change.insert("start".to_owned(), place(it.span.start));
+                }
+                if !it.old.is_empty() {
+                    change.insert("old".to_owned(), it.old.as_str().into());
+                }
+                change.insert("new".to_owned(), it.new.as_str().into());
+                Value::Object(change)
+            });
+            let changes: Vec<Value> = changes.collect();
+            if !changes.is_empty() {
+                put("changes", changes.into());
+            }
+            let inside = |at: u32| at >= document.span.start && at <= document.span.end;
+            let notes = carried.notes.iter().filter(|(span, _)| inside(span.start));
+            let notes: Vec<Value> = notes
+                .map(|(span, text)| json!({ "start": place(span.start), "message": text }))
+                .collect();
+            if !notes.is_empty() {
+                put("notes", notes.into());
+            }
+            out.push_str(&format!("{}\n", Value::Object(line)));
+        }
+    }
+    let mut out = out.into_bytes();
+    out.extend(json_lines::render(report.findings, scene));
+    out
+}
+
+fn position(text: &str, at: u32) -> Value {
+    let (line, column) = line_and_column(text, at);
+    json!({ "line": line, "column": column })
+}
+
+/// The line and the column of a place, from 1.
+pub(crate) fn line_and_column(text: &str, at: u32) -> (usize, usize) {
+    let before = text.get(..at as usize).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line, column)
+}
