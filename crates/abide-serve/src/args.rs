@@ -21,7 +21,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     #[command(flatten)]
-    pub(crate) serve: Option<Serve>,
+    pub(crate) serve: Serve,
 }
 
 /// What else `abide-serve` does. A command is a variant here, and a module in `commands`.
@@ -38,11 +38,12 @@ pub(crate) struct Inputs {
     ///
     /// What is in `node-cluster/NAME/` is for clients of that cluster, and what is in `node/ID/` for
     /// that client; there, a resource takes the place of the one that all others get.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) resources: PathBuf,
+    // Optional only for a command, which has its own.
+    #[arg(long, value_name = "FOLDER", required = true)]
+    pub(crate) resources: Option<PathBuf>,
     /// The API that declares them: a folder, `git:REV`, an archive or a descriptor set
-    #[arg(long, value_name = "SOURCE")]
-    pub(crate) api: String,
+    #[arg(long, value_name = "SOURCE", required = true)]
+    pub(crate) api: Option<String>,
     /// A folder to find imports of the API in
     #[arg(short = 'I', long, value_name = "DIR")]
     pub(crate) import_path: Vec<String>,

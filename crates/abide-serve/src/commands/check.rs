@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use super::{judge_of, today};
+use super::{folder_of, judge_of, today};
 use crate::args::Inputs;
 use crate::folder::Folder;
 use crate::logs::say;
 
 pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, String> {
     let (judge, notes) = judge_of(inputs)?;
-    let listing = Folder::new(inputs.resources.clone()).read()?;
+    let listing = Folder::new(folder_of(inputs)).read()?;
     for note in notes.iter().chain(&listing.notes) {
         say(&format!("note: {note}"));
     }

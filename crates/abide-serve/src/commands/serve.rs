@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 
-use super::{judge_of, today};
+use super::{folder_of, judge_of, today};
 use crate::admin;
 use crate::args::Serve;
 use crate::fleet::Fleet;
@@ -49,8 +49,9 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     let (failed, source) = oneshot::channel();
     std::thread::spawn({
         let fleet = Arc::clone(&fleet);
+        let folder = folder_of(&args.inputs);
         move || {
-            let ended = follow(&fleet, &judge, &args.inputs.resources, today);
+            let ended = follow(&fleet, &judge, &folder, today);
             drop(failed.send(ended)); // Nobody hears it if the server ends as well.
         }
     });

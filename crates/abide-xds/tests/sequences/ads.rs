@@ -241,8 +241,6 @@ fn s002_059_routes_of_a_new_listener() {
         "serve cds: x>eds/x y eds: x lds: l>rds/r m>rds/s rds: r>cds/x s>cds/y
          < cds x y
          < lds l m
-         < rds r
-         > rds ack
          > rds again r s
          > cds ack
          < rds s
