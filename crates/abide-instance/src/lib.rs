@@ -5,6 +5,7 @@
 //! This crate reads them with the place of every key and value, finds out their
 //! types, and walks over what they hold. It knows no rule and does no I/O.
 
+mod inside;
 mod instance;
 mod kinds;
 mod notation;
@@ -12,6 +13,7 @@ mod rewrite;
 mod translate;
 mod translated_text;
 mod walk;
+mod words;
 mod yaml;
 
 pub use instance::{Document, Instance, ReadOptions};
