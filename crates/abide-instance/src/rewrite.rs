@@ -11,7 +11,9 @@ mod yaml;
 
 use std::collections::HashSet;
 
-use abide_schema::value::{Codec, JsonKind, JsonNode, Message, Undeclared, parse_json};
+use abide_schema::value::{
+    Codec, JsonKind, JsonMapping, JsonNode, Message, Undeclared, parse_json,
+};
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 use abide_upgrade::{Edit, apply};
@@ -81,7 +83,7 @@ impl Source<'_> {
 
     fn roots<'n>(self, text: &'n [u8]) -> Result<(Vec<JsonNode<'n>>, Vec<Span>), String> {
         if self.notation == Notation::Json {
-            let (node, errors) = parse_json(text);
+            let (node, errors) = parse_json(text, JsonMapping::Lenient);
             return match errors.into_iter().next() {
                 Some(error) => Err(error.message),
                 None => Ok((node.into_iter().collect(), Vec::new())),
@@ -170,10 +172,10 @@ impl Source<'_> {
         if left.len() < comments.len() {
             let text = std::str::from_utf8(&rewritten).unwrap_or_default();
             let gone = comments.iter().filter(|it| {
-                !Lines(std::str::from_utf8(self.text).unwrap_or_default())
-                    .slice(**it)
-                    .is_empty()
-                    && !text.contains(Lines(std::str::from_utf8(self.text).unwrap_or_default()).slice(**it))
+                !Lines(std::str::from_utf8(self.text).unwrap_or_default()).slice(**it).is_empty()
+                    && !text.contains(
+                        Lines(std::str::from_utf8(self.text).unwrap_or_default()).slice(**it),
+                    )
             });
             notes.extend(gone.map(|it| (*it, "this comment has no place any more".to_owned())));
         }

@@ -109,7 +109,8 @@ impl<'a, 't> Carrier<'a, 't> {
         let name = old.full_name();
         let parent = old.containing_message().map_or_else(String::new, |it| it.full_name());
         let text = format!("`{}` of `{parent}` has no counterpart", old.name());
-        let help = self.translator.lossy.get(&name).map(|why| format!("its values may get lost: {why}"));
+        let help =
+            self.translator.lossy.get(&name).map(|why| format!("its values may get lost: {why}"));
         let is_reported = self.losses.last().is_some_and(|it| it.span == key && it.element == name);
         // A list is lost as one.
         if !is_reported || key.is_empty() {
@@ -119,7 +120,12 @@ impl<'a, 't> Carrier<'a, 't> {
 
     /// The value of a field as one of its home, or of where a step puts it. Its place says whether
     /// it is still what the text says there.
-    pub(super) fn value(&mut self, entry: &Entry, old: Field<'t>, home: Field<'t>) -> Option<Entry> {
+    pub(super) fn value(
+        &mut self,
+        entry: &Entry,
+        old: Field<'t>,
+        home: Field<'t>,
+    ) -> Option<Entry> {
         let span = entry.span;
         let value = match (&entry.value, home.ty()) {
             (Value::Message(message), Type::Message(target)) => {
@@ -195,7 +201,8 @@ impl<'a, 't> Carrier<'a, 't> {
             }
             return old.clone();
         };
-        let target = self.translator.succession.neighbour(content.ty, self.way).unwrap_or(content.ty);
+        let target =
+            self.translator.succession.neighbour(content.ty, self.way).unwrap_or(content.ty);
         let inside = self.message(&content, target, span);
         if inside == content {
             return old.clone();

@@ -44,8 +44,7 @@ impl Path {
         loop {
             let end = rest.find(['.', '[', '(']).unwrap_or(rest.len());
             let (name, mut behind) = rest.split_at(end);
-            let mut segment =
-                Segment { name: name.to_owned(), list: List::Plain, content: None };
+            let mut segment = Segment { name: name.to_owned(), list: List::Plain, content: None };
             for (brackets, list) in [("[]", List::Each), ("[0]", List::Only)] {
                 if let Some(after) = behind.strip_prefix(brackets) {
                     (segment.list, behind) = (list, after);
@@ -153,9 +152,10 @@ pub(super) fn put(
     let field = field_named(tree, message, &segment.name)?;
     let is_list = field.cardinality() != Cardinality::Singular;
     if let Some(oneof) = field.oneof() {
-        let other = message.entries.iter().map(|it| tree.field(it.field)).find(|it| {
-            it.id != field.id && it.oneof().is_some_and(|other| other.id == oneof.id)
-        });
+        let other =
+            message.entries.iter().map(|it| tree.field(it.field)).find(|it| {
+                it.id != field.id && it.oneof().is_some_and(|other| other.id == oneof.id)
+            });
         if let Some(other) = other {
             return Err(format!("`{}` is set as well, and wins", other.name()));
         }
@@ -164,12 +164,10 @@ pub(super) fn put(
         if !is_list && (values.len() != 1 || message.of(field.id).next().is_some()) {
             return Err(format!("`{}` is set as well, and wins", field.name()));
         }
-        message.entries.extend(
-            values.into_iter().map(|it| {
-                let key = if key.is_empty() { it.key } else { key };
-                Entry { field: field.id, key, ..it }
-            }),
-        );
+        message.entries.extend(values.into_iter().map(|it| {
+            let key = if key.is_empty() { it.key } else { key };
+            Entry { field: field.id, key, ..it }
+        }));
         return Ok(());
     }
     let ty = field.message_type().map(|it| it.id).ok_or("it is no message")?;
