@@ -232,7 +232,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
     fn fresh(&self, message: &Message) -> Draft {
         let text = Codec::new(self.tree).to_json_with_declared_names(message);
         let text = text.unwrap_or_else(|_| "null".to_owned());
-        let (node, _) = parse_json(text.as_bytes(), JsonMapping::Lenient);
+        let (node, _) = parse_json(text.as_bytes(), JsonMapping::Strict);
         node.as_ref().map_or(Draft::Scalar("null".to_owned()), draft_of)
     }
 
