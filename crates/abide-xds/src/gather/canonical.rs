@@ -1,0 +1,69 @@
+//! The one way to serialise a meaning.
+
+use abide_schema::value::{Codec, Entry, MAX_NESTING, Message, Value};
+use abide_schema::{Cardinality, Tree};
+
+/// The same value, with the pairs of maps in the order of their bytes and whatever
+/// is in an Any spelled out and serialised anew: two values that mean the same have
+/// the same bytes.
+///
+/// # Errors
+/// Messages that nest too deeply, and bytes in an Any that are no value of its type.
+pub(super) fn canonical(tree: &Tree, message: &Message) -> Result<Message, String> {
+    settle(tree, &message.normalized(tree), 0)
+}
+
+fn settle(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String> {
+    if depth > MAX_NESTING {
+        return Err("messages nest too deeply".to_owned());
+    }
+    if &*tree.message(message.ty).full_name() == "google.protobuf.Any" {
+        return any(tree, message, depth);
+    }
+    let codec = Codec::new(tree);
+    let mut settled = Message::new(message.ty);
+    settled.unknown = message.unknown.clone();
+    for entry in &message.entries {
+        let value = match &entry.value {
+            Value::Message(inner) => Value::Message(Box::new(settle(tree, inner, depth + 1)?)),
+            value => value.clone(),
+        };
+        settled.entries.push(Entry { value, ..*entry });
+    }
+    let is_map = |entry: &Entry| tree.field(entry.field).cardinality() == Cardinality::Map;
+    for run in settled.entries.chunk_by_mut(|a, b| a.field == b.field) {
+        if run.first().is_some_and(is_map) {
+            run.sort_by_cached_key(|it| it.value.as_message().map(|pair| codec.encode(pair)));
+        }
+    }
+    Ok(settled)
+}
+
+fn any(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String> {
+    let codec = Codec::new(tree);
+    let ty = message.content.as_ref().map(|it| it.ty).or_else(|| {
+        let url = message.str(tree, "type_url")?;
+        Some(tree.message_named(url.rsplit('/').next()?)?.id)
+    });
+    let Some(ty) = ty else { return Ok(message.clone()) };
+    let content = match &message.content {
+        Some(content) => content.normalized(tree),
+        None => {
+            let bytes = message.get(tree, "value").and_then(|it| it.value.as_bytes());
+            let decoded = codec.decode(ty, bytes.unwrap_or_default());
+            decoded.map_err(|error| {
+                format!("an Any does not hold a `{}`: {error}", tree.message(ty).full_name())
+            })?
+        }
+    };
+    let content = settle(tree, &content, depth + 1)?;
+    let bytes = codec.encode(&content);
+    let mut settled = message.clone();
+    settled.entries.retain(|entry| tree.field(entry.field).name() != "value");
+    if !bytes.is_empty() {
+        let value = tree.message(message.ty).fields().find(|field| field.name() == "value");
+        settled.entries.extend(value.map(|it| Entry::new(it.id, Value::Bytes(bytes.into()))));
+    }
+    settled.content = Some(Box::new(content));
+    Ok(settled)
+}

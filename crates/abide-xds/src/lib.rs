@@ -1,0 +1,28 @@
+//! Sessions of the xDS protocol: what a management server answers, and when.
+//!
+//! A [`Session`] is one stream of one client. [`Session::step`] takes what happened
+//! and returns what to send. Nothing here does I/O, starts a thread or reads a clock:
+//! time is an argument, so every sequence of messages is a test of microseconds.
+//!
+//! Resources are a [`Snapshot`]: names, versions and serialised payloads, which all
+//! sessions share. [`gather`] makes one of instances. The version of a resource is a
+//! hash of its meaning, so that servers which read the same source answer alike.
+
+mod collection;
+mod gather;
+mod kind;
+mod message;
+mod resource;
+mod session;
+mod snapshot;
+mod subscription;
+mod topic;
+
+pub use collection::Collection;
+pub use gather::{Gathered, Misfit, gather};
+pub use kind::{Kind, Service, TYPE_URL_PREFIX};
+pub use message::{Action, Ending, Event, Names, Request, Response};
+pub use resource::{Reference, Resource};
+pub use session::{Options, Session};
+pub use snapshot::{Dangling, Snapshot};
+pub use topic::{HeldBack, Refusal, TopicStatus};

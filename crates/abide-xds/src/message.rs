@@ -1,0 +1,88 @@
+//! What goes into a session and what comes out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::resource::Resource;
+use crate::snapshot::Snapshot;
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The client sent a request.
+    Request(Request),
+    /// What is served to this client is now this.
+    Snapshot(Arc<Snapshot>),
+    /// Time passed; [`Session::deadline`](crate::Session::deadline) says when to come.
+    Tick,
+}
+
+/// What to do about it.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Send a response.
+    Send(Response),
+    /// End the stream with an error.
+    End(Ending),
+}
+
+/// A request of a client, in either variant of the protocol.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The type of the resources.
+    pub type_url: String,
+    /// The nonce of the response that this is about; empty if about none.
+    pub nonce: String,
+    /// Why that response is refused.
+    pub error: Option<String>,
+    /// What the client wants.
+    pub names: Names,
+}
+
+/// What a client wants of one type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// State of the world: everything that it wants.
+    Whole(Vec<String>),
+    /// Incremental: what it wants now, or no longer.
+    Delta {
+        /// Names or aliases.
+        subscribe: Vec<String>,
+        /// Names or aliases.
+        unsubscribe: Vec<String>,
+        /// On a new stream, the names and versions that it holds.
+        held: BTreeMap<String, String>,
+    },
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names::Whole(Vec::new())
+    }
+}
+
+/// A response, in either variant of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The type of the resources.
+    pub type_url: Arc<str>,
+    /// The version of all that the client wants of this type.
+    pub version: Arc<str>,
+    /// What the answer of the client refers to it by.
+    pub nonce: Arc<str>,
+    /// The resources.
+    pub resources: Vec<Arc<Resource>>,
+    /// Of an incremental response, the names that are gone.
+    pub removed: Vec<Arc<str>>,
+    /// Whether it is incremental.
+    pub is_delta: bool,
+}
+
+/// Why the server ends a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The client broke the protocol.
+    Invalid(String),
+    /// The client wants more than a stream may hold.
+    TooMuch(String),
+}

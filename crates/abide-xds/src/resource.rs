@@ -1,0 +1,106 @@
+//! One resource.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::kind::Kind;
+
+/// One resource: a name, a version and a serialised payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Other names that clients may ask for it by.
+    pub aliases: Box<[Arc<str>]>,
+    /// A hash of its meaning: the same content has the same version everywhere.
+    pub version: Arc<str>,
+    /// The serialised message.
+    pub body: Bytes,
+    /// The resources that it refers to.
+    pub references: Box<[Reference]>,
+}
+
+/// A resource that another one refers to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reference {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Whether a snapshot that lacks it cannot work. Otherwise it may be one that
+    /// clients have from elsewhere, or may come later.
+    pub is_required: bool,
+}
+
+impl Resource {
+    /// A resource whose payload stands for its meaning.
+    pub fn new(name: &str, body: impl Into<Bytes>) -> Resource {
+        let body = body.into();
+        let version = hash([&*body]);
+        Resource {
+            name: name.into(),
+            aliases: Box::default(),
+            version,
+            body,
+            references: Box::default(),
+        }
+    }
+
+    /// The same with references.
+    #[must_use]
+    pub fn referring_to(mut self, references: impl IntoIterator<Item = Reference>) -> Resource {
+        let mut references: Vec<Reference> = references.into_iter().collect();
+        references.sort();
+        references.dedup();
+        self.references = references.into();
+        self
+    }
+
+    /// The same with other names.
+    #[must_use]
+    pub fn known_as(mut self, aliases: &[&str]) -> Resource {
+        self.aliases = aliases.iter().map(|&alias| alias.into()).collect();
+        self
+    }
+
+    /// What a client says that it holds: a name and a version.
+    pub(crate) fn held(name: &str, version: &str) -> Resource {
+        Resource {
+            name: name.into(),
+            aliases: Box::default(),
+            version: version.into(),
+            body: Bytes::new(),
+            references: Box::default(),
+        }
+    }
+
+    /// Whether it refers to a resource.
+    pub(crate) fn refers_to(&self, kind: Kind, name: &str) -> bool {
+        self.references.iter().any(|it| it.kind == kind && &*it.name == name)
+    }
+}
+
+impl Reference {
+    /// A reference without which a snapshot cannot work.
+    pub fn required(kind: Kind, name: &str) -> Reference {
+        Reference { kind, name: name.into(), is_required: true }
+    }
+
+    /// A reference to something that clients may have from elsewhere.
+    pub fn optional(kind: Kind, name: &str) -> Reference {
+        Reference { kind, name: name.into(), is_required: false }
+    }
+}
+
+/// A version for parts in their order: the head of a hash over each and its length.
+pub(crate) fn hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Arc<str> {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    // Half of it leaves no chance of two contents with one version.
+    hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+}

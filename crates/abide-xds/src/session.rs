@@ -1,0 +1,202 @@
+//! One stream of one client.
+
+mod order;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::kind::Kind;
+use crate::message::{Action, Ending, Event, Names, Request, Response};
+use crate::snapshot::Snapshot;
+use crate::topic::{Topic, TopicStatus};
+
+/// How a session behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The only type of the stream; `None`: all types share it (ADS).
+    pub only: Option<Arc<str>>,
+    /// Whether a change goes out in steps, so that no request is lost: what is
+    /// added, then what directs requests there, then what is gone. Only where all
+    /// types share a stream.
+    pub is_ordered: bool,
+    /// How long a client may take to answer before a newer change is sent.
+    pub patience: Duration,
+    /// How long something that is gone, and that nothing uses, is kept for a client
+    /// that still names it.
+    pub grace: Duration,
+    /// How many names one type may have.
+    pub max_names: usize,
+    /// How many types the stream may have.
+    pub max_types: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            only: None,
+            is_ordered: true,
+            patience: Duration::from_secs(5),
+            grace: Duration::from_secs(30),
+            max_names: 100_000,
+            max_types: 64,
+        }
+    }
+}
+
+/// One stream of one client. Times are durations since any moment, the same for all
+/// calls.
+#[derive(Debug)]
+pub struct Session {
+    options: Options,
+    target: Option<Arc<Snapshot>>,
+    /// By kind, then by type URL: the order in which types are sent.
+    topics: BTreeMap<(Kind, Arc<str>), Topic>,
+    nonces: u64,
+    /// Whether it ended; then it does nothing more.
+    is_over: bool,
+}
+
+impl Session {
+    /// A stream on which nothing was sent yet.
+    pub fn new(options: Options) -> Session {
+        Session { options, target: None, topics: BTreeMap::new(), nonces: 0, is_over: false }
+    }
+
+    /// Takes in what happened and returns what to do, in that order.
+    pub fn step(&mut self, now: Duration, event: Event) -> Vec<Action> {
+        if self.is_over {
+            return Vec::new();
+        }
+        match event {
+            Event::Request(request) => match self.request(&request) {
+                Ok(()) => {}
+                Err(ending) => {
+                    self.is_over = true;
+                    return vec![Action::End(ending)];
+                }
+            },
+            Event::Snapshot(snapshot) => {
+                self.target = Some(snapshot);
+                self.reconsider();
+            }
+            Event::Tick => self.reconsider(),
+        }
+        self.send(now)
+    }
+
+    /// When [`Event::Tick`] is due, if nothing happens before.
+    pub fn deadline(&self) -> Option<Duration> {
+        let busy = self.topics.values().filter(|it| it.is_stale);
+        let busy = busy.filter_map(|it| it.busy_until(self.options.patience));
+        let kept = self.topics.values().flat_map(|it| it.unused_since.values());
+        busy.chain(kept.map(|&since| since + self.options.grace)).min()
+    }
+
+    /// What the client has, by type.
+    pub fn status(&self) -> Vec<TopicStatus> {
+        self.topics.iter().map(|((_, url), topic)| topic.status(url)).collect()
+    }
+
+    fn request(&mut self, request: &Request) -> Result<(), Ending> {
+        let url: Arc<str> = match &self.options.only {
+            Some(only) if request.type_url.is_empty() => Arc::clone(only),
+            Some(only) if *request.type_url != **only => {
+                let message = format!("this stream serves `{only}`, not `{}`", request.type_url);
+                return Err(Ending::Invalid(message));
+            }
+            None if request.type_url.is_empty() => {
+                let message = "a request on a stream of all types has to have a type URL";
+                return Err(Ending::Invalid(message.to_owned()));
+            }
+            Some(_) | None => request.type_url.as_str().into(),
+        };
+        let max = self.options.max_names;
+        let names = match &request.names {
+            Names::Whole(names) => names.len(),
+            Names::Delta { subscribe, unsubscribe, held } => {
+                subscribe.len().max(unsubscribe.len()).max(held.len())
+            }
+        };
+        let key = (Kind::of(&url), url);
+        if !self.topics.contains_key(&key) && self.topics.len() >= self.options.max_types {
+            let max = self.options.max_types;
+            return Err(Ending::TooMuch(format!("a stream has at most {max} types")));
+        }
+        let too_many = || Ending::TooMuch(format!("a type has at most {max} names"));
+        if names > max {
+            return Err(too_many());
+        }
+        let topic = self.topics.entry(key).or_default();
+        if !topic.request(request, self.options.only.is_some()) {
+            return Ok(());
+        }
+        if topic.subscription.len() > max {
+            return Err(too_many());
+        }
+        topic.is_stale = true;
+        // Its answer may be what others wait for.
+        self.topics.values_mut().for_each(|it| it.is_stale |= it.is_between);
+        Ok(())
+    }
+
+    fn reconsider(&mut self) {
+        self.topics.values_mut().for_each(|it| it.is_stale = true);
+    }
+
+    fn send(&mut self, now: Duration) -> Vec<Action> {
+        let Some(target) = self.target.clone() else { return Vec::new() };
+        let keys: Vec<_> = self.topics.keys().cloned().collect();
+        let mut actions = Vec::new();
+        for key in keys {
+            let Some(topic) = self.topics.get(&key) else { continue };
+            if !topic.is_stale && !topic.is_owed() {
+                continue;
+            }
+            let planned = order::plan(&self.topics, &key, &target, &self.options, now);
+            let Some(topic) = self.topics.get_mut(&key) else { continue };
+            topic.is_between = planned.is_between;
+            topic.held_back = planned.held_back;
+            topic.unused_since = planned.unused_since;
+            let content = planned.content;
+            let is_new = topic.sent.as_ref().is_none_or(|it| it.version() != content.version());
+            let busy_until = topic.busy_until(self.options.patience);
+            if !topic.is_owed() && is_new && busy_until.is_some_and(|until| now < until) {
+                continue; // It stays stale; the answer or the deadline brings it up again.
+            }
+            topic.is_stale = false;
+            if !topic.is_owed() && !is_new {
+                continue;
+            }
+            let (kind, url) = &key;
+            let awaits = |name: &str| {
+                let is_held_back = target.collection(url).is_some_and(|it| it.find(name).is_some());
+                is_held_back || kind.is_awaited() && target.refers_to(*kind, name)
+            };
+            let before = topic.sent.clone().unwrap_or_default();
+            let Some(payload) = topic.respond(*kind, &content, awaits) else { continue };
+            self.nonces += 1;
+            let nonce = self.nonces.to_string().into();
+            let response = topic.launch(url, nonce, payload, now);
+            if let Some(warmed) = kind.warmed_by() {
+                let changed = content.changed_since(&before);
+                let names = changed.flat_map(|it| &*it.references).filter(|it| it.kind == warmed);
+                let names: Vec<Arc<str>> = names.map(|it| Arc::clone(&it.name)).collect();
+                let topics = self.topics.iter_mut().filter(|((kind, _), _)| *kind == warmed);
+                topics.for_each(|(_, topic)| topic.warm(names.iter().cloned()));
+            }
+            actions.push(Action::Send(response));
+        }
+        actions
+    }
+}
+
+impl Action {
+    /// The response, if it is one.
+    pub fn response(&self) -> Option<&Response> {
+        match self {
+            Action::Send(response) => Some(response),
+            Action::End(_) => None,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The resources that are served, of all types.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::collection::Collection;
+use crate::kind::Kind;
+use crate::resource::{Resource, hash};
+
+/// The resources of every type at one moment. It never changes; the next one takes
+/// its place.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    types: BTreeMap<Arc<str>, Arc<Collection>>,
+    referenced: BTreeSet<(Kind, Arc<str>)>,
+}
+
+/// A reference to a resource that is nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dangling {
+    /// The type URL of the resource that refers.
+    pub type_url: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The kind of the missing one.
+    pub kind: Kind,
+    /// Its name.
+    pub missing: Arc<str>,
+    /// Whether the snapshot cannot work without it.
+    pub is_required: bool,
+}
+
+impl Snapshot {
+    /// The snapshot of these resources, each with its type URL.
+    pub fn of<'u>(resources: impl IntoIterator<Item = (&'u str, Resource)>) -> Snapshot {
+        let mut types: BTreeMap<&str, Vec<Arc<Resource>>> = BTreeMap::new();
+        for (type_url, resource) in resources {
+            types.entry(type_url).or_default().push(Arc::new(resource));
+        }
+        let types = types.into_iter().map(|(url, it)| (url.into(), Arc::new(Collection::of(it))));
+        Snapshot::of_collections(types)
+    }
+
+    /// The snapshot of these collections, by type URL.
+    pub fn of_collections(
+        types: impl IntoIterator<Item = (Arc<str>, Arc<Collection>)>,
+    ) -> Snapshot {
+        let types: BTreeMap<_, _> = types.into_iter().collect();
+        let all = types.values().flat_map(|it| it.iter()).flat_map(|it| &it.references);
+        let referenced = all.map(|it| (it.kind, Arc::clone(&it.name))).collect();
+        Snapshot { types, referenced }
+    }
+
+    /// The resources of a type, if it has any.
+    pub fn collection(&self, type_url: &str) -> Option<&Arc<Collection>> {
+        self.types.get(type_url)
+    }
+
+    /// Its types with their resources, by type URL.
+    pub fn types(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Arc<Collection>)> {
+        self.types.iter()
+    }
+
+    /// A hash over all of it.
+    pub fn version(&self) -> Arc<str> {
+        hash(self.types.iter().flat_map(|(url, it)| [url.as_bytes(), it.version().as_bytes()]))
+    }
+
+    /// Whether a resource of it refers to this one, be it there or not.
+    pub fn refers_to(&self, kind: Kind, name: &str) -> bool {
+        // A set of pairs can only be asked for an owned pair.
+        self.referenced.contains(&(kind, name.into()))
+    }
+
+    /// The references to resources that are nowhere. A kind of which the snapshot
+    /// has no resource at all is one that clients have from elsewhere, except the
+    /// endpoints of clusters. `known` are clusters that clients have from elsewhere.
+    pub fn dangling(&self, known: &BTreeSet<String>) -> Vec<Dangling> {
+        let mut names: BTreeMap<Kind, BTreeSet<&str>> = BTreeMap::new();
+        for (url, collection) in &self.types {
+            let names = names.entry(Kind::of(url)).or_default();
+            names.extend(collection.iter().flat_map(|it| {
+                std::iter::once(&*it.name).chain(it.aliases.iter().map(|alias| &**alias))
+            }));
+        }
+        let mut found = Vec::new();
+        for (type_url, collection) in &self.types {
+            for resource in collection.iter() {
+                for reference in &resource.references {
+                    let is_known =
+                        reference.kind == Kind::Cluster && known.contains(&*reference.name);
+                    let has = |it: &BTreeSet<&str>| it.contains(&*reference.name);
+                    let is_there = match names.get(&reference.kind) {
+                        Some(names) => has(names),
+                        None => reference.kind != Kind::Endpoints,
+                    };
+                    let counts = reference.is_required || reference.kind == Kind::Endpoints;
+                    if counts && !is_known && !is_there {
+                        found.push(Dangling {
+                            type_url: Arc::clone(type_url),
+                            name: Arc::clone(&resource.name),
+                            kind: reference.kind,
+                            missing: Arc::clone(&reference.name),
+                            is_required: reference.is_required,
+                        });
+                    }
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}

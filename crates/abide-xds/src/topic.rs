@@ -1,0 +1,333 @@
+//! One type on one stream: what the client wants, was sent, and accepted.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::collection::Collection;
+use crate::kind::Kind;
+use crate::message::{Names, Request, Response};
+use crate::resource::Resource;
+use crate::subscription::Subscription;
+
+/// One type on one stream.
+#[derive(Debug, Default)]
+pub(crate) struct Topic {
+    pub(crate) subscription: Subscription,
+    is_delta: bool,
+    /// Whether there was a request.
+    has_begun: bool,
+    /// Whether the first request still waits for its answer.
+    is_unanswered: bool,
+    /// Names or aliases that the client asked for, or that a change has to be
+    /// warmed up with: they are sent even if they did not change.
+    due: BTreeSet<Arc<str>>,
+    /// What the client was sent in all, accepted or not; `None` before the first answer.
+    pub(crate) sent: Option<Arc<Collection>>,
+    /// What the client accepted.
+    pub(crate) accepted: Arc<Collection>,
+    /// Responses without an answer, oldest first.
+    in_flight: VecDeque<InFlight>,
+    /// The nonce and version of the last response.
+    last: Option<(Arc<str>, Arc<str>)>,
+    accepted_version: Option<Arc<str>>,
+    /// Of the responses that the client refused, the names and versions.
+    refused: BTreeMap<Arc<str>, Arc<str>>,
+    pub(crate) refusal: Option<Refusal>,
+    /// Whether it has to be looked at again, though its client asked for nothing.
+    pub(crate) is_stale: bool,
+    /// Whether the client has more or less than it will have in the end.
+    pub(crate) is_between: bool,
+    /// What waits for something else.
+    pub(crate) held_back: Vec<HeldBack>,
+    /// Resources that are gone and only kept because the client still names
+    /// them, with the time since when nothing uses them.
+    pub(crate) unused_since: BTreeMap<Arc<str>, Duration>,
+}
+
+#[derive(Debug)]
+struct InFlight {
+    nonce: Arc<str>,
+    /// What the client has if it accepts.
+    content: Arc<Collection>,
+    /// The names in the response.
+    names: Vec<Arc<str>>,
+    sent_at: Duration,
+}
+
+/// A response that a client refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its version.
+    pub version: Arc<str>,
+    /// What the client said.
+    pub message: String,
+}
+
+/// A resource whose newest version is not sent yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldBack {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What it waits for, one phrase.
+    pub reason: String,
+}
+
+/// What a client has of one type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicStatus {
+    /// The type.
+    pub type_url: Arc<str>,
+    /// The version that was sent last.
+    pub sent: Option<Arc<str>>,
+    /// The version that the client accepted last.
+    pub accepted: Option<Arc<str>>,
+    /// What it refused since.
+    pub refused: Option<Refusal>,
+    /// What is not sent yet.
+    pub held_back: Vec<HeldBack>,
+}
+
+impl Topic {
+    /// Takes a request in. Returns whether there may be something to answer.
+    pub(crate) fn request(&mut self, request: &Request, is_alone: bool) -> bool {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        match &request.names {
+            Names::Whole(names) => self.whole(request, names, is_first, is_alone),
+            Names::Delta { subscribe, unsubscribe, held } if is_first => {
+                self.is_delta = true;
+                self.is_unanswered = true;
+                self.subscription.begin(subscribe);
+                self.subscription.remove(unsubscribe);
+                let held = held.iter().map(|(name, version)| Resource::held(name, version));
+                let held = held.filter(|it| self.subscription.wants(it)).map(Arc::new);
+                let held = Arc::new(Collection::of(held));
+                // What it holds is sent only if it changed.
+                let is_held = |name: &&String| held.get(name).is_some();
+                self.due = subscribe
+                    .iter()
+                    .filter(|it| !is_held(it))
+                    .map(|it| it.as_str().into())
+                    .collect();
+                if !held.is_empty() {
+                    self.accepted = Arc::clone(&held);
+                    self.sent = Some(held);
+                }
+                true
+            }
+            Names::Delta { subscribe, unsubscribe, .. } => {
+                self.answered(&request.nonce, request.error.as_deref());
+                self.subscription.add(subscribe);
+                self.due.extend(subscribe.iter().map(|it| Arc::from(it.as_str())));
+                self.subscription.remove(unsubscribe);
+                self.forget_unwanted();
+                if self.subscription.is_wildcard() {
+                    // Whether everything has it or not, the client has to be told.
+                    self.warm(unsubscribe.iter().map(|it| Arc::from(it.as_str())));
+                }
+                true
+            }
+        }
+    }
+
+    /// A request in the state of the world. Source: "ACK/NACK and versioning" of the xDS
+    /// protocol: only the nonce says which response it is about.
+    fn whole(
+        &mut self,
+        request: &Request,
+        names: &[String],
+        is_first: bool,
+        is_alone: bool,
+    ) -> bool {
+        if is_first {
+            self.is_unanswered = true;
+        } else if let Some((nonce, _)) = &self.last {
+            if **nonce != *request.nonce {
+                return false; // It crossed the response that is newer; another one will follow.
+            }
+            let is_repeated = !self.answered(&request.nonce, request.error.as_deref());
+            let before = (self.subscription.is_wildcard(), self.subscription.len());
+            let added = self.subscription.replace(names);
+            let is_same = added.is_empty()
+                && before == (self.subscription.is_wildcard(), self.subscription.len());
+            self.due.extend(added);
+            // On a stream of its own, a repeated request says that something is warming up
+            // there which this stream knows nothing of.
+            if is_repeated && is_same && is_alone && request.error.is_none() {
+                self.due.extend(names.iter().map(|it| Arc::from(it.as_str())));
+            }
+            self.forget_unwanted();
+            return true;
+        }
+        let added = self.subscription.replace(names);
+        self.due.extend(added);
+        self.due.retain(|it| names.iter().any(|name| **name == **it));
+        true
+    }
+
+    /// Marks what a change of another type has to be warmed up with.
+    pub(crate) fn warm(&mut self, names: impl IntoIterator<Item = Arc<str>>) {
+        for name in names {
+            if self.was_sent(&name) {
+                self.due.insert(name);
+            }
+        }
+    }
+
+    fn was_sent(&self, name: &str) -> bool {
+        self.sent.as_ref().is_some_and(|sent| sent.find(name).is_some())
+    }
+
+    /// What a client does not want, it does not hold.
+    fn forget_unwanted(&mut self) {
+        let Topic { subscription, sent, accepted, .. } = self;
+        for content in sent.iter_mut().chain([accepted]) {
+            if content.iter().any(|it| !subscription.wants(it)) {
+                let wanted = content.iter().filter(|it| subscription.wants(it)).cloned();
+                *content = Arc::new(Collection::of(wanted));
+            }
+        }
+    }
+
+    /// Takes an answer to a response in. Returns whether one was in flight.
+    fn answered(&mut self, nonce: &str, error: Option<&str>) -> bool {
+        let Some(at) = self.in_flight.iter().position(|it| *it.nonce == *nonce) else {
+            return false;
+        };
+        let Some(answered) = self.in_flight.drain(..=at).next_back() else { return false };
+        if let Some(message) = error {
+            let version = Arc::clone(answered.content.version());
+            let sent = answered.names.iter().filter_map(|name| answered.content.get(name));
+            let refused: Vec<_> = sent.filter(|it| !self.accepted(it)).collect();
+            self.refused
+                .extend(refused.iter().map(|it| (Arc::clone(&it.name), Arc::clone(&it.version))));
+            self.refusal = Some(Refusal { version, message: message.to_owned() });
+            return true;
+        }
+        self.refusal = None;
+        self.accepted_version = Some(Arc::clone(answered.content.version()));
+        for name in &answered.names {
+            self.refused.remove(name);
+        }
+        // What it refused before, and has not been sent anew, it has as it was.
+        let refused = std::mem::take(&mut self.refused);
+        let stays = |(name, version): &(Arc<str>, Arc<str>)| {
+            answered.content.get(name).is_some_and(|it| it.version == *version)
+        };
+        self.refused = refused.into_iter().filter(stays).collect();
+        self.accepted = match self.refused.is_empty() {
+            true => answered.content,
+            false => {
+                let old = |name: &Arc<str>| (Arc::clone(name), self.accepted.get(name).cloned());
+                Arc::new(answered.content.with(self.refused.keys().map(old).collect()))
+            }
+        };
+        true
+    }
+
+    /// Whether the client asked for something that was not answered yet.
+    pub(crate) fn is_owed(&self) -> bool {
+        self.is_unanswered || !self.due.is_empty()
+    }
+
+    /// Until when the client has time to answer the last response, if it did not.
+    pub(crate) fn busy_until(&self, patience: Duration) -> Option<Duration> {
+        self.in_flight.back().map(|it| it.sent_at + patience)
+    }
+
+    /// Whether the client accepted this very version of a resource.
+    pub(crate) fn accepted(&self, resource: &Resource) -> bool {
+        self.accepted.get(&resource.name).is_some_and(|it| it.version == resource.version)
+    }
+
+    /// Whether the client refused this very version of a resource.
+    pub(crate) fn refused(&self, resource: &Resource) -> bool {
+        self.refused.get(&resource.name).is_some_and(|version| *version == resource.version)
+    }
+
+    /// Everything that the client may hold now.
+    pub(crate) fn may_hold(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        let in_flight = self.in_flight.iter().map(|it| &it.content);
+        let all = self.sent.iter().chain([&self.accepted]).chain(in_flight);
+        all.flat_map(|it| it.iter())
+    }
+
+    /// Makes the response that takes the client from what it was sent to `content`,
+    /// if one has to be sent. `awaits` says of a missing name whether it may still come.
+    pub(crate) fn respond(
+        &mut self,
+        kind: Kind,
+        content: &Arc<Collection>,
+        awaits: impl Fn(&str) -> bool,
+    ) -> Option<(Vec<Arc<Resource>>, Vec<Arc<str>>)> {
+        let nothing = Arc::default();
+        let sent = self.sent.as_ref().unwrap_or(&nothing);
+        let due = std::mem::take(&mut self.due);
+        let is_first = std::mem::take(&mut self.is_unanswered);
+        let mut resources: BTreeMap<&Arc<str>, &Arc<Resource>> =
+            content.changed_since(sent).map(|it| (&it.name, it)).collect();
+        let mut removed: Vec<Arc<str>> = content.removed_since(sent).cloned().collect();
+        let mut is_asked = is_first && self.subscription.is_wildcard();
+        for name in &due {
+            match content.find(name) {
+                Some(resource) => drop(resources.insert(&resource.name, resource)),
+                None if **name == *"*" => is_asked = true,
+                None if awaits(name) => {}
+                None => {
+                    is_asked = true;
+                    if !removed.contains(name) {
+                        removed.push(Arc::clone(name));
+                    }
+                }
+            }
+        }
+        let is_whole = !self.is_delta && kind.is_whole();
+        if !self.is_delta && !is_whole {
+            removed.clear(); // There is no way to say it: clients drop what nothing uses.
+        }
+        let is_needed = is_asked || !resources.is_empty() || !removed.is_empty();
+        let resources = match is_whole {
+            true => content.iter().cloned().collect(),
+            false => resources.into_values().cloned().collect(),
+        };
+        removed.retain(|_| self.is_delta);
+        self.sent = Some(Arc::clone(content));
+        is_needed.then_some((resources, removed))
+    }
+
+    /// Records that a response goes out.
+    pub(crate) fn launch(
+        &mut self,
+        type_url: &Arc<str>,
+        nonce: Arc<str>,
+        (resources, removed): (Vec<Arc<Resource>>, Vec<Arc<str>>),
+        now: Duration,
+    ) -> Response {
+        let content = self.sent.clone().unwrap_or_default();
+        if !self.is_delta {
+            self.in_flight.clear(); // Only the newest can be answered.
+        }
+        let version = Arc::clone(content.version());
+        self.last = Some((Arc::clone(&nonce), Arc::clone(&version)));
+        let names = resources.iter().map(|it| Arc::clone(&it.name)).collect();
+        self.in_flight.push_back(InFlight {
+            nonce: Arc::clone(&nonce),
+            content,
+            names,
+            sent_at: now,
+        });
+        let type_url = Arc::clone(type_url);
+        Response { type_url, version, nonce, resources, removed, is_delta: self.is_delta }
+    }
+
+    /// What the client has of this type.
+    pub(crate) fn status(&self, type_url: &Arc<str>) -> TopicStatus {
+        TopicStatus {
+            type_url: Arc::clone(type_url),
+            sent: self.last.as_ref().map(|(_, version)| Arc::clone(version)),
+            accepted: self.accepted_version.clone(),
+            refused: self.refusal.clone(),
+            held_back: self.held_back.clone(),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Sequences of the xDS protocol, one test each. `script.rs` explains the notation.
+
+mod ads;
+mod delta;
+mod script;
+mod state_of_the_world;
+mod traps;

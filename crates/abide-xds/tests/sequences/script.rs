@@ -1,0 +1,244 @@
+//! Conversations between clients and a session, written down.
+//!
+//! ```text
+//! serve cds: c@1>eds/e  eds: e     what is served from now on
+//! > eds e                          a request; then `ack`, `nack`, `again`, `stale`, `fresh`
+//! < eds e                          the response that it causes
+//! ```
+//!
+//! - A resource is `NAME=ALIAS@CONTENT>TYPE/NAME`; all but the name may be left out.
+//! - Words after the verb of a request are names; without any, those of the last one
+//!   are repeated; `none` is no name. `ack` and `nack` answer the last response of the
+//!   type, `again` has its nonce too, `stale` that of the first one, and `fresh` none.
+//! - `>>` is an incremental request: words with `+`, `-` and `=` subscribe, unsubscribe
+//!   and say what is held (`=NAME@CONTENT`).
+//! - `< TYPE NAMES -REMOVED` is a response; whatever is sent has to be written down.
+//! - `wait SECONDS` lets time pass, `ends WORDS` is the end of the stream.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use abide_xds::{
+    Action, Ending, Event, Kind, Names, Options, Reference, Request, Resource, Response, Service,
+    Session, Snapshot,
+};
+
+const TYPES: &[(&str, Kind)] = &[
+    ("cds", Kind::Cluster),
+    ("eds", Kind::Endpoints),
+    ("lds", Kind::Listener),
+    ("rds", Kind::Routes),
+    ("vhds", Kind::VirtualHost),
+    ("sds", Kind::Secret),
+    ("rtds", Kind::Runtime),
+];
+
+fn kind(word: &str) -> Kind {
+    TYPES.iter().find(|(name, _)| *name == word).unwrap_or_else(|| panic!("no type `{word}`")).1
+}
+
+pub(crate) fn url(word: &str) -> String {
+    let service = Service::ALL.iter().find(|it| it.kind == kind(word)).expect("it is in the table");
+    service.type_url(3).expect("every kind has a third major")
+}
+
+fn word(url: &str) -> &'static str {
+    let found = TYPES.iter().find(|(_, kind)| *kind == Kind::of(url));
+    found.unwrap_or_else(|| panic!("no word for `{url}`")).0
+}
+
+/// A resource as scripts write it.
+pub(crate) fn resource(text: &str) -> Resource {
+    let mut parts = text.split('>');
+    let head = parts.next().unwrap_or_default();
+    let (names, content) = head.split_once('@').unwrap_or((head, ""));
+    let mut names = names.split('=');
+    let name = names.next().unwrap_or_default();
+    let aliases: Vec<&str> = names.collect();
+    let references = parts.map(|it| {
+        let (kind_word, name) = it.split_once('/').expect("a reference is TYPE/NAME");
+        Reference::required(kind(kind_word), name)
+    });
+    // References are part of what a resource means.
+    let meaning = text.replacen(&format!("@{content}"), "", 1) + content;
+    Resource::new(name, meaning.into_bytes()).known_as(&aliases).referring_to(references)
+}
+
+pub(crate) fn snapshot(text: &str) -> Snapshot {
+    let mut at = String::new();
+    let mut resources = Vec::new();
+    for part in text.split_whitespace() {
+        match part.strip_suffix(':') {
+            Some(ty) => at = url(ty),
+            None => resources.push((at.clone(), resource(part))),
+        }
+    }
+    Snapshot::of(resources.iter().map(|(url, resource)| (url.as_str(), resource.clone())))
+}
+
+/// A session on a stream of all types, whose client follows a script.
+pub(crate) fn play(script: &str) {
+    Play::new(Options::default()).run(script);
+}
+
+/// A session on a stream of one type.
+pub(crate) fn play_alone(ty: &str, script: &str) {
+    Play::new(Options { only: Some(url(ty).into()), ..Options::default() }).run(script);
+}
+
+pub(crate) struct Play {
+    pub(crate) session: Session,
+    now: Duration,
+    served: String,
+    nonces: BTreeMap<String, Vec<Arc<str>>>,
+    versions: BTreeMap<String, Arc<str>>,
+    names: BTreeMap<String, Vec<String>>,
+    unread: Vec<Action>,
+}
+
+impl Play {
+    pub(crate) fn new(options: Options) -> Play {
+        Play {
+            session: Session::new(options),
+            now: Duration::ZERO,
+            served: String::new(),
+            nonces: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            names: BTreeMap::new(),
+            unread: Vec::new(),
+        }
+    }
+
+    pub(crate) fn run(&mut self, script: &str) {
+        for line in
+            script.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'))
+        {
+            let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+            match verb {
+                "<" => self.expect(rest, line),
+                "ends" => self.expect_end(rest, line),
+                _ => {
+                    self.expect_silence(line);
+                    let event = match verb {
+                        "serve" => {
+                            self.served = rest.to_owned();
+                            Event::Snapshot(Arc::new(snapshot(rest)))
+                        }
+                        "wait" => {
+                            self.now += Duration::from_secs(rest.parse().expect("seconds"));
+                            Event::Tick
+                        }
+                        ">" => Event::Request(self.whole(rest)),
+                        ">>" => Event::Request(self.delta(rest)),
+                        _ => panic!("no such line: {line}"),
+                    };
+                    self.unread = self.session.step(self.now, event);
+                    for action in &self.unread {
+                        if let Action::Send(response) = action {
+                            let ty = word(&response.type_url).to_owned();
+                            self.nonces
+                                .entry(ty.clone())
+                                .or_default()
+                                .push(Arc::clone(&response.nonce));
+                            self.versions.insert(ty, Arc::clone(&response.version));
+                        }
+                    }
+                }
+            }
+        }
+        self.expect_silence("the end");
+    }
+
+    fn nonce(&self, ty: &str, verb: &str) -> String {
+        let nonces = self.nonces.get(ty).map_or(&[][..], |it| it);
+        let nonce = match verb {
+            "ack" | "nack" | "again" => nonces.last(),
+            "stale" => nonces.first(),
+            _ => return String::new(),
+        };
+        nonce.unwrap_or_else(|| panic!("there was no response to {verb}")).to_string()
+    }
+
+    fn whole(&mut self, rest: &str) -> Request {
+        let mut words = rest.split_whitespace().peekable();
+        let ty = words.next().expect("a type").to_owned();
+        let verb = words
+            .next_if(|it| ["ack", "nack", "again", "stale", "fresh"].contains(it))
+            .unwrap_or("fresh");
+        let names: Vec<String> = words.map(str::to_owned).collect();
+        let names = match &*names {
+            [] => self.names.get(&ty).cloned().unwrap_or_default(),
+            [none] if none == "none" => Vec::new(),
+            _ => names,
+        };
+        self.names.insert(ty.clone(), names.clone());
+        Request {
+            type_url: url(&ty),
+            nonce: self.nonce(&ty, verb),
+            error: (verb == "nack").then(|| "no".to_owned()),
+            names: Names::Whole(names),
+        }
+    }
+
+    fn delta(&mut self, rest: &str) -> Request {
+        let mut words = rest.split_whitespace();
+        let ty = words.next().expect("a type");
+        let (mut subscribe, mut unsubscribe, mut held) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut verb = "fresh";
+        for word in words {
+            match word.split_at(1) {
+                ("+", name) => subscribe.push(name.to_owned()),
+                ("-", name) => unsubscribe.push(name.to_owned()),
+                ("=", it) => {
+                    let it = resource(it);
+                    held.insert(it.name.to_string(), it.version.to_string());
+                }
+                _ => verb = word,
+            }
+        }
+        Request {
+            type_url: url(ty),
+            nonce: self.nonce(ty, verb),
+            error: (verb == "nack").then(|| "no".to_owned()),
+            names: Names::Delta { subscribe, unsubscribe, held },
+        }
+    }
+
+    fn expect(&mut self, rest: &str, line: &str) {
+        assert!(!self.unread.is_empty(), "nothing was sent, not even: {line}");
+        let Action::Send(response) = self.unread.remove(0) else { panic!("the end, not: {line}") };
+        assert_eq!(written(&response), rest, "at: {line}");
+    }
+
+    fn expect_end(&mut self, rest: &str, line: &str) {
+        assert!(!self.unread.is_empty(), "nothing was sent: {line}");
+        let Action::End(ending) = self.unread.remove(0) else { panic!("a response, not: {line}") };
+        let (Ending::Invalid(message) | Ending::TooMuch(message)) = ending;
+        assert!(message.contains(rest), "`{message}` does not say: {rest}");
+    }
+
+    fn expect_silence(&self, line: &str) {
+        let unread: Vec<String> = self
+            .unread
+            .iter()
+            .map(|it| match it {
+                Action::Send(response) => format!("< {}", written(response)),
+                Action::End(ending) => format!("{ending:?}"),
+            })
+            .collect();
+        assert!(unread.is_empty(), "before `{line}` there was more: {unread:?}");
+    }
+
+    /// The version that was sent last of a type.
+    pub(crate) fn version(&self, ty: &str) -> Arc<str> {
+        Arc::clone(&self.versions[ty])
+    }
+}
+
+fn written(response: &Response) -> String {
+    let mut words = vec![word(&response.type_url).to_owned()];
+    words.extend(response.resources.iter().map(|it| it.name.to_string()));
+    words.extend(response.removed.iter().map(|name| format!("-{name}")));
+    words.join(" ")
+}

@@ -1,0 +1,452 @@
+//! The state-of-the-world variant: `requirements` 002-017 to 002-048.
+
+use abide_xds::Options;
+
+use super::script::{Play, play, play_alone};
+
+/// The first request opens the stream and is answered.
+#[test]
+fn s002_017_first_request() {
+    play(
+        "serve cds: a b
+         > cds
+         < cds a b",
+    );
+}
+
+/// What is asked for before there is anything is answered when there is.
+#[test]
+fn s002_018_resources_that_appear_later() {
+    play(
+        "> cds
+         > eds e
+         serve cds: a>eds/e
+         < cds a
+         > cds ack
+         serve cds: a>eds/e eds: e
+         < eds e",
+    );
+}
+
+/// An accepted response is no reason to send another one.
+#[test]
+fn s002_019_020_ack() {
+    let mut play = Play::new(Options::default());
+    play.run(
+        "serve cds: a
+         > cds
+         < cds a
+         > cds ack",
+    );
+    let status = play.session.status();
+    assert_eq!(status[0].accepted, Some(play.version("cds")));
+    assert_eq!(status[0].refused, None);
+}
+
+/// A refused version is not sent again, and what the client said is kept.
+#[test]
+fn s002_021_022_nack() {
+    let mut play = Play::new(Options::default());
+    play.run(
+        "serve cds: a
+         > cds
+         < cds a
+         > cds ack",
+    );
+    let good = play.version("cds");
+    play.run(
+        "serve cds: a@2
+         < cds a
+         > cds nack
+         > cds again",
+    );
+    let status = &play.session.status()[0];
+    assert_eq!(status.accepted, Some(good), "the last good version");
+    let refused = status.refused.as_ref().expect("it refused one");
+    assert_eq!((refused.version.clone(), &*refused.message), (play.version("cds"), "no"));
+    assert_eq!(status.sent, Some(play.version("cds")));
+}
+
+/// A later version may succeed, and so may the last good one again.
+#[test]
+fn s002_023_success_after_a_nack() {
+    let mut play = Play::new(Options::default());
+    play.run(
+        "serve cds: a@1
+         > cds
+         < cds a
+         > cds ack
+         serve cds: a@2
+         < cds a
+         > cds nack
+         serve cds: a@3
+         < cds a
+         > cds ack
+         serve cds: a@4
+         < cds a
+         > cds nack
+         serve cds: a@3
+         < cds a
+         > cds ack",
+    );
+    assert_eq!(play.session.status()[0].refused, None);
+}
+
+/// Versions are those of a type.
+#[test]
+fn s002_024_versions_of_types() {
+    let mut play = Play::new(Options::default());
+    play.run(
+        "serve cds: a lds: l
+         > cds
+         < cds a
+         > cds ack
+         > lds
+         < lds l
+         > lds ack",
+    );
+    assert_ne!(play.version("cds"), play.version("lds"));
+    play.run(
+        "serve cds: a@2 lds: l
+         < cds a
+         > cds ack",
+    );
+}
+
+/// Two streams of one type have nothing in common.
+#[test]
+fn s002_025_streams_of_one_type() {
+    let serve = "serve eds: e f";
+    let mut first = Play::new(Options::default());
+    let mut second = Play::new(Options::default());
+    first.run(&format!("{serve}\n> eds e\n< eds e\n> eds nack"));
+    second.run(&format!("{serve}\n> eds f\n< eds f\n> eds ack"));
+    assert_ne!(first.version("eds"), second.version("eds"));
+    assert_eq!(second.session.status()[0].refused, None);
+}
+
+/// The same content is nothing to send, however it comes.
+#[test]
+fn s002_026_only_changes() {
+    play(
+        "serve cds: a b
+         > cds
+         < cds a b
+         > cds ack
+         serve cds: b a
+         wait 5
+         serve cds: a b eds: e",
+    );
+}
+
+/// A client that is slow to answer gets the newest change only.
+#[test]
+fn s002_027_changes_wait_for_the_answer() {
+    play(
+        "serve cds: a@1
+         > cds
+         < cds a
+         serve cds: a@2
+         serve cds: b
+         > cds ack
+         < cds b
+         # One that never answers gets it after a while.
+         serve cds: c
+         wait 4
+         wait 1
+         < cds c",
+    );
+}
+
+/// An answer to a response is never answered with the same content.
+#[test]
+fn s002_028_no_spinning() {
+    play(
+        "serve cds: a>eds/e eds: e
+         > cds
+         < cds a
+         > eds e
+         < eds e
+         > eds ack
+         > eds again
+         > eds again
+         > cds ack
+         > cds again
+         > cds again",
+    );
+}
+
+/// A newer request takes the place of an older one.
+#[test]
+fn s002_029_requests_before_there_is_anything() {
+    play(
+        "> eds a
+         > eds b
+         serve eds: a b
+         < eds b",
+    );
+}
+
+/// No names mean all; what is absent from a complete answer is gone.
+#[test]
+fn s002_030_031_complete_sets() {
+    play(
+        "serve cds: a b
+         > cds
+         < cds a b
+         > cds ack
+         serve cds: b
+         < cds b
+         > cds ack
+         serve eds: e
+         < cds
+         > cds ack",
+    );
+}
+
+/// Clients that name clusters and listeners get those, and learn that one is missing.
+#[test]
+fn s002_030_named_listeners() {
+    play(
+        "serve lds: a b
+         > lds b missing
+         < lds b
+         > lds ack
+         serve lds: a@2 b
+         > lds ack missing",
+    );
+}
+
+/// Of other types fewer than asked for may be sent.
+#[test]
+fn s002_032_fewer_than_asked_for() {
+    play(
+        "serve cds: a>eds/e b>eds/f eds: e
+         > eds e f
+         < eds e
+         > eds ack
+         serve cds: a>eds/e b>eds/f eds: e f
+         < eds f",
+    );
+}
+
+/// What is missing from an update keeps its value: only what changed is sent.
+#[test]
+fn s002_034_parts_of_endpoints() {
+    play(
+        "serve eds: e f
+         > eds e f
+         < eds e f
+         > eds ack
+         serve eds: e@2 f
+         < eds e
+         > eds ack
+         serve eds: f",
+    );
+}
+
+/// A cluster that is removed takes its endpoints along; when it comes back they are
+/// sent again.
+#[test]
+fn s002_035_endpoints_of_a_cluster_that_comes_back() {
+    play(
+        "serve cds: c>eds/e eds: e
+         > cds
+         < cds c
+         > eds e
+         < eds e
+         > eds ack
+         > cds ack
+         serve cds: d eds: e
+         < cds d
+         > cds ack
+         > eds again none
+         serve cds: c>eds/e eds: e
+         < cds c
+         > eds again e
+         < eds e
+         > eds ack
+         > cds ack",
+    );
+}
+
+/// One name a request or several, one stream or several.
+#[test]
+fn s002_037_038_names_together_and_apart() {
+    let serve = "serve eds: foo bar";
+    play(&format!("{serve}\n> eds foo bar\n< eds bar foo\n> eds ack"));
+    play(&format!("{serve}\n> eds foo\n< eds foo\n> eds ack foo bar\n< eds bar\n> eds ack"));
+    play(&format!("{serve}\n> eds foo\n< eds foo\n> eds ack"));
+    play(&format!("{serve}\n> eds bar\n< eds bar\n> eds ack"));
+}
+
+/// An answer to a response may change the names.
+#[test]
+fn s002_039_names_in_an_answer() {
+    play(
+        "serve eds: a b c
+         > eds a
+         < eds a
+         > eds nack a b
+         < eds b
+         > eds ack b
+         > eds again b c
+         < eds c
+         > eds ack",
+    );
+}
+
+/// The version did not change, but the names did.
+#[test]
+fn s002_040_041_a_name_at_the_same_version() {
+    play(
+        "serve cds: foo>eds/foo eds: foo bar
+         > cds
+         < cds foo
+         > eds foo
+         < eds foo
+         > eds ack
+         > cds ack
+         serve cds: foo>eds/foo bar>eds/bar eds: foo bar
+         < cds bar foo
+         > eds again foo bar
+         < eds bar
+         > eds ack
+         > cds ack",
+    );
+}
+
+/// A request that crosses a response is no refusal of it, in either order.
+#[test]
+fn s002_042_a_request_crosses_a_response() {
+    let mut play = Play::new(Options::default());
+    play.run(
+        "serve eds: foo@1 bar
+         > eds foo
+         < eds foo
+         > eds ack
+         serve eds: foo@2 bar
+         < eds foo
+         > eds stale foo bar",
+    );
+    assert_eq!(play.session.status()[0].refused, None);
+    play.run(
+        "> eds ack foo bar
+         < eds bar
+         > eds ack",
+    );
+}
+
+/// A stale nonce is no reason to do anything.
+#[test]
+fn s002_043_044_046_stale_nonces() {
+    play(
+        "serve eds: a@1 b
+         > eds a
+         < eds a
+         > eds ack
+         serve eds: a@2 b
+         < eds a
+         > eds stale b
+         > eds stale a b
+         > eds ack a
+         > eds stale b",
+    );
+}
+
+/// Until there is something new, nothing is sent; several requests count.
+#[test]
+fn s002_045_047_048_requests_without_responses() {
+    play(
+        "serve cds: x>eds/a y>eds/b z>eds/c eds: e
+         > eds a
+         > eds a b
+         > eds a b c
+         serve cds: x>eds/a y>eds/b z>eds/c eds: a b c
+         < eds a b c
+         > eds ack a b
+         > eds again a
+         > eds again a b
+         < eds b",
+    );
+}
+
+/// On a stream of its own, a repeated request is answered once.
+#[test]
+fn s002_049_a_repeated_request_on_a_stream_of_its_own() {
+    play_alone(
+        "eds",
+        "serve eds: e
+         > eds e
+         < eds e
+         > eds ack
+         > eds again
+         < eds e
+         > eds ack",
+    );
+}
+
+/// Naming nothing after naming something wants nothing.
+#[test]
+fn no_names_after_names() {
+    play(
+        "serve cds: a b
+         > cds a
+         < cds a
+         > cds ack none
+         serve cds: a@2 b",
+    );
+}
+
+/// The wildcard may be spelled out, beside names.
+#[test]
+fn explicit_wildcard() {
+    play(
+        "serve cds: a b
+         > cds a
+         < cds a
+         > cds ack a *
+         < cds a b
+         > cds ack a",
+    );
+}
+
+/// A stream of one type refuses others; a stream of all needs to know which.
+#[test]
+fn wrong_types() {
+    play_alone(
+        "eds",
+        "> cds
+         ends serves `type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment`
+         > cds",
+    );
+}
+
+/// What a client can make grow has an end.
+#[test]
+fn too_many_names() {
+    let mut play = Play::new(Options { max_names: 3, ..Options::default() });
+    play.run(
+        "serve eds: a
+         > eds a b c
+         < eds a
+         > eds ack a b c d
+         ends at most 3 names",
+    );
+    let mut play = Play::new(Options { max_names: 3, ..Options::default() });
+    play.run(
+        "serve eds: a
+         >> eds +a +b
+         < eds a -b
+         >> eds +c +d
+         ends at most 3 names",
+    );
+    let mut play = Play::new(Options { max_types: 1, ..Options::default() });
+    play.run(
+        "serve eds: a
+         > eds a
+         < eds a
+         > cds
+         ends at most 1 types",
+    );
+}
