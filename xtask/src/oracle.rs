@@ -20,6 +20,7 @@ mod protovalidate;
 mod release;
 mod requirements;
 mod sets;
+mod shutdown;
 mod symbols;
 mod upgrade;
 mod validation;
@@ -54,6 +55,7 @@ const PARTS: &[&str] = &[
     "fix",
     "upgrade",
     "versions",
+    "shutdown",
     "requirements",
 ];
 
@@ -80,6 +82,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= editor::run(&abide(place.abide.as_deref())?)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "editor") {
+        return Ok(agreed);
+    }
+    if wanted("shutdown") {
+        agreed &= shutdown::run()?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "shutdown") {
         return Ok(agreed);
     }
     let protoc = Protoc::find()?;

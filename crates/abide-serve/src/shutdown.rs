@@ -10,7 +10,6 @@
 //! grace period is over, the pod is killed all the same.
 
 mod command;
-mod duration;
 mod exposition;
 mod manager;
 mod proxy;

@@ -308,6 +308,41 @@ fn s004_039_041_it_says_when_it_starts_and_stops_and_fails_when_it_cannot() {
 }
 
 #[test]
+fn s004_047_an_answer_that_nobody_takes_is_logged() {
+    let folder = TempDir::new().unwrap();
+    let manager = Manager::start(&ready_in(&folder), &[]);
+    // Half a request is none, and the client is told so; what it sent next nobody reads.
+    let mut stream = manager.connect();
+    stream.write_all(b"GET /healthz HTTP/9.9\r\n\r\n").unwrap();
+    manager.says("cannot answer: ");
+    assert_eq!(manager.ask("GET /healthz").0, 200);
+}
+
+#[test]
+fn s004_016_both_commands_end_when_they_are_told_to() {
+    let folder = TempDir::new().unwrap();
+    let mut manager = Manager::start(&ready_in(&folder), &[]);
+    let admin = Admin::start(vec![(FAIL, ok()), (COUNT, vec![open(1)])]);
+    let mut command = Command::new(BINARY);
+    command.args(["shutdown", "--admin-address", "127.0.0.1", "--check-delay", "0s"]);
+    command.args(["--admin-port", &admin.port.to_string(), "--ready-file"]);
+    command.arg(ready_in(&folder)).stderr(Stdio::null());
+    let mut command = command.spawn().unwrap();
+    while !admin.asked().contains(&COUNT.to_owned()) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let begin = Instant::now();
+    for pid in [command.id(), manager.child.id()] {
+        let pid = pid.to_string();
+        assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
+    }
+    assert!(!command.wait().unwrap().success());
+    assert_eq!(manager.child.wait().unwrap().code(), Some(0));
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(!ready_in(&folder).exists(), "connections are open");
+}
+
+#[test]
 fn a_ready_file_of_an_earlier_run_is_removed() {
     let folder = TempDir::new().unwrap();
     std::fs::write(ready_in(&folder), "").unwrap();

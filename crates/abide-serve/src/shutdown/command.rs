@@ -9,7 +9,8 @@ use clap::Args;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tracing::{error, info, warn};
 
-use super::duration::duration;
+use crate::duration::duration;
+
 use super::proxy::{AdminPort, Proxy, ProxyError};
 use super::ready_file::ReadyFile;
 

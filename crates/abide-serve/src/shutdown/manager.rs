@@ -21,7 +21,8 @@ use tokio::sync::Semaphore;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use super::duration::duration;
+use crate::duration::duration;
+
 use super::proxy::{AdminPort, Proxy};
 use super::ready_file::ReadyFile;
 
@@ -276,5 +277,27 @@ impl Drop for Waiting {
         if !self.is_over {
             info!(context = "shutdown-manager", "the client no longer waits for /shutdown");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        args: ManagerArgs,
+    }
+
+    #[test]
+    fn s004_038_042_the_manager_has_the_defaults_of_the_document() {
+        let args = CommandLine::parse_from(["shutdown-manager"]).args;
+        assert_eq!((args.serve_port, args.admin_port), (8090, 9001));
+        assert!(args.bind.is_unspecified());
+        assert_eq!((args.ready_file, args.check_interval.as_secs()), (PathBuf::from("/ok"), 1));
+        assert!(!args.recover);
     }
 }

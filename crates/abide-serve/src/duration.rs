@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::fmt::friendly::SpanParser;
 
 /// Reads a duration; no sign, and `0` without a unit.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     if text == "0" {
         return Ok(Duration::ZERO);
     }
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_written_as_in_go() {
+    fn s004_049_durations_are_written_as_in_go() {
         let cases = [
             ("60s", 60_000),
             ("0s", 0),
