@@ -1,6 +1,7 @@
 //! The command line of Abide: reads trees, renders reports and writes files.
 #![allow(clippy::disallowed_methods)] // This crate is the one that does I/O.
 
+mod api;
 mod args;
 mod commands;
 mod diff;
@@ -17,6 +18,8 @@ mod settings;
 pub mod source;
 mod terminal;
 pub mod write;
+
+pub use api::Api;
 
 use std::process::ExitCode;
 

@@ -38,6 +38,28 @@ pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error
     Ok(parsed.linked(Tree::link))
 }
 
+/// Loads a tree with all files of other sources, which count as imported: of a path that several
+/// have, the first one's.
+pub(crate) fn load_beside(
+    source: &Source,
+    others: &[Source],
+    progress: &Progress,
+) -> Result<Loaded, Error> {
+    progress.step("reading");
+    let mut tree = parsed(source, source.read()?, &[], progress)?;
+    let mut paths: HashSet<Arc<str>> = tree.files.iter().map(|it| Arc::clone(&it.path)).collect();
+    for other in others {
+        let mut contents = other.read()?;
+        if let Contents::Files { files, .. } = &mut contents {
+            files.iter_mut().for_each(|file| file.imported = true);
+        }
+        let beside = parsed(other, contents, &tree.files, progress)?;
+        tree.files.extend(beside.files.into_iter().filter(|it| paths.insert(Arc::clone(&it.path))));
+    }
+    progress.step(format!("linking {} files", tree.files.len()));
+    Ok(tree.linked(Tree::link))
+}
+
 /// Loads an old tree. Files that are the same in the new one are neither read nor parsed again.
 pub(crate) fn load_old(
     old: &Source,

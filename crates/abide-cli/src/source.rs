@@ -1,4 +1,4 @@
-//! Where trees come from: folders, revisions, archives and descriptor sets.
+//! Where trees come from: folders, revisions, archives, descriptor sets and programs.
 //!
 //! A [`Source`] is opened from an argument of the command line and then read in one go. Every kind
 //! of source selects the judged files in the same way: they are named `*.proto`, and no folder
@@ -21,6 +21,7 @@ mod links;
 mod listing;
 mod part;
 mod paths;
+mod program;
 mod roots;
 mod spec;
 mod unpack;
@@ -71,7 +72,7 @@ pub(crate) enum Origin<'s> {
 
 /// Every kind of source, in the order in which users read of them.
 const KINDS: &[SourceKind] =
-    &[directory::KIND, git::KIND, alone::KIND, descriptors::KIND, archive::KIND];
+    &[directory::KIND, git::KIND, alone::KIND, descriptors::KIND, archive::KIND, program::KIND];
 
 /// What a source may be, for the help of commands: the lines of each kind.
 pub(crate) fn help() -> String {

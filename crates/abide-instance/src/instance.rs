@@ -2,12 +2,15 @@
 
 use abide_schema::value::{
     Codec, JsonKind, JsonNode, Message, ReadError, ReadErrorKind, Reading, Undeclared, parse_json,
+    text_comments,
 };
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 
+use crate::inside::{Places, values_at};
 use crate::kinds::{Kind, kind_of, named_in, named_in_header};
 use crate::notation::{Dialect, Notation};
+use crate::words::explain;
 use crate::yaml;
 
 /// How a text is read, where the text itself does not say.
@@ -31,6 +34,8 @@ pub struct Instance {
     pub comments: Vec<Span>,
     /// What is malformed whatever the types are.
     pub errors: Vec<ReadError>,
+    /// What only the reader of these types takes: no errors, but other readers refuse it.
+    pub liberties: Vec<ReadError>,
 }
 
 /// One instance of a text.
@@ -50,18 +55,28 @@ impl Instance {
     /// Reads a text. Names that the tree does not declare are in the readings and
     /// are no errors.
     pub fn read(tree: &Tree, text: &[u8], options: ReadOptions) -> Instance {
+        Instance::read_at(tree, text, "", options)
+    }
+
+    /// Reads what stands at a path in each document of a text in YAML or JSON: keys, numbers of
+    /// elements and `*` for all of them, with dots between them, as in `spec.config`. A text that
+    /// stands there is read as YAML, which JSON is as well. Documents without the path are passed.
+    ///
+    /// Other notations have no paths; of them the whole is read.
+    pub fn read_at(tree: &Tree, text: &[u8], path: &str, options: ReadOptions) -> Instance {
         if text.len() > u32::MAX as usize {
             let message = "texts over four gigabytes are not supported";
             return Instance::malformed(Span::default(), message);
         }
         match options.notation {
-            Notation::Yaml => Instance::read_yaml(tree, text, options),
-            Notation::Json => {
-                let (node, errors) = parse_json(text);
-                let documents = node.map(|node| Document::of(tree, node, None, options));
-                let documents = documents.into_iter().collect();
-                Instance { documents, comments: Vec::new(), errors }
-            }
+            Notation::Yaml => match std::str::from_utf8(text) {
+                Ok(text) => Instance::read_yaml(tree, text, path, options),
+                Err(error) => {
+                    let place = Span::at(error.valid_up_to() as u32);
+                    Instance::malformed(place, "the text is not valid UTF-8")
+                }
+            },
+            Notation::Json => Instance::read_json(tree, text, path, options),
             Notation::Text => Instance::read_text(tree, text, options),
             Notation::Binary => Instance::read_binary(tree, text, options),
         }
@@ -72,43 +87,116 @@ impl Instance {
         Instance { errors, ..Instance::default() }
     }
 
-    fn read_yaml(tree: &Tree, text: &[u8], options: ReadOptions) -> Instance {
-        let text = match std::str::from_utf8(text) {
-            Ok(text) => text,
-            Err(error) => {
-                let place = Span::at(error.valid_up_to() as u32);
-                return Instance::malformed(place, "the text is not valid UTF-8");
-            }
-        };
+    fn read_yaml(tree: &Tree, text: &str, path: &str, options: ReadOptions) -> Instance {
         // What plain words mean depends on the types, which may have to be found in the text.
-        let dialect = options.dialect.or_else(|| Some(dialect_of(tree, options.ty?)));
-        let mut parsed = yaml::parse(text, dialect.unwrap_or(Dialect::Protobuf));
-        if dialect.is_none() {
-            let headers = headers(tree, text, &parsed);
-            let types = parsed.documents.iter().zip(headers);
-            let mut types =
-                types.filter_map(|(node, said)| said.unwrap_or_else(|| kind_of(tree, node)).ty());
-            if types.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
-                parsed = yaml::parse(text, Dialect::Envoy);
+        let said = options.dialect.or_else(|| Some(dialect_of(tree, options.ty?)));
+        let mut dialect = said.unwrap_or(Dialect::Protobuf);
+        let mut nodes = yaml_nodes(tree, text, path, dialect);
+        if said.is_none() {
+            let types = nodes.found.iter().filter_map(|it| it.kind(tree).ty());
+            if { types }.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
+                dialect = Dialect::Envoy;
+                nodes = yaml_nodes(tree, text, path, dialect);
             }
         }
-        let headers = headers(tree, text, &parsed);
-        let documents = parsed.documents.into_iter().zip(headers);
+        let YamlNodes { mut parsed, mut found } = nodes;
+        if path.is_empty() && dialect == Dialect::Envoy {
+            keep_first(tree, &mut parsed, &mut found, options);
+        }
         // A document that is empty holds nothing to judge.
-        let documents = documents.filter(|(node, _)| !matches!(node.kind, JsonKind::Null));
-        let documents = documents.map(|(node, said)| Document::of(tree, node, said, options));
-        Instance {
-            documents: documents.collect(),
+        found.retain(|it| !matches!(it.node.kind, JsonKind::Null));
+        if found.is_empty() && said == Some(Dialect::Envoy) && path.is_empty() {
+            let text = "the document is empty, which Envoy refuses";
+            if parsed.errors.is_empty() {
+                return Instance::malformed(Span::default(), text);
+            }
+        }
+        let mut instance = Instance {
+            documents: Vec::new(),
             comments: parsed.comments,
             errors: parsed.errors,
+            liberties: parsed.liberties,
+        };
+        for Found { node, said } in found {
+            match &node.kind {
+                JsonKind::String(inner) if !path.is_empty() => {
+                    instance.add_inner(tree, text, node.span, inner, options);
+                }
+                _ => instance.documents.push(Document::of(tree, text, node, said, options)),
+            }
         }
+        instance
+    }
+
+    fn read_json(tree: &Tree, text: &[u8], path: &str, options: ReadOptions) -> Instance {
+        let values = |dialect: Dialect| {
+            let (node, errors) = parse_json(text, dialect.mapping());
+            let found = node.map_or_else(Vec::new, |node| values_at(node, path));
+            let is_liberty = |it: &ReadError| it.kind == ReadErrorKind::Liberty;
+            let (liberties, errors) = errors.into_iter().partition(is_liberty);
+            (found, errors, liberties)
+        };
+        // The mapping depends on the type, which may have to be found in the text.
+        let said = options.dialect.or_else(|| Some(dialect_of(tree, options.ty?)));
+        let (mut found, mut errors, mut liberties) = values(said.unwrap_or(Dialect::Envoy));
+        if said.is_none() {
+            let types = found.iter().filter_map(|node| kind_of(tree, node).ty());
+            if !{ types }.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
+                (found, errors, liberties) = values(Dialect::Protobuf);
+            }
+        }
+        let mut instance = Instance { errors, liberties, ..Instance::default() };
+        let text = std::str::from_utf8(text).unwrap_or_default();
+        for node in found {
+            match &node.kind {
+                JsonKind::String(inner) if !path.is_empty() => {
+                    instance.add_inner(tree, text, node.span, inner, options);
+                }
+                _ => instance.documents.push(Document::of(tree, text, node, None, options)),
+            }
+        }
+        instance
+    }
+
+    /// Reads a text that stands inside of another one.
+    fn add_inner(
+        &mut self,
+        tree: &Tree,
+        outer: &str,
+        span: Span,
+        inner: &str,
+        options: ReadOptions,
+    ) {
+        let places = Places::of(outer, span, inner);
+        let place = |span: Span| places.outer(span);
+        let options = ReadOptions { notation: Notation::Yaml, ..options };
+        let mut instance = Instance::read_yaml(tree, inner, "", options);
+        for document in &mut instance.documents {
+            document.span = place(document.span);
+            if let Some(reading) = &mut document.reading {
+                reading.relocate(&place);
+            }
+        }
+        for error in instance.errors.iter_mut().chain(&mut instance.liberties) {
+            error.relocate(&place);
+        }
+        self.documents.append(&mut instance.documents);
+        self.errors.append(&mut instance.errors);
+        self.liberties.append(&mut instance.liberties);
+        self.comments.extend(instance.comments.into_iter().map(place));
+        self.comments.sort_by_key(|it| it.start);
     }
 
     fn read_text(tree: &Tree, text: &[u8], options: ReadOptions) -> Instance {
         let span = Span { start: 0, end: text.len() as u32 };
         let kind = options.ty.map_or_else(|| named_in_header(tree, text), Kind::Said);
-        let read = |ty| Codec::new(tree).read_text(ty, text, Undeclared::Ignore);
-        Instance::of(Document::read(tree, span, kind, options, read))
+        let codec = Codec::new(tree);
+        let document = Document::read(tree, span, kind, options, |ty, _| {
+            let mut reading = codec.read_text(ty, text, Undeclared::Ignore);
+            codec.open_any(&mut reading);
+            reading
+        });
+        Instance { comments: text_comments(text), ..Instance::of(document) }
     }
 
     fn of(document: Document) -> Instance {
@@ -118,15 +206,69 @@ impl Instance {
     fn read_binary(tree: &Tree, bytes: &[u8], options: ReadOptions) -> Instance {
         let span = Span { start: 0, end: bytes.len() as u32 };
         let kind = options.ty.map_or(Kind::Nothing, Kind::Said);
-        let decoded = options.ty.map(|ty| Codec::new(tree).decode(ty, bytes));
+        let codec = Codec::new(tree);
+        let decoded = options.ty.map(|ty| codec.decode(ty, bytes));
         match decoded.transpose() {
-            Ok(message) => Instance::of(Document::read(tree, span, kind, options, |ty| {
-                let message = message.unwrap_or_else(|| Message::new(ty));
-                Reading { message, errors: Vec::new(), undeclared: Vec::new() }
+            Ok(message) => Instance::of(Document::read(tree, span, kind, options, |ty, _| {
+                let mut reading = Reading::of(message.unwrap_or_else(|| Message::new(ty)));
+                codec.open_any(&mut reading);
+                reading
             })),
             Err(error) => Instance::malformed(Span::at(error.offset as u32), error.message),
         }
     }
+}
+
+/// A value in a text that is an instance, and what a comment says of its type.
+struct Found<'t> {
+    node: JsonNode<'t>,
+    said: Option<Kind>,
+}
+
+impl Found<'_> {
+    fn kind(&self, tree: &Tree) -> Kind {
+        self.said.clone().unwrap_or_else(|| kind_of(tree, &self.node))
+    }
+}
+
+struct YamlNodes<'t> {
+    parsed: yaml::YamlText<'t>,
+    found: Vec<Found<'t>>,
+}
+
+fn yaml_nodes<'t>(tree: &Tree, text: &'t str, path: &str, dialect: Dialect) -> YamlNodes<'t> {
+    let mut parsed = yaml::parse(text, dialect);
+    let headers = headers(tree, text, &parsed);
+    let documents = std::mem::take(&mut parsed.documents).into_iter().zip(headers);
+    let found = documents.flat_map(|(node, said)| {
+        let said = said.filter(|_| path.is_empty());
+        values_at(node, path).into_iter().map(move |node| Found { node, said: said.clone() })
+    });
+    YamlNodes { found: found.collect(), parsed }
+}
+
+/// Of a file that Envoy itself loads, only the first document counts.
+fn keep_first(
+    tree: &Tree,
+    parsed: &mut yaml::YamlText<'_>,
+    found: &mut Vec<Found<'_>>,
+    options: ReadOptions,
+) {
+    let [first, second, ..] = found.as_slice() else { return };
+    let ty = options.ty.or_else(|| first.kind(tree).ty());
+    let is_file = |ty| ["Bootstrap", "DiscoveryResponse"].contains(&tree.message(ty).name());
+    let (end, second) = (first.node.span.end, second.node.span);
+    if !(options.dialect.is_some() || ty.is_some_and(is_file))
+        || parsed.errors.iter().any(|error| error.span.start < end)
+    {
+        return;
+    }
+    let text = "Envoy reads only the first document of a file, not this one";
+    let place = Span { start: second.start, end: second.start };
+    found.truncate(1);
+    parsed.errors.clear();
+    parsed.liberties.retain(|it| it.span.start < end);
+    parsed.liberties.push(ReadError::new(ReadErrorKind::Liberty, place, text));
 }
 
 /// The types that comments name, document by document: those between it and the one before.
@@ -149,6 +291,7 @@ impl Document {
     /// A document of a notation with the values of JSON, and what a comment says of its type.
     fn of(
         tree: &Tree,
+        text: &str,
         mut node: JsonNode<'_>,
         said: Option<Kind>,
         options: ReadOptions,
@@ -171,8 +314,14 @@ impl Document {
                 kind
             }
         };
-        let read = |ty| codec.read_json_node(ty, &node, Undeclared::Ignore);
-        Document::read(tree, span, kind, options, read)
+        Document::read(tree, span, kind, options, |ty, dialect| {
+            let mapping = dialect.mapping();
+            let mut reading = codec.read_json_node_as(mapping, ty, &node, Undeclared::Ignore);
+            if options.notation == Notation::Yaml {
+                explain(tree, text, dialect, &mut reading.errors);
+            }
+            reading
+        })
     }
 
     fn read(
@@ -180,12 +329,12 @@ impl Document {
         span: Span,
         kind: Kind,
         options: ReadOptions,
-        read: impl FnOnce(MessageId) -> Reading,
+        read: impl FnOnce(MessageId, Dialect) -> Reading,
     ) -> Document {
         let ty = kind.ty();
         let of_type = || ty.map_or(Dialect::Protobuf, |ty| dialect_of(tree, ty));
         let dialect = options.dialect.unwrap_or_else(of_type);
-        Document { span, kind, reading: ty.map(read), dialect }
+        Document { span, kind, reading: ty.map(|ty| read(ty, dialect)), dialect }
     }
 
     /// Its value, if its type is known.

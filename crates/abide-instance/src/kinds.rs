@@ -2,7 +2,7 @@
 //! recognised by their keys.
 
 use abide_schema::value::{JsonKind, JsonNode};
-use abide_schema::{MessageId, Tree, api_name};
+use abide_schema::{File, MessageId, Tree, api_name};
 
 /// Messages that files hold on their own, by the names of their APIs and their own:
 /// what Envoy's `-c` takes, what management servers send, and what they send in it.
@@ -96,17 +96,40 @@ fn candidates(tree: &Tree) -> Vec<Vec<MessageId>> {
     versions.collect()
 }
 
-/// The name that a comment says after `proto-message:`, without the sign of the comment.
+/// What a comment says after `proto-message:`.
 /// Source: "Text Format Language Specification" of the protobuf documentation.
 pub(crate) fn named_in(comment: &[u8]) -> Option<&str> {
-    let comment = comment.trim_ascii().strip_prefix(b"#")?.trim_ascii_start();
-    std::str::from_utf8(comment.strip_prefix(b"proto-message:")?.trim_ascii()).ok()
+    said_after(comment, b"proto-message:")
 }
 
-/// The type that a comment at the head of a text names.
+/// What a comment says after a word, without the sign of the comment.
+fn said_after<'c>(comment: &'c [u8], word: &[u8]) -> Option<&'c str> {
+    let comment = comment.trim_ascii().strip_prefix(b"#")?.trim_ascii_start();
+    std::str::from_utf8(comment.strip_prefix(word)?.trim_ascii()).ok()
+}
+
+/// The type that the comments at the head of a text name: by its full name, or as the file sees it
+/// that another of them names after `proto-file:`.
 pub(crate) fn named_in_header(tree: &Tree, text: &[u8]) -> Kind {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut comments = lines.take_while(|line| line.is_empty() || line.starts_with(b"#"));
-    comments.find_map(named_in).map_or(Kind::Nothing, |name| Kind::said(tree, name))
+    let comments = lines.take_while(|line| line.is_empty() || line.starts_with(b"#"));
+    let comments: Vec<&[u8]> = comments.collect();
+    let said = |word| comments.iter().find_map(|comment| said_after(comment, word));
+    let Some(name) = said(b"proto-message:") else { return Kind::Nothing };
+    let file = said(b"proto-file:").and_then(|path| file_at(tree, path));
+    let package = file.map(|file| file.package().name()).filter(|it| !it.is_empty());
+    let seen = package.map(|package| Kind::said(tree, &format!("{package}.{name}")));
+    match seen {
+        Some(kind @ Kind::Said(_)) => kind,
+        _ => Kind::said(tree, name),
+    }
+}
+
+/// The file that ends the path, as the path may count from the top of a repository.
+fn file_at<'t>(tree: &'t Tree, path: &str) -> Option<File<'t>> {
+    let ends = |file: &File<'_>| {
+        path.strip_suffix(file.path()).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+    };
+    tree.files().filter(ends).max_by_key(|file| file.path().len())
 }

@@ -5,13 +5,22 @@
 //! This crate reads them with the place of every key and value, finds out their
 //! types, and walks over what they hold. It knows no rule and does no I/O.
 
+mod inside;
 mod instance;
 mod kinds;
 mod notation;
+mod rewrite;
+mod translate;
+mod translated_text;
 mod walk;
+mod words;
 mod yaml;
 
 pub use instance::{Document, Instance, ReadOptions};
 pub use kinds::{Kind, kind_of};
 pub use notation::{Dialect, Notation};
+pub use translate::{
+    Change, Fault, Loss, Migration, Translated, Translator, VersionMapping, Way,
+};
+pub use translated_text::{Carried, CarriedDocument, carry_text};
 pub use walk::{Met, Visit, walk};

@@ -1,5 +1,7 @@
 //! How an instance is written.
 
+use abide_schema::value::JsonMapping;
+
 /// A notation of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Notation {
@@ -55,8 +57,9 @@ pub enum Dialect {
     /// The mapping of the protobuf documentation; plain words of YAML mean what
     /// the core schema of YAML 1.2 says.
     Protobuf,
-    /// The reader of Envoy: plain words of YAML mean what YAML 1.1 says, and only
-    /// the first document counts.
+    /// The reader of Envoy: plain words of YAML mean what YAML 1.1 says, of a file
+    /// only the first document counts, of keys that are set twice the last, and
+    /// the mapping of JSON is lenient.
     Envoy,
 }
 
@@ -69,6 +72,14 @@ impl Dialect {
         match self {
             Dialect::Protobuf => "protobuf",
             Dialect::Envoy => "envoy",
+        }
+    }
+
+    /// What JSON stands for which values.
+    pub const fn mapping(self) -> JsonMapping {
+        match self {
+            Dialect::Protobuf => JsonMapping::Strict,
+            Dialect::Envoy => JsonMapping::Lenient,
         }
     }
 

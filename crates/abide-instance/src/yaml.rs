@@ -13,7 +13,12 @@ use granit_parser::{Event, Parser, ScalarStyle, Tag, options};
 use crate::notation::Dialect;
 
 /// Mappings and sequences may nest this deep, as objects and arrays of JSON may.
-const MAX_LEVELS: u32 = 201;
+const fn max_levels(dialect: Dialect) -> u32 {
+    match dialect {
+        Dialect::Protobuf => 201,
+        Dialect::Envoy => 100,
+    }
+}
 
 /// This many values may come of aliases in one text.
 const MAX_FROM_ALIASES: usize = 1_000_000;
@@ -28,12 +33,15 @@ pub(crate) struct YamlText<'t> {
     pub(crate) comments: Vec<Span>,
     /// What is malformed.
     pub(crate) errors: Vec<ReadError>,
+    /// What only this dialect takes.
+    pub(crate) liberties: Vec<ReadError>,
 }
 
 /// Reads a text of YAML. A document that is malformed is left out; those behind
 /// it are read.
 pub(crate) fn parse(text: &str, dialect: Dialect) -> YamlText<'_> {
-    let limit = MAX_LEVELS as usize;
+    // One level more, so that the limit is ours to report.
+    let limit = max_levels(dialect) as usize + 1;
     // Comments are bounded by the text that they stand in.
     let options = options! {
         max_buffered_comment_events: text.len(),
@@ -143,7 +151,7 @@ impl<'t> YamlReader<'t> {
                     let end = if span.end > ended.start.start { span.end } else { ended.start.end };
                     let kind = match ended.content {
                         Content::Sequence(elements) => JsonKind::Array(elements),
-                        Content::Mapping(members, _) => JsonKind::Object(members),
+                        Content::Mapping(members, _) => JsonKind::Object(self.members(members)),
                     };
                     let node = JsonNode { span: Span { start: ended.start.start, end }, kind };
                     let (size, levels) = (ended.size, ended.levels + 1);
@@ -179,14 +187,13 @@ impl<'t> YamlReader<'t> {
         if let Some(tag) = tag
             && tag.core_suffix() != Some(expected)
         {
-            self.unknown_tag(&tag, span);
-            return Err(Broken);
+            self.unknown_tag(&tag, span)?;
         }
         if let Some(Open { content: Content::Mapping(_, None), .. }) = open.last() {
             self.error(span, "a key is one word or a quoted text, not a list or a mapping");
             return Err(Broken);
         }
-        if open.len() as u32 >= MAX_LEVELS {
+        if open.len() as u32 >= max_levels(self.dialect) {
             self.too_deep(span);
             return Err(Broken);
         }
@@ -195,12 +202,44 @@ impl<'t> YamlReader<'t> {
     }
 
     fn too_deep(&mut self, span: Span) {
-        let message = format!("values nest deeper than {MAX_LEVELS} levels");
+        let levels = max_levels(self.dialect);
+        let message = format!("values nest deeper than {levels} levels");
         self.out.errors.push(ReadError::new(ReadErrorKind::TooDeep, span, message));
     }
 
-    fn unknown_tag(&mut self, tag: &Tag, span: Span) {
-        self.error(span, format!("the tag `{}` has no meaning here", tag.original()));
+    /// A tag that says nothing to this reader.
+    fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Result<(), Broken> {
+        let tag = tag.original();
+        if self.dialect == Dialect::Envoy {
+            let text = format!("Envoy ignores the tag `{tag}`");
+            self.out.liberties.push(ReadError::new(ReadErrorKind::Liberty, span, text));
+            return Ok(());
+        }
+        self.error(span, format!("the tag `{tag}` has no meaning here"));
+        Err(Broken)
+    }
+
+    /// The members that count: for Envoy, of those with the same key only the last.
+    fn members(&mut self, mut members: Vec<JsonMember<'t>>) -> Vec<JsonMember<'t>> {
+        if self.dialect != Dialect::Envoy {
+            return members;
+        }
+        let mut last: HashMap<&str, Span> = HashMap::new();
+        let mut dropped = Vec::new();
+        for (at, member) in members.iter().enumerate().rev() {
+            let Some(key) = last.get(&*member.key) else {
+                last.insert(&member.key, member.key_span);
+                continue;
+            };
+            let text = format!("`{}` is set again below; Envoy takes the last", member.key);
+            self.out.liberties.push(ReadError {
+                related: Some((*key, "this value counts".to_owned())),
+                ..ReadError::new(ReadErrorKind::Liberty, member.key_span, text)
+            });
+            dropped.push(at);
+        }
+        dropped.into_iter().for_each(|at| drop(members.remove(at)));
+        members
     }
 
     /// Puts a value in its place: into the innermost mapping or sequence, else it
@@ -231,6 +270,7 @@ impl<'t> YamlReader<'t> {
                 None => {
                     let text = match node.kind {
                         JsonKind::String(text) => text,
+                        JsonKind::Null if self.dialect == Dialect::Envoy => "null".into(),
                         // As it is written: `1` and `true` are keys of maps.
                         JsonKind::Null | JsonKind::Bool(_) | JsonKind::Number(_) => {
                             Cow::Borrowed(self.text.get(node.span.range()).unwrap_or_default())
@@ -261,7 +301,7 @@ impl<'t> YamlReader<'t> {
             self.error(span, text);
             return Err(Broken);
         }
-        if open.len() as u32 + levels > MAX_LEVELS {
+        if open.len() as u32 + levels > max_levels(self.dialect) {
             self.too_deep(span);
             return Err(Broken);
         }
@@ -283,16 +323,25 @@ impl<'t> YamlReader<'t> {
                 _ => JsonKind::String(value),
             });
         };
+        let is_plain = style == ScalarStyle::Plain;
         let kind = match (tag.core_suffix(), tag.original_handle(), tag.suffix()) {
             // A lone `!` says that the scalar is no plain word.
-            (Some("str"), ..) | (None, "", "!") => JsonKind::String(value),
+            (None, "", "!") => JsonKind::String(value),
+            _ if self.dialect == Dialect::Envoy => {
+                self.unknown_tag(&tag, span)?;
+                match is_plain {
+                    true => plain::meaning(value, self.dialect),
+                    false => JsonKind::String(value),
+                }
+            }
+            (Some("str"), ..) => JsonKind::String(value),
             (Some("int" | "float" | "bool" | "null"), ..) => plain::meaning(value, self.dialect),
             _ if tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() == Some("binary") => {
                 JsonKind::String(value.split_ascii_whitespace().collect::<String>().into())
             }
             _ => {
-                self.unknown_tag(&tag, span);
-                return Err(Broken);
+                self.unknown_tag(&tag, span)?;
+                JsonKind::String(value)
             }
         };
         Ok(kind)

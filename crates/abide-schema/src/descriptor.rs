@@ -1,11 +1,13 @@
 //! Serialised descriptors: converts files of a tree to FileDescriptorProtos and back.
 
 mod decode;
+mod embedded;
 mod encode;
 mod notation;
 mod option_path;
 mod source_info;
 
+pub use embedded::EmbeddedFiles;
 pub use encode::{encode_file, encode_pieces, encode_set, set_files};
 pub use notation::{descriptor_set_from_json, descriptor_set_from_text};
 

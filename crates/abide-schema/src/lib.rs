@@ -53,8 +53,8 @@ pub use decl::{
     SourceFile, Strings, SyntaxDecl, Text, TypeDecl,
 };
 pub use descriptor::{
-    descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_pieces, encode_set,
-    set_files,
+    EmbeddedFiles, descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_pieces,
+    encode_set, set_files,
 };
 pub use edition::Edition;
 pub use element::Element;

@@ -2,6 +2,7 @@
 
 mod access;
 pub(crate) mod aggregate;
+mod any;
 pub(crate) mod codec;
 pub(crate) mod error;
 pub(crate) mod facts;
@@ -18,5 +19,7 @@ pub use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 pub use codec::Codec;
 pub use error::{DecodeError, EncodeError, Undeclared};
 pub use facts::default_of;
+pub use json::JsonMapping;
 pub use json::syntax::{JsonKind, JsonMember, JsonNode, parse as parse_json};
 pub use reading::{LackedBy, ReadError, ReadErrorKind, Reading, UndeclaredName};
+pub use text::comments as text_comments;

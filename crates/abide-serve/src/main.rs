@@ -1,30 +1,8 @@
-//! `abide-serve`.
-#![allow(clippy::disallowed_methods)]
+//! The binary `abide-serve`.
 
-mod bootstrap;
-mod duration;
-mod restarter;
-mod shutdown;
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-use std::process::ExitCode;
-
-use clap::Parser;
-
-#[derive(Parser)]
-enum Command {
-    Bootstrap(bootstrap::BootstrapArgs),
-    Restarter(restarter::RestarterArgs),
-    ShutdownManager(shutdown::ManagerArgs),
-    Shutdown(shutdown::ShutdownArgs),
-}
-
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    match Command::parse() {
-        Command::Bootstrap(args) => bootstrap::bootstrap(&args),
-        Command::Restarter(args) => restarter::restart(&args).await,
-        Command::ShutdownManager(args) => shutdown::manage(&args).await,
-        Command::Shutdown(args) => shutdown::shutdown(&args).await,
-    }
+fn main() -> std::process::ExitCode {
+    abide_serve::main()
 }

@@ -36,39 +36,36 @@ pub struct Misfit {
     pub message: String,
 }
 
-/// Gathers the resources of instances: each document is one, or a `DiscoveryResponse`
+/// Gathers the resources of instances, each with its number: each document is one, or a `DiscoveryResponse`
 /// with several, or a `Resource` that wraps one with a name and aliases. Documents
 /// without a type are passed over: whoever checks instances reports them.
-///
-/// A resource of a later instance takes the place of one with its type and name
-/// in an earlier one if `layers` says that they are of different layers; in the
-/// same layer it is a misfit.
-pub fn gather(tree: &Tree, instances: &[Instance], layers: &[usize]) -> Gathered {
+pub fn gather<'i>(
+    tree: &Tree,
+    instances: impl IntoIterator<Item = (usize, &'i Instance)>,
+) -> Gathered {
     let mut gathering = Gathering { tree, found: BTreeMap::new(), misfits: Vec::new() };
-    for (file, instance) in instances.iter().enumerate() {
-        let layer = layers.get(file).copied().unwrap_or(0);
+    for (file, instance) in instances {
         for document in &instance.documents {
             if let Some(message) = document.message() {
-                gathering.document(Place { file, layer, span: document.span }, message);
+                gathering.document(Place { file, span: document.span }, message);
             }
         }
     }
     let found = gathering.found;
-    let resources = found.iter().map(|((url, _), (_, resource))| (url.as_str(), resource.clone()));
+    let resources = found.iter().map(|((url, _), resource)| (url.as_str(), resource.clone()));
     Gathered { snapshot: Snapshot::of(resources), misfits: gathering.misfits }
 }
 
 #[derive(Clone, Copy)]
 struct Place {
     file: usize,
-    layer: usize,
     span: Span,
 }
 
 struct Gathering<'t> {
     tree: &'t Tree,
-    /// By type URL and name, with the layer.
-    found: BTreeMap<(String, String), (usize, Resource)>,
+    /// By type URL and name.
+    found: BTreeMap<(String, String), Resource>,
     misfits: Vec<Misfit>,
 }
 
@@ -144,11 +141,11 @@ impl Gathering<'_> {
             resource.version = hash(parts.map(str::as_bytes));
         }
         let key = (format!("{TYPE_URL_PREFIX}{full_name}"), name.to_owned());
-        if self.found.get(&key).is_some_and(|(layer, _)| *layer == place.layer) {
+        if self.found.contains_key(&key) {
             let message = format!("there is another `{full_name}` with the name `{name}`");
             return self.misfit(place, message);
         }
-        self.found.insert(key, (place.layer, resource));
+        self.found.insert(key, resource);
     }
 }
 

@@ -139,7 +139,8 @@ impl Kind {
     /// The kind of the messages that a type URL names.
     pub fn of(type_url: &str) -> Kind {
         let Some(name) = type_url.strip_prefix(TYPE_URL_PREFIX) else { return Kind::Other };
-        let service = Service::ALL.iter().find(|it| it.messages.contains(&name));
+        let service =
+            Service::ALL.iter().find(|it| !name.is_empty() && it.messages.contains(&name));
         service.map_or(Kind::Other, |service| service.kind)
     }
 

@@ -51,6 +51,19 @@ impl Snapshot {
         Snapshot { types, referenced }
     }
 
+    /// The same with the resources of `upper`, which take the place of those with
+    /// their type and name.
+    #[must_use]
+    pub fn under(&self, upper: &Snapshot) -> Snapshot {
+        let mut types = self.types.clone();
+        for (url, collection) in &upper.types {
+            let own = types.entry(Arc::clone(url)).or_default();
+            let changes = collection.iter().map(|it| (Arc::clone(&it.name), Some(Arc::clone(it))));
+            *own = Arc::new(own.with(changes.collect()));
+        }
+        Snapshot::of_collections(types)
+    }
+
     /// The resources of a type, if it has any.
     pub fn collection(&self, type_url: &str) -> Option<&Arc<Collection>> {
         self.types.get(type_url)

@@ -170,6 +170,7 @@ rules! {
     name_with_preposition = "rules/name-with-preposition.rs";
     naming_style_violated = "rules/naming-style-violated.rs";
     next_free_field_wrong = "rules/next-free-field-wrong.rs";
+    non_portable_notation = "rules/non-portable-notation.rs";
     number_duplicated = "rules/number-duplicated.rs";
     number_invalid = "rules/number-invalid.rs";
     numbers_unordered = "rules/numbers-unordered.rs";

@@ -17,11 +17,18 @@ key `@type`. Bootstraps, discovery responses and resources of Envoy are recognis
 Other documents need `--type`.
 
 YAML and JSON are read as the API's own reader does: with `--reader envoy`, plain words of YAML mean \
-what YAML 1.1 says. That is the default for types of envoy, udpa and xds.
+what YAML 1.1 says, only the first document of a file counts, and a value may be written in more \
+ways. What only Envoy takes is a warning. That is the default for types of envoy, udpa and xds.
+
+`--at` names a value inside of each document: keys, numbers of elements and `*`, with dots between \
+them. If a text stands there, as in a ConfigMap of Kubernetes, it is read as YAML or JSON, and \
+findings are at its lines.
 
 Examples:
   abide config check envoy.yaml --api api                  against a tree
   abide config check envoy.yaml --api git:v1.41:api        against a revision
+  abide config check envoy.yaml --api /usr/local/bin/envoy against the Envoy that will load it
+  abide config check configmap.yaml --api api --at data.envoy.yaml
   abide config check fixtures --api proto --type acme.user.v1.User
   abide config check - --api api.binpb --type acme.user.v1.User --notation json";
 
@@ -47,15 +54,19 @@ pub(crate) struct ConfigCheckArgs {
     /// Files in YAML, JSON, text format or binary, and folders of them; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// The API: a folder, git:REV, a descriptor set or an archive [default: the configured tree]
+    /// The API: a folder, git:REV, a descriptor set, an archive or a program that has its
+    /// descriptors compiled in [default: the configured tree]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) api: Option<String>,
-    /// Resolve imports of the API in DIR (repeatable)
+    /// Resolve imports of the API in DIR, and types that nothing imports (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
     /// The message that each document is a value of
     #[arg(long = "type", value_name = "NAME")]
     pub(crate) ty: Option<String>,
+    /// Where the instances stand in their documents, such as spec.config; a text there is read, too
+    #[arg(long, value_name = "PATH")]
+    pub(crate) at: Option<String>,
     /// The notation of all files [default: by their names]
     #[arg(long, value_name = "NOTATION", value_parser = notations())]
     pub(crate) notation: Option<String>,

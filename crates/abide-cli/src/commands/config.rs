@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use abide::{counted, nearest};
-use abide_instance::{Dialect, Instance, Notation, ReadOptions};
+use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
+use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
 use rayon::prelude::*;
 
@@ -13,7 +14,7 @@ use super::outcome::Outcome;
 use super::selection::Selection;
 use crate::args::{ConfigArgs, ConfigCheckArgs, ConfigCommand, Global, TreeArgs};
 use crate::error::Error;
-use crate::load::load;
+use crate::load::{load, load_beside};
 use crate::progress::Progress;
 use crate::render::{Scene, TextFile};
 use crate::settings::{Settings, today};
@@ -38,15 +39,25 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     let selection = Selection::of(&args.show, args.format)?;
     let progress = Progress::new(global.quiet);
     let files = read_files(args)?;
-    let loaded = load(&settings.source(&tree_args)?, &progress)?;
-    let ty = args.ty.as_deref().map(|name| message_named(&loaded.tree, name)).transpose()?;
-    let dialect = Dialect::ALL.iter().copied().find(|it| Some(it.name()) == args.reader.as_deref());
+    spare_inputs(global, args)?;
+    let source = settings.source(&tree_args)?;
+    let mut loaded = load(&source, &progress)?;
+    let mut instances = read_instances(&loaded.tree, &files, args);
+    if !args.import_path.is_empty() && !instances.as_ref().is_ok_and(|it| all_types_are_known(it)) {
+        // What nothing imports may be the type of an instance, or of what it holds.
+        let folder = |folder: &String| {
+            let import_path = args.import_path.clone();
+            settings.source(&TreeArgs { source: Some(folder.clone()), import_path })
+        };
+        let folders = args.import_path.iter().map(folder).collect::<Result<Vec<_>, _>>()?;
+        loaded = load_beside(&source, &folders, &progress)?;
+        instances = read_instances(&loaded.tree, &files, args);
+    }
+    let instances = instances?;
+    if let Some(path) = &args.at {
+        say_what_has_no_path(global, path, &files, &instances)?;
+    }
     progress.step(format!("judging {} files", files.len()));
-    let read = |file: &InstanceFile| {
-        let options = ReadOptions { notation: file.notation, ty, dialect };
-        Instance::read(&loaded.tree, &file.bytes, options)
-    };
-    let instances: Vec<Instance> = files.par_iter().map(read).collect();
     let policy = &settings.config.policy;
     let as_of = global.as_of.unwrap_or_else(today);
     let mut report = abide::check_instances(&loaded.tree, policy, as_of, &instances);
@@ -86,6 +97,67 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
         say(&format!("note: {note}"));
     }
     Ok(Outcome { report: Some(text), failed, troubles: troubles(&loaded) })
+}
+
+fn read_instances(
+    tree: &Tree,
+    files: &[InstanceFile],
+    args: &ConfigCheckArgs,
+) -> Result<Vec<Instance>, Error> {
+    let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
+    let dialect = Dialect::ALL.iter().copied().find(|it| Some(it.name()) == args.reader.as_deref());
+    let path = args.at.as_deref().unwrap_or_default();
+    let read = |file: &InstanceFile| {
+        let options = ReadOptions { notation: file.notation, ty, dialect };
+        Instance::read_at(tree, &file.bytes, path, options)
+    };
+    Ok(files.par_iter().map(read).collect())
+}
+
+fn all_types_are_known(instances: &[Instance]) -> bool {
+    let mut documents = instances.iter().flat_map(|it| &it.documents);
+    documents.all(|document| {
+        let mut errors = document.reading.iter().flat_map(|it| &it.errors);
+        !matches!(document.kind, Kind::Unknown(_))
+            && !errors.any(|it| it.kind == ReadErrorKind::TypeNotFound)
+    })
+}
+
+/// Refuses to write the report over what it is about.
+fn spare_inputs(global: &Global, args: &ConfigCheckArgs) -> Result<(), Error> {
+    let Some(output) = global.output.as_deref().and_then(|it| it.canonicalize().ok()) else {
+        return Ok(());
+    };
+    let is_output =
+        |name: &&String| Path::new(name).canonicalize().is_ok_and(|it| output.starts_with(it));
+    match args.files.iter().find(is_output) {
+        None => Ok(()),
+        Some(name) => Err(Error::Usage(format!(
+            "`--output` would overwrite what is checked: `{}` is in `{name}`",
+            output.display()
+        ))),
+    }
+}
+
+/// Files in which nothing stands at the path that is asked for are no instances.
+fn say_what_has_no_path(
+    global: &Global,
+    path: &str,
+    files: &[InstanceFile],
+    instances: &[Instance],
+) -> Result<(), Error> {
+    let is_empty = |it: &Instance| it.documents.is_empty() && it.errors.is_empty();
+    let passed = files.iter().zip(instances).filter(|(_, it)| is_empty(it));
+    let passed: Vec<&str> = passed.map(|(file, _)| &*file.name).collect();
+    if passed.len() == files.len() {
+        let message = format!("nothing stands at `{path}`, the path that `--at` names");
+        return Err(Error::Usage(message));
+    }
+    if !passed.is_empty() && !global.quiet {
+        let count = counted(passed.len(), "file");
+        say(&format!("note: {count} passed, nothing stands at `{path}`: {}", passed.join(", ")));
+    }
+    Ok(())
 }
 
 /// The files that the command line names, and those in folders that it names, in the order of

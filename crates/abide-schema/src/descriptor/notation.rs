@@ -9,7 +9,7 @@ use crate::ids::MessageId;
 use crate::tree::Tree;
 use crate::value::codec::Codec;
 use crate::value::error::{DecodeError, Undeclared};
-use crate::value::json::syntax as json;
+use crate::value::json::{JsonMapping, syntax as json};
 use crate::value::text;
 
 /// What Buf's images add to the descriptor of a file, in field 8042. Source:
@@ -35,7 +35,7 @@ message Extension {
 /// # Errors
 /// Text that is not JSON and values that do not fit descriptor.proto.
 pub fn descriptor_set_from_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let parsed = json::parse(text);
+    let parsed = json::parse(text, JsonMapping::Strict);
     serialise(|codec, ty| codec.read_parsed_json(ty, &parsed, Undeclared::Ignore).into_result())
 }
 

@@ -48,6 +48,8 @@ pub(crate) struct Fault {
     pub(crate) kind: ProblemKind,
     /// What it is to a reader of text.
     pub(crate) reason: ReadErrorKind,
+    /// The field whose value it is in.
+    pub(crate) field: Option<FieldId>,
 }
 
 impl Fault {
@@ -59,6 +61,7 @@ impl Fault {
             label: None,
             kind: ProblemKind::OptionInvalid,
             reason: ReadErrorKind::WrongType,
+            field: None,
         }
     }
 
@@ -149,6 +152,23 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         };
         // protoc skips reserved names.
         let field = field?;
+        let before = self.faults.len();
+        let done = self.set_field(message, set, field, key, value);
+        let found = self.faults.iter_mut().skip(before).filter(|it| it.field.is_none());
+        found.for_each(|fault| fault.field = Some(field.id));
+        done
+    }
+
+    /// Reads the whole value that is written for a field.
+    fn set_field(
+        &mut self,
+        message: &mut Message,
+        set: &mut Singulars,
+        field: view::Field<'t>,
+        key: Span,
+        value: ValueId,
+    ) -> Option<()> {
+        let view = self.tree.message(message.ty);
         let node = self.ast.values[value as usize];
         let repeated = field.cardinality() != Cardinality::Singular;
         if !repeated {

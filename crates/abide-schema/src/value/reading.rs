@@ -3,8 +3,8 @@
 use abide_syntax::Span;
 
 use super::error::DecodeError;
-use crate::dynamic::Message;
-use crate::ids::{EnumId, MessageId};
+use crate::dynamic::{Message, Value};
+use crate::ids::{EnumId, FieldId, MessageId};
 
 /// A value that was read from a text, and all that is wrong with the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,12 +16,33 @@ pub struct Reading {
     pub message: Message,
     /// What is wrong, in the order of the text.
     pub errors: Vec<ReadError>,
+    /// What only the reader that was asked for takes, in the order of the text: no
+    /// errors, but other readers refuse it.
+    pub liberties: Vec<ReadError>,
     /// The names that the tree does not declare, in the order of the text,
     /// whether they are refused or passed over.
     pub undeclared: Vec<UndeclaredName>,
 }
 
 impl Reading {
+    /// A value that was read without an error.
+    pub fn of(message: Message) -> Reading {
+        let (errors, liberties, undeclared) = (Vec::new(), Vec::new(), Vec::new());
+        Reading { message, errors, liberties, undeclared }
+    }
+
+    /// Moves every place to where it stands in another text.
+    pub fn relocate(&mut self, place: &dyn Fn(Span) -> Span) {
+        relocate(&mut self.message, place);
+        for error in self.errors.iter_mut().chain(&mut self.liberties) {
+            error.relocate(place);
+        }
+        for name in &mut self.undeclared {
+            name.key = place(name.key);
+            name.value = place(name.value);
+        }
+    }
+
     /// The value, as a reader has it that refuses what has any error.
     ///
     /// # Errors
@@ -39,6 +60,19 @@ impl Reading {
     }
 }
 
+fn relocate(message: &mut Message, place: &dyn Fn(Span) -> Span) {
+    for entry in &mut message.entries {
+        entry.key = place(entry.key);
+        entry.span = place(entry.span);
+        if let Value::Message(inner) = &mut entry.value {
+            relocate(inner, place);
+        }
+    }
+    if let Some(content) = &mut message.content {
+        relocate(content, place);
+    }
+}
+
 /// Something in a text that is no value of its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
@@ -52,12 +86,22 @@ pub struct ReadError {
     pub help: Option<String>,
     /// Another place that explains it, and what is there.
     pub related: Option<(Span, String)>,
+    /// The field whose value it is in; `None` outside of all fields.
+    pub field: Option<FieldId>,
 }
 
 impl ReadError {
+    /// Moves its places to where they stand in another text.
+    pub fn relocate(&mut self, place: &dyn Fn(Span) -> Span) {
+        self.span = place(self.span);
+        if let Some((other, _)) = &mut self.related {
+            *other = place(*other);
+        }
+    }
+
     /// An error without help and another place.
     pub fn new(kind: ReadErrorKind, span: Span, message: impl Into<String>) -> ReadError {
-        ReadError { kind, span, message: message.into(), help: None, related: None }
+        ReadError { kind, span, message: message.into(), help: None, related: None, field: None }
     }
 }
 
@@ -82,6 +126,8 @@ pub enum ReadErrorKind {
     MissingRequired,
     /// Messages that nest too deeply.
     TooDeep,
+    /// No error: what only a lenient reader takes.
+    Liberty,
 }
 
 /// A name in a text that the tree does not declare.

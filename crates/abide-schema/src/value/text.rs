@@ -34,29 +34,53 @@ pub(crate) fn parse(text: &[u8]) -> TextNode {
         return TextNode { text: Vec::new().into(), ast: Ast::default(), errors };
     }
     let mut text = text.to_vec();
-    blank_what_is_text_only(&mut text);
+    let foreign = blank_what_is_text_only(&mut text).foreign;
     let (ast, errors) = parse_fields(&text);
     let error = |error: SyntaxError| ReadError {
         help: error.help.map(str::to_owned),
         related: error.related.map(|(span, text)| (span, text.to_owned())),
         ..ReadError::new(ReadErrorKind::Syntax, error.span, error.message)
     };
-    TextNode { text: text.into(), ast, errors: errors.into_iter().map(error).collect() }
+    let comments = foreign.into_iter().map(|span| ReadError {
+        help: Some("begin the comment with `#`".to_owned()),
+        ..ReadError::new(ReadErrorKind::Syntax, span, "text format has no such comments")
+    });
+    let errors = errors.into_iter().map(error).chain(comments).collect();
+    TextNode { text: text.into(), ast, errors }
+}
+
+/// The comments of a text, in their order, with the sign that begins them.
+pub fn comments(text: &[u8]) -> Vec<Span> {
+    blank_what_is_text_only(&mut text.to_vec()).own
+}
+
+/// Where the comments of a text stand.
+#[derive(Default)]
+struct Comments {
+    own: Vec<Span>,
+    /// Those of proto files, which text format does not have.
+    foreign: Vec<Span>,
 }
 
 /// Replaces what proto files do not have by spaces: comments that start with `#`
-/// and the `f` after a number.
-fn blank_what_is_text_only(text: &mut [u8]) {
+/// and the `f` after a number. Returns the comments.
+fn blank_what_is_text_only(text: &mut [u8]) -> Comments {
+    let mut comments = Comments::default();
     let mut at = 0;
     loop {
         let token = Lexer::new(text, at).next_token();
+        let gap = &text[at as usize..token.span.start as usize];
+        if let Some(slash) = memchr::memchr(b'/', gap) {
+            comments.foreign.push(Span::new(at + slash as u32, token.span.start));
+        }
         at = token.span.end;
         match token.kind {
-            TokenKind::End => return,
+            TokenKind::End => return comments,
             TokenKind::Symbol(b'#') => {
                 let rest = &mut text[token.span.start as usize..];
                 let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 rest[..length].fill(b' ');
+                comments.own.push(Span::new(token.span.start, token.span.start + length as u32));
             }
             TokenKind::NumberTouchesIdent => {
                 if let [number @ .., last @ (b'f' | b'F')] = &mut text[token.span.range()]
@@ -106,11 +130,12 @@ impl Codec<'_> {
         let faults = reader.faults.into_iter().map(|fault| ReadError {
             help: fault.help,
             related: fault.label,
+            field: fault.field,
             ..ReadError::new(fault.reason, fault.span, fault.message)
         });
         let mut errors: Vec<ReadError> = node.errors.iter().cloned().chain(faults).collect();
         errors.sort_by_key(|error| error.span.start);
-        Reading { message, errors, undeclared: reader.undeclared }
+        Reading { errors, undeclared: reader.undeclared, ..Reading::of(message) }
     }
 
     /// The message in text format, one field on each line: fields by number,

@@ -1,1 +1,270 @@
-//! x
+//! All types on one stream: order, warming and steps; `requirements` 002-049 to 002-065.
+
+use abide_xds::Options;
+
+use super::script::{Play, play};
+
+/// A client of everything at its start, with what it asks for when.
+const STARTED: &str = "
+    serve cds: x>eds/x eds: x lds: l>rds/r rds: r>cds/x
+    > cds
+    < cds x
+    > eds x
+    < eds x
+    > eds ack
+    > cds ack
+    > lds
+    < lds l
+    > rds r
+    < rds r
+    > rds ack
+    > lds ack";
+
+const DELTA_STARTED: &str = "
+    serve cds: x>eds/x eds: x lds: l>rds/r rds: r>cds/x
+    >> cds
+    < cds x
+    >> eds +x
+    < eds x
+    >> eds ack
+    >> cds ack
+    >> lds
+    < lds l
+    >> rds +r
+    < rds r
+    >> rds ack
+    >> lds ack";
+
+fn after(start: &str, script: &str) {
+    play(&format!("{start}\n{script}"));
+}
+
+/// A cluster that changed is warmed up with its endpoints, a listener with its routes.
+#[test]
+fn s002_049_to_053_warming() {
+    after(
+        STARTED,
+        "serve cds: x@2>eds/x eds: x lds: l@2>rds/r rds: r>cds/x
+         < cds x
+         < eds x
+         < lds l
+         < rds r
+         > eds stale
+         > eds ack
+         > cds ack
+         > rds ack
+         > lds ack",
+    );
+    after(
+        DELTA_STARTED,
+        "serve cds: x@2>eds/x eds: x lds: l@2>rds/r rds: r>cds/x
+         < cds x
+         < eds x
+         < lds l
+         < rds r",
+    );
+}
+
+/// Endpoints do not wait for the answer about their cluster: the client sends it
+/// when it has them.
+#[test]
+fn s002_050_endpoints_before_the_answer() {
+    after(
+        STARTED,
+        "serve cds: x>eds/x y>eds/y eds: x y lds: l>rds/r rds: r>cds/x
+         < cds x y
+         > eds again x y
+         < eds y
+         > eds ack
+         > cds ack",
+    );
+}
+
+/// Traffic moves from X to Y in three steps.
+#[test]
+fn s002_054_to_061_make_before_break() {
+    after(
+        STARTED,
+        "serve cds: y>eds/y eds: y lds: l>rds/r rds: r>cds/y
+         < cds x y
+         > eds again x y
+         < eds y
+         > eds ack
+         > cds ack
+         < rds r
+         > rds ack
+         < cds y
+         > cds ack
+         > eds again y",
+    );
+    after(
+        DELTA_STARTED,
+        "serve cds: y>eds/y eds: y lds: l>rds/r rds: r>cds/y
+         < cds y
+         >> eds +y
+         < eds y
+         >> eds ack
+         >> cds ack
+         < rds r
+         >> rds ack
+         < cds -x
+         >> cds ack
+         < eds -x
+         >> eds ack -x",
+    );
+}
+
+/// In the order of the protocol, whatever is asked for first.
+#[test]
+fn s002_056_to_060_order_of_types() {
+    play(
+        "> rtds r
+         > sds s
+         > rds r
+         > lds
+         > eds e
+         > cds
+         serve rtds: r sds: s rds: r>cds/c lds: l>rds/r eds: e cds: c>eds/e
+         < cds c
+         < eds e
+         < lds l
+         < rds r
+         < sds s
+         < rtds r",
+    );
+}
+
+/// Without order everything goes out at once: what the protocol warns of.
+#[test]
+fn s002_062_without_order() {
+    let mut play = Play::new(Options { is_ordered: false, ..Options::default() });
+    play.run(STARTED);
+    play.run(
+        "serve cds: y>eds/y eds: y lds: l>rds/r rds: r>cds/y
+         < cds y
+         < rds r",
+    );
+}
+
+/// A cluster that the client refused keeps the routes to it from being sent.
+#[test]
+fn s002_065_routes_to_a_refused_cluster() {
+    let mut play = Play::new(Options::default());
+    play.run(STARTED);
+    play.run(
+        "serve cds: x>eds/x y eds: x lds: l>rds/r rds: r@2>cds/y
+         < cds x y
+         > cds nack",
+    );
+    let status = play.session.status();
+    let routes = status.iter().find(|it| !it.held_back.is_empty()).expect("the routes wait");
+    assert_eq!(&*routes.held_back[0].name, "r");
+    assert_eq!(routes.held_back[0].reason, "the client refused the cluster `y`");
+    // The others go on; a mended cluster lets the routes go.
+    play.run(
+        "serve cds: x>eds/x y eds: x@2 lds: l>rds/r rds: r@2>cds/y
+         < eds x
+         > eds ack
+         serve cds: x>eds/x y@2 eds: x@2 lds: l>rds/r rds: r@2>cds/y
+         < cds x y
+         > cds ack
+         < rds r",
+    );
+}
+
+/// A cluster that routes refused still lead to is not removed.
+#[test]
+fn clusters_of_refused_routes_stay() {
+    after(
+        STARTED,
+        "serve cds: y eds: x lds: l>rds/r rds: r>cds/y
+         < cds x y
+         > cds ack
+         < rds r
+         > rds nack
+         > eds again x
+         serve cds: y eds: x lds: l>rds/r rds: r@2>cds/y
+         < rds r
+         > rds ack
+         < cds y",
+    );
+}
+
+/// A client that names its clusters finds the next one by the routes, and uses the
+/// one before until then: it stays while it is named.
+#[test]
+fn clients_that_name_their_clusters() {
+    let start = "
+        serve cds: x>eds/x eds: x lds: l>rds/r rds: r>cds/x
+        > lds l
+        < lds l
+        > lds ack
+        > rds r
+        < rds r
+        > rds ack
+        > cds x
+        < cds x
+        > cds ack
+        > eds x
+        < eds x
+        > eds ack
+        serve cds: y>eds/y eds: y lds: l>rds/r rds: r>cds/y
+        < rds r
+        > rds ack
+        > cds again x y
+        < cds x y
+        > cds ack
+        > eds again x y
+        < eds y
+        > eds ack";
+    after(
+        start,
+        "> cds again y
+         > eds again y
+         wait 40",
+    );
+    // A name that the client never gives up is said to be gone in the end.
+    after(
+        start,
+        "wait 29
+         wait 1
+         < cds y
+         > cds ack",
+    );
+}
+
+/// New routes of a new listener wait until their clusters are there.
+#[test]
+fn s002_059_routes_of_a_new_listener() {
+    after(
+        STARTED,
+        "serve cds: x>eds/x y eds: x lds: l>rds/r m>rds/s rds: r>cds/x s>cds/y
+         < cds x y
+         < lds l m
+         > rds again r s
+         > cds ack
+         < rds s
+         > rds ack
+         > lds ack",
+    );
+}
+
+/// A listener that directs requests itself waits as well, and stays while it is used.
+#[test]
+fn s002_058_listeners_that_direct_requests() {
+    play(
+        "serve cds: x lds: l>cds/x
+         > cds
+         < cds x
+         > cds ack
+         > lds
+         < lds l
+         > lds ack
+         serve cds: y lds: l>cds/y
+         < cds x y
+         > cds ack
+         < lds l
+         > lds ack
+         < cds y",
+    );
+}

@@ -1,1 +1,249 @@
-//! x
+//! The incremental variant: `requirements` 002-069 to 002-090.
+
+use abide_xds::Options;
+
+use super::script::{Play, play};
+
+/// One change of many resources is one resource.
+#[test]
+fn s002_069_one_change_of_many() {
+    let many: Vec<String> = (0..1000).map(|it| format!("c{it}")).collect();
+    let mut names = many.clone();
+    names.sort();
+    play(&format!(
+        "serve cds: {}
+         >> cds
+         < cds {}
+         >> cds ack
+         serve cds: {}
+         < cds c500
+         >> cds ack",
+        many.join(" "),
+        names.join(" "),
+        many.join(" ").replace("c500", "c500@2"),
+    ));
+}
+
+/// More names may be asked for at any time.
+#[test]
+fn s002_070_078_names_later() {
+    play(
+        "serve vhds: a b c
+         >> vhds +a
+         < vhds a
+         >> vhds ack
+         >> vhds +b
+         < vhds b
+         >> vhds +c
+         < vhds c
+         >> vhds ack -a
+         serve vhds: a@2 b@2 c
+         < vhds b",
+    );
+}
+
+/// A response is accepted by its nonce; a request without one is about none.
+#[test]
+fn s002_074_077_answers() {
+    let mut play = Play::new(Options::default());
+    play.run(
+        "serve cds: a b
+         >> cds
+         < cds a b
+         >> cds",
+    );
+    assert_eq!(play.session.status()[0].accepted, None, "not accepted yet");
+    play.run(">> cds ack");
+    let good = play.version("cds");
+    play.run(
+        "serve cds: a@2 b
+         < cds a
+         >> cds nack
+         >> cds",
+    );
+    let status = play.session.status();
+    assert_eq!(status[0].accepted.as_ref(), Some(&good));
+    assert_eq!(status[0].refused.as_ref().map(|it| &*it.message), Some("no"));
+    play.run(
+        "serve cds: a@2 b@2
+         < cds b
+         >> cds ack
+         serve cds: a@3 b@2
+         < cds a
+         >> cds ack",
+    );
+    assert_eq!(play.session.status()[0].refused, None);
+}
+
+/// The worked example: accepted, refused, and a name without a response.
+#[test]
+fn s002_079_the_worked_example() {
+    play(
+        "serve rds: wa wb wc
+         >> rds +wa +wb
+         < rds wa wb
+         >> rds ack
+         serve rds: wa@2 wb wc
+         < rds wa
+         >> rds nack
+         >> rds +wc
+         < rds wc
+         >> rds ack",
+    );
+}
+
+/// On a new stream the client says what it holds: what did not change is not sent,
+/// and what is gone is named.
+#[test]
+fn s002_080_reconnect() {
+    play(
+        "serve cds: a b@2 d
+         >> cds =a =b@1 =c
+         < cds b d -c
+         >> cds ack",
+    );
+    play(
+        "serve cds: a
+         >> cds =a
+         < cds
+         >> cds ack",
+    );
+    play(
+        "serve eds: a b
+         >> eds +a +b =a
+         < eds b
+         >> eds ack
+         serve eds: b
+         < eds -a",
+    );
+}
+
+/// What it holds is no wish: it has to name all that it wants.
+#[test]
+fn s002_081_no_state_survives() {
+    play(
+        "serve vhds: a@2 b
+         >> vhds +b =a@1
+         < vhds b",
+    );
+}
+
+/// Names and aliases both count; the response has the name.
+#[test]
+fn s002_082_to_086_aliases() {
+    play(
+        "serve vhds: a=x=y b=z
+         >> vhds +x
+         < vhds a
+         >> vhds ack
+         serve vhds: a=x=y@2 b=z
+         < vhds a
+         >> vhds ack
+         >> vhds +b
+         < vhds b
+         >> vhds ack -b
+         serve vhds: a=x=y@3 b=z@2
+         < vhds a
+         >> vhds ack
+         serve vhds: b=z
+         < vhds -a",
+    );
+}
+
+/// A name that is wanted again is sent again.
+#[test]
+fn s002_087_subscribed_again() {
+    play(
+        "serve vhds: a
+         >> vhds +a
+         < vhds a
+         >> vhds ack
+         >> vhds +a
+         < vhds a
+         >> vhds ack
+         >> vhds -a
+         >> vhds +a
+         < vhds a",
+    );
+}
+
+/// What is not wanted any more is not sent, by name or alias.
+#[test]
+fn s002_088_089_unsubscribed() {
+    play(
+        "serve vhds: a=x b
+         >> vhds +x +b
+         < vhds a b
+         >> vhds ack -x
+         serve vhds: a=x@2 b
+         >> vhds -b
+         serve vhds: c",
+    );
+}
+
+/// A name that nobody subscribed to may be unsubscribed.
+#[test]
+fn s002_090_phantom_unsubscriptions() {
+    play(
+        "serve vhds: a
+         >> vhds +a -ghost
+         < vhds a
+         >> vhds ack -ghost
+         >> vhds -ghost -a -a",
+    );
+}
+
+/// A name that does not exist is said to be gone, and sent when it exists.
+#[test]
+fn a_missing_name() {
+    play(
+        "serve vhds: a
+         >> vhds +a +b
+         < vhds a -b
+         >> vhds ack
+         serve vhds: a b
+         < vhds b",
+    );
+}
+
+/// Everything and names beside it: a name that is no longer wanted on its own is
+/// wanted with everything.
+#[test]
+fn wildcard_and_names() {
+    play(
+        "serve cds: a b
+         >> cds +* +a
+         < cds a b
+         >> cds ack -a
+         < cds a
+         >> cds ack -*
+         serve cds: a@2 b@2",
+    );
+}
+
+/// The wildcard that is not spelled out stays when names come.
+#[test]
+fn legacy_wildcard_and_names() {
+    play(
+        "serve cds: a b
+         >> cds
+         < cds a b
+         >> cds ack +a
+         < cds a
+         >> cds ack
+         serve cds: a b@2
+         < cds b",
+    );
+}
+
+/// Nothing at all is an answer, too: clients wait for it.
+#[test]
+fn nothing_to_serve() {
+    play(
+        "serve eds: e
+         >> cds
+         < cds
+         >> lds
+         < lds",
+    );
+}

@@ -39,6 +39,7 @@ pub fn check_instances(
         let context = InstanceContext { tree, policy, as_of, file };
         let found = findings.len();
         findings.extend(problems(&context, &rules, "", &instance.errors));
+        findings.extend(problems(&context, &rules, "", &instance.liberties));
         for document in &instance.documents {
             findings.extend(document_findings(&context, &rules, document));
         }
@@ -88,6 +89,7 @@ fn document_findings(
     if let Some(reading) = &document.reading {
         let element = context.tree.message(reading.message.ty).full_name();
         findings.extend(problems(context, rules, &element, &reading.errors));
+        findings.extend(problems(context, rules, &element, &reading.liberties));
     }
     for (rule, check) in rules {
         let mut sink = Sink::of(rule);
@@ -122,9 +124,13 @@ fn problems(
     };
     let found = errors.iter().filter_map(|error| {
         let location = context.at(error.span);
-        let package = package_of(context.tree, element);
+        let field = error.field.map(|field| context.tree.field(field));
+        let (package, element) = match field {
+            Some(field) => (field.file().package().name().to_owned(), field.full_name()),
+            None => (package_of(context.tree, element), element.to_owned()),
+        };
         let message = error.message.clone();
-        let mut finding = Finding::new(named(error)?.id, location, &package, element, message);
+        let mut finding = Finding::new(named(error)?.id, location, &package, &element, message);
         finding.help = error.help.clone();
         finding.facts = vec![error.message.clone()];
         let labels = error.related.iter().map(|(span, text)| FindingLabel {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide::ConfigError;
 use abide_syntax::Span;
-use saphyr_parser::{Event, Marker, Parser};
+use granit_parser::{Event, Parser, options};
 
 /// More values than this are no configuration: a few lines of aliases can stand for more than fits
 /// into memory.
@@ -45,39 +45,28 @@ struct Open {
     nodes: Vec<Node>,
 }
 
-/// The byte offsets of the characters of a text, which the parser counts.
-struct Offsets(Vec<u32>);
-
-impl Offsets {
-    fn of(text: &str) -> Offsets {
-        let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-        Offsets(ends.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect())
-    }
-
-    fn at(&self, marker: &Marker) -> u32 {
-        self.0.get(marker.index()).or(self.0.last()).copied().unwrap_or_default()
-    }
-}
-
 /// Reads the first document; `None` if it is empty.
 pub(super) fn read(text: &str) -> Result<Option<Node>, ConfigError> {
-    let offsets = Offsets::of(text);
     let mut left = MAX_VALUES;
     let mut anchors: BTreeMap<usize, Node> = BTreeMap::new();
     // An explicit stack: the author of the file chooses the depth.
     let mut open: Vec<Open> = Vec::new();
-    for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| {
-            fault(Span::at(offsets.at(error.marker())), error.info().to_owned(), None)
+    // Comments are bounded by the text that they stand in.
+    let options = options! { max_buffered_comment_events: text.len() };
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, place) = event.map_err(|error| {
+            let at = error.marker().byte_offset().unwrap_or(text.len());
+            fault(Span::at(at as u32), error.info().to_owned(), None)
         })?;
-        let line = span.start.line();
-        let span = Span::new(offsets.at(&span.start), offsets.at(&span.end));
+        let line = place.start.line();
+        let range = place.byte_range().unwrap_or_default();
+        let span = Span::new(range.start as u32, range.end as u32);
         let (done, anchor) = match event {
             Event::Scalar(text, _, anchor, _) => {
                 let value = Value::Text(text.into_owned());
                 (Node { line, span, value, size: 1 }, anchor)
             }
-            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
+            Event::SequenceStart(_, anchor, _) | Event::MappingStart(_, anchor, _) => {
                 let is_map = matches!(event, Event::MappingStart(..));
                 open.push(Open { line, span, is_map, anchor, nodes: Vec::new() });
                 continue;

@@ -3,7 +3,9 @@
 use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
-use super::syntax::{self, JsonKind, JsonMember, JsonNode, parse};
+use super::lenient::JsonMapping;
+use super::scalars::{fit, integer};
+use super::syntax::{JsonKind, JsonMember, JsonNode, parse};
 use super::wellknown::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
 use crate::decl::Scalar;
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
@@ -12,7 +14,7 @@ use crate::near::nearest;
 use crate::tree::{Tree, Type};
 use crate::value::codec::Codec;
 use crate::value::error::Undeclared;
-use crate::value::facts::{is_set, keeps_unknown_values};
+use crate::value::facts::is_set;
 use crate::value::names::TreeNames;
 use crate::value::reading::{LackedBy, ReadError, ReadErrorKind, Reading, UndeclaredName};
 use crate::view::{self, Cardinality};
@@ -29,7 +31,7 @@ impl Codec<'_> {
     /// fields and oneofs that are set twice, nesting deeper than
     /// [`MAX_NESTING`].
     pub fn read_json(self, ty: MessageId, text: &[u8], undeclared: Undeclared) -> Reading {
-        self.read_parsed_json(ty, &parse(text), undeclared)
+        self.read_parsed_json(ty, &parse(text, JsonMapping::Strict), undeclared)
     }
 
     /// Reads a message from JSON that is parsed already, with the errors of its
@@ -42,9 +44,7 @@ impl Codec<'_> {
     ) -> Reading {
         let mut reading = match node {
             Some(node) => self.read_json_node(ty, node, undeclared),
-            None => {
-                Reading { message: Message::new(ty), errors: Vec::new(), undeclared: Vec::new() }
-            }
+            None => Reading::of(Message::new(ty)),
         };
         reading.errors.extend(errors.iter().cloned());
         reading.errors.sort_by_key(|error| error.span.start);
@@ -52,25 +52,41 @@ impl Codec<'_> {
     }
 
     /// Reads a message from JSON that is parsed already, or from another
-    /// notation with the same values.
+    /// notation with the same values, by the mapping of the specification.
     pub fn read_json_node(
         self,
         ty: MessageId,
         node: &JsonNode<'_>,
         undeclared: Undeclared,
     ) -> Reading {
-        let (errors, names) = (Vec::new(), Vec::new());
-        let refuses = undeclared == Undeclared::Refuse;
-        let mut reader = JsonReader { tree: self.tree, refuses, errors, undeclared: names };
+        self.read_json_node_as(JsonMapping::Strict, ty, node, undeclared)
+    }
+
+    /// The same by either mapping.
+    pub fn read_json_node_as(
+        self,
+        mapping: JsonMapping,
+        ty: MessageId,
+        node: &JsonNode<'_>,
+        undeclared: Undeclared,
+    ) -> Reading {
+        let mut reader = JsonReader {
+            tree: self.tree,
+            refuses: undeclared == Undeclared::Refuse,
+            mapping,
+            errors: Vec::new(),
+            liberties: Vec::new(),
+            undeclared: Vec::new(),
+        };
         let message = reader.message(ty, node, 0).unwrap_or_else(|| Message::new(ty));
-        reader.errors.sort_by_key(|error| error.span.start);
-        Reading { message, errors: reader.errors, undeclared: reader.undeclared }
+        let JsonReader { mut errors, mut liberties, undeclared, .. } = reader;
+        errors.sort_by_key(|error| error.span.start);
+        liberties.sort_by_key(|error| error.span.start);
+        Reading { message, errors, liberties, undeclared }
     }
 }
 
-use ReadErrorKind::{
-    Duplicate, InvalidValue, TooDeep, TypeNotFound, UnknownEnumValue, UnknownField, WrongType,
-};
+use ReadErrorKind::{Duplicate, InvalidValue, TooDeep, TypeNotFound, UnknownField, WrongType};
 
 /// The fields of `google.protobuf.Value`.
 mod kind {
@@ -82,17 +98,40 @@ mod kind {
     pub(super) const LIST: i32 = 6;
 }
 
-struct JsonReader<'t> {
-    tree: &'t Tree,
+pub(super) struct JsonReader<'t> {
+    pub(super) tree: &'t Tree,
     /// Whether names that are not declared are errors.
-    refuses: bool,
+    pub(super) refuses: bool,
+    pub(super) mapping: JsonMapping,
     errors: Vec<ReadError>,
-    undeclared: Vec<UndeclaredName>,
+    liberties: Vec<ReadError>,
+    pub(super) undeclared: Vec<UndeclaredName>,
 }
 
 impl<'t> JsonReader<'t> {
+    pub(super) fn is_lenient(&self) -> bool {
+        self.mapping == JsonMapping::Lenient
+    }
+
+    /// Records what the lenient mapping takes and the specification does not.
+    pub(super) fn liberty(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.liberties.push(ReadError {
+            help: Some(help.into()),
+            ..ReadError::new(ReadErrorKind::Liberty, span, message)
+        });
+    }
+
+    pub(super) fn push_liberty(&mut self, liberty: ReadError) {
+        self.liberties.push(liberty);
+    }
+
     /// Records an error, in the place of what it is about.
-    fn fail<T>(
+    pub(super) fn fail<T>(
         &mut self,
         kind: ReadErrorKind,
         span: Span,
@@ -102,7 +141,7 @@ impl<'t> JsonReader<'t> {
         None
     }
 
-    fn expected<T>(
+    pub(super) fn expected<T>(
         &mut self,
         node: &JsonNode<'_>,
         what: &str,
@@ -120,20 +159,36 @@ impl<'t> JsonReader<'t> {
         None
     }
 
+    /// Whether messages nest too deeply. The lenient mapping counts objects and arrays instead,
+    /// which is done where they are parsed.
+    fn is_too_deep(&self, depth: u32) -> bool {
+        depth > MAX_NESTING && !self.is_lenient()
+    }
+
     fn too_deep<T>(&mut self, node: &JsonNode<'_>) -> Option<T> {
         let text = format!("messages nest deeper than {MAX_NESTING} levels");
         self.fail(TooDeep, node.span, text)
     }
 
     /// Reads a message: what of it can be read, or nothing where it is none.
-    fn message(&mut self, ty: MessageId, node: &JsonNode<'_>, depth: u32) -> Option<Message> {
-        if depth > MAX_NESTING {
+    pub(super) fn message(
+        &mut self,
+        ty: MessageId,
+        node: &JsonNode<'_>,
+        depth: u32,
+    ) -> Option<Message> {
+        if self.is_too_deep(depth) {
             return self.too_deep(node);
         }
         let view = self.tree.message(ty);
         let mut message = Message::new(ty);
         if let Some(known) = WellKnown::of(view) {
             self.well_known(&mut message, known, node, depth)?;
+            return Some(message);
+        }
+        if matches!(node.kind, JsonKind::Null) && self.is_lenient() && depth > 0 {
+            let text = format!("`null` is an empty `{}` here", view.full_name());
+            self.liberty(node.span, text, "write `{}`");
             return Some(message);
         }
         let JsonKind::Object(members) = &node.kind else {
@@ -144,7 +199,7 @@ impl<'t> JsonReader<'t> {
         Some(message)
     }
 
-    fn fields<'n>(
+    pub(super) fn fields<'n>(
         &mut self,
         message: &mut Message,
         members: impl Iterator<Item = &'n JsonMember<'n>>,
@@ -155,31 +210,53 @@ impl<'t> JsonReader<'t> {
         let mut oneofs: FxHashMap<u32, (FieldId, Span)> = FxHashMap::default();
         for member in members {
             let Some(field) = self.field_of(view, member) else { continue };
-            if let Some(first) = seen.insert(field.id, member.key_span) {
-                self.duplicate::<()>(member.key_span, field.name(), first);
-                continue;
+            let before = self.errors.len();
+            if self.may_be_set(field, member, &mut seen, &mut oneofs) {
+                self.field(message, field, member.key_span, &member.value, depth);
             }
-            if matches!(member.value.kind, JsonKind::Null) && !takes_null(field) {
-                continue;
-            }
-            if let Some(oneof) = field.oneof()
-                && let Some((other, first)) =
-                    oneofs.insert(oneof.id.index, (field.id, member.key_span))
-            {
-                let text = format!(
-                    "`{}` and `{}` are members of the oneof `{}`; only one can be set",
-                    field.name(),
-                    self.tree.field(other).name(),
-                    oneof.name()
-                );
-                self.errors.push(ReadError {
-                    related: Some((first, "set first here".to_owned())),
-                    ..ReadError::new(Duplicate, member.key_span, text)
-                });
-                continue;
-            }
-            self.field(message, field, member.key_span, &member.value, depth);
+            let found = self.errors.iter_mut().skip(before).filter(|it| it.field.is_none());
+            found.for_each(|error| error.field = Some(field.id));
         }
+    }
+
+    /// Whether a member sets a field that nothing before it excludes.
+    fn may_be_set(
+        &mut self,
+        field: view::Field<'t>,
+        member: &JsonMember<'_>,
+        seen: &mut FxHashMap<FieldId, Span>,
+        oneofs: &mut FxHashMap<u32, (FieldId, Span)>,
+    ) -> bool {
+        let first = seen.insert(field.id, member.key_span);
+        let is_absent = matches!(member.value.kind, JsonKind::Null) && !takes_null(field);
+        if let Some(first) = first {
+            if !self.is_lenient() {
+                self.duplicate::<()>(member.key_span, field.name(), first);
+                return false;
+            }
+            if !is_absent {
+                self.set_again(field, member.key_span, first);
+            }
+        }
+        if is_absent {
+            return false;
+        }
+        if let Some(oneof) = field.oneof()
+            && let Some((other, first)) = oneofs.insert(oneof.id.index, (field.id, member.key_span))
+        {
+            let text = format!(
+                "`{}` and `{}` are members of the oneof `{}`; only one can be set",
+                field.name(),
+                self.tree.field(other).name(),
+                oneof.name()
+            );
+            self.errors.push(ReadError {
+                related: Some((first, "set first here".to_owned())),
+                ..ReadError::new(Duplicate, member.key_span, text)
+            });
+            return false;
+        }
+        true
     }
 
     fn field_of(
@@ -214,7 +291,7 @@ impl<'t> JsonReader<'t> {
     }
 
     /// Reads the whole value of a field.
-    fn field(
+    pub(super) fn field(
         &mut self,
         message: &mut Message,
         field: view::Field<'t>,
@@ -231,11 +308,7 @@ impl<'t> JsonReader<'t> {
                 }
             }
             Cardinality::Repeated => {
-                let JsonKind::Array(elements) = &node.kind else {
-                    self.expected::<()>(node, "an array", field);
-                    return;
-                };
-                for element in elements {
+                for element in self.elements(field, node) {
                     if let Some(value) = self.value(field, element, depth) {
                         push(value, element.span);
                     }
@@ -306,100 +379,6 @@ impl<'t> JsonReader<'t> {
         Some(message)
     }
 
-    /// Reads one value of a field; `None` as well for the name of an enum
-    /// value that is passed over.
-    fn value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>, depth: u32) -> Option<Value> {
-        let text = match &node.kind {
-            JsonKind::String(text) | JsonKind::Number(text) => Some(&**text),
-            _ => None,
-        };
-        let scalar = match field.ty() {
-            Type::Message(ty) => {
-                let message = self.message(ty, node, depth + 1)?;
-                return Some(Value::Message(Box::new(message)));
-            }
-            Type::Enum(_) => return self.enum_value(field, node),
-            Type::Scalar(scalar) => scalar,
-            Type::Unresolved => return self.expected(node, "no value of an unknown type", field),
-        };
-        Some(match (scalar, &node.kind) {
-            (Scalar::Bool, JsonKind::Bool(value)) => Value::Bool(*value),
-            (Scalar::Bool, _) => return self.expected(node, "`true` or `false`", field),
-            (Scalar::String, JsonKind::String(text)) => Value::String((&**text).into()),
-            (Scalar::String, _) => return self.expected(node, "a string", field),
-            (Scalar::Bytes, JsonKind::String(text)) => match wellknown::parse_base64(text) {
-                Some(bytes) => Value::Bytes(bytes.into()),
-                None => {
-                    let text = format!("expected base64 for `{}`", field.name());
-                    return self.fail(InvalidValue, node.span, text);
-                }
-            },
-            (Scalar::Bytes, _) => return self.expected(node, "a string of base64", field),
-            (Scalar::Double, kind) => {
-                let non_finite = text.filter(|_| matches!(kind, JsonKind::String(_)));
-                match non_finite.and_then(non_finite_of).or(text.and_then(float::<f64>)) {
-                    Some(value) => Value::F64(value),
-                    None => return self.expected(node, "a number", field),
-                }
-            }
-            (Scalar::Float, kind) => {
-                let non_finite = text.filter(|_| matches!(kind, JsonKind::String(_)));
-                let non_finite = non_finite.and_then(non_finite_of).map(|it| it as f32);
-                match non_finite.or(text.and_then(float::<f32>)) {
-                    Some(value) => Value::F32(value),
-                    None => return self.expected(node, "a number", field),
-                }
-            }
-            _ => match text.and_then(integer).and_then(|number| fit(scalar, number)) {
-                Some(value) => value,
-                None => {
-                    let is_number = text.is_some_and(syntax::is_number);
-                    let kind = if is_number { InvalidValue } else { WrongType };
-                    let text = format!("expected an integer in its range for `{}`", field.name());
-                    return self.fail(kind, node.span, text);
-                }
-            },
-        })
-    }
-
-    fn enum_value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>) -> Option<Value> {
-        let item = field.enum_type()?;
-        let number = match &node.kind {
-            JsonKind::String(name) => match item.value_named(name) {
-                Some(value) => value.number(),
-                None => {
-                    self.undeclared.push(UndeclaredName {
-                        lacked_by: LackedBy::Enum(item.id),
-                        name: (**name).to_owned(),
-                        key: node.span,
-                        value: node.span,
-                    });
-                    if self.refuses {
-                        let text = format!("`{}` has no value `{name}`", item.full_name());
-                        self.fail::<()>(UnknownEnumValue, node.span, text);
-                    }
-                    return None;
-                }
-            },
-            JsonKind::Number(text) => {
-                let number = integer(text).and_then(|number| i32::try_from(number).ok());
-                let known = |number: &i32| {
-                    keeps_unknown_values(field) || item.value_numbered(*number).is_some()
-                };
-                match number.filter(known) {
-                    Some(number) => number,
-                    None => {
-                        let text = format!("`{}` has no value with that number", item.full_name());
-                        return self.fail(UnknownEnumValue, node.span, text);
-                    }
-                }
-            }
-            JsonKind::Null if is_null_value(field) => 0,
-            _ => return self.expected(node, "the name of an enum value", field),
-        };
-        Some(Value::Enum(number))
-    }
-
     /// Reads a type with a notation of its own; `None` where nothing of it can
     /// be read.
     fn well_known(
@@ -415,6 +394,9 @@ impl<'t> JsonReader<'t> {
             _ => None,
         };
         let kind = if text.is_some() { InvalidValue } else { WrongType };
+        if self.is_lenient() && self.plain_form(message, known, node, depth) {
+            return Some(());
+        }
         match known {
             WellKnown::Any => return self.any(message, node, depth),
             WellKnown::Timestamp | WellKnown::Duration => {
@@ -437,7 +419,10 @@ impl<'t> JsonReader<'t> {
                     return self.fail(kind, node.span, message);
                 };
                 for path in text.split(',').filter(|_| !text.is_empty()) {
-                    let Some(path) = wellknown::snake_case(path) else {
+                    let given = self.is_lenient() && path.contains('_');
+                    let snake =
+                        if given { Some(path.to_owned()) } else { wellknown::snake_case(path) };
+                    let Some(path) = snake else {
                         let text = format!("`{path}` is not a lowerCamelCase path");
                         return self.fail(kind, node.span, text);
                     };
@@ -487,19 +472,20 @@ impl<'t> JsonReader<'t> {
             let text = format!("expected a string for `{TYPE_KEY}`");
             return self.fail(WrongType, url.span, text);
         };
-        let Some(ty) = TreeNames(self.tree).of_url(name) else {
+        let is_hostless = self.is_lenient() && name.starts_with('/');
+        let Some(ty) = TreeNames(self.tree).of_url(name).filter(|_| !is_hostless) else {
             let text = format!("`{name}` is not a known message type");
             return self.fail(TypeNotFound, url.span, text);
         };
         let view = self.tree.message(ty);
         // Runtimes differ in whether `Empty` has its own notation.
-        let passed = |member: &&JsonMember<'_>| {
-            member.key == TYPE_KEY || member.key == VALUE_KEY && is_empty(view)
-        };
+        let empty = is_empty(view) && !self.is_lenient();
+        let passed =
+            |member: &&JsonMember<'_>| member.key == TYPE_KEY || member.key == VALUE_KEY && empty;
         let rest = members.iter().filter(|member| !passed(member));
         let content = match WellKnown::of(view) {
             None => {
-                if depth >= MAX_NESTING {
+                if self.is_too_deep(depth + 1) {
                     return self.too_deep(node);
                 }
                 let mut content = Message::new(ty);
@@ -530,7 +516,9 @@ impl<'t> JsonReader<'t> {
                         self.fail::<()>(kind, member.key_span, text);
                     }
                 }
-                if first.is_none() {
+                if first.is_none() && self.is_lenient() {
+                    content = Some(Message::new(ty));
+                } else if first.is_none() {
                     let text = format!("`{VALUE_KEY}` is missing");
                     return self.fail(WrongType, node.span, text);
                 }
@@ -565,60 +553,4 @@ fn takes_null(field: view::Field<'_>) -> bool {
     let is_value = |message| WellKnown::of(message) == Some(WellKnown::Value);
     field.cardinality() == Cardinality::Singular
         && (is_null_value(field) || field.message_type().is_some_and(is_value))
-}
-
-fn non_finite_of(text: &str) -> Option<f64> {
-    match text {
-        "NaN" => Some(f64::NAN),
-        "Infinity" => Some(f64::INFINITY),
-        "-Infinity" => Some(f64::NEG_INFINITY),
-        _ => None,
-    }
-}
-
-/// A number that is not beyond the range of its type.
-fn float<F: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<F> {
-    let value: F = text.parse().ok().filter(|_| syntax::is_number(text))?;
-    value.into().is_finite().then_some(value)
-}
-
-/// The integer value of a JSON number in any form, with more than enough digits
-/// for 64 bits.
-fn integer(text: &str) -> Option<i128> {
-    if !syntax::is_number(text) {
-        return None;
-    }
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let (negative, unsigned) = match digits.strip_prefix('-') {
-        Some(unsigned) => (true, unsigned),
-        None => (false, &*digits),
-    };
-    let significant = unsigned.trim_end_matches('0');
-    if significant.is_empty() {
-        return Some(0);
-    }
-    let dropped = (unsigned.len() - significant.len()) as i64;
-    let exponent: i64 = exponent.parse().ok()?;
-    let scale = exponent.checked_add(dropped)?.checked_sub(fraction.len() as i64)?;
-    let significant = significant.trim_start_matches('0');
-    if significant.len() > 20 {
-        return None;
-    }
-    let scale =
-        u32::try_from(scale).ok().filter(|&scale| scale <= 20 - significant.len() as u32)?;
-    let magnitude = significant.parse::<i128>().ok()? * 10_i128.pow(scale);
-    Some(if negative { -magnitude } else { magnitude })
-}
-
-/// An integer as the value of a field, if it fits.
-fn fit(scalar: Scalar, number: i128) -> Option<Value> {
-    match scalar {
-        Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => number.try_into().ok().map(Value::I32),
-        Scalar::Uint32 | Scalar::Fixed32 => number.try_into().ok().map(Value::U32),
-        Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64 => number.try_into().ok().map(Value::I64),
-        Scalar::Uint64 | Scalar::Fixed64 => number.try_into().ok().map(Value::U64),
-        Scalar::Double | Scalar::Float | Scalar::Bool | Scalar::String | Scalar::Bytes => None,
-    }
 }

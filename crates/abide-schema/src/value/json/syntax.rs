@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use abide_syntax::Span;
 
+use super::lenient::JsonMapping;
 use crate::dynamic::MAX_NESTING;
 use crate::value::reading::{ReadError, ReadErrorKind};
 
@@ -45,7 +46,9 @@ const MAX_LEVELS: u32 = 2 * MAX_NESTING + 1;
 
 /// Reads a text that is one JSON value, and all that is malformed in it:
 /// a malformed member or element is left out, and reading goes on behind it.
-pub fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
+/// What only the lenient mapping takes is among the errors as a
+/// [`Liberty`](ReadErrorKind::Liberty).
+pub fn parse(text: &[u8], mapping: JsonMapping) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
     let fail = |offset: usize, message: &str| {
         let place = Span::at(offset as u32);
         (None, vec![ReadError::new(ReadErrorKind::Syntax, place, message)])
@@ -57,7 +60,7 @@ pub fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
         Ok(text) => text,
         Err(error) => return fail(error.valid_up_to(), "the text is not valid UTF-8"),
     };
-    let mut parser = JsonParser { text, at: 0, errors: Vec::new() };
+    let mut parser = JsonParser { text, at: 0, mapping, errors: Vec::new() };
     parser.space();
     let node = match parser.value(0) {
         Ok(node) => Some(node),
@@ -67,7 +70,8 @@ pub fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
         }
     };
     parser.space();
-    if parser.errors.is_empty() && parser.byte().is_some() {
+    let is_liberty = |error: &ReadError| error.kind == ReadErrorKind::Liberty;
+    if parser.errors.iter().all(is_liberty) && parser.byte().is_some() {
         let error = parser.error("unexpected text after the value");
         parser.report(error);
     }
@@ -77,6 +81,7 @@ pub fn parse(text: &[u8]) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
 struct JsonParser<'t> {
     text: &'t str,
     at: usize,
+    mapping: JsonMapping,
     errors: Vec<ReadError>,
 }
 
@@ -89,6 +94,24 @@ impl<'t> JsonParser<'t> {
     fn report(&mut self, error: ReadError) {
         if self.errors.last().is_none_or(|last| last.span != error.span) {
             self.errors.push(error);
+        }
+    }
+
+    /// Takes what only the lenient mapping takes, at the current byte.
+    fn liberty(&mut self, message: &str) -> bool {
+        let lenient = self.mapping == JsonMapping::Lenient;
+        if lenient {
+            let span = Span::new(self.at as u32, self.at as u32 + 1);
+            self.errors.push(ReadError::new(ReadErrorKind::Liberty, span, message));
+        }
+        lenient
+    }
+
+    fn max_levels(&self) -> u32 {
+        match self.mapping {
+            JsonMapping::Strict => MAX_LEVELS,
+            // As the C++ runtime counts.
+            JsonMapping::Lenient => MAX_NESTING,
         }
     }
 
@@ -152,12 +175,16 @@ impl<'t> JsonParser<'t> {
     fn value(&mut self, depth: u32) -> Result<JsonNode<'t>, ReadError> {
         let start = self.at;
         let kind = match self.byte() {
-            Some(b'{' | b'[') if depth >= MAX_LEVELS => {
-                return Err(self.error(format!("the text nests deeper than {MAX_LEVELS} levels")));
+            Some(b'{' | b'[') if depth >= self.max_levels() => {
+                let levels = self.max_levels();
+                return Err(self.error(format!("the text nests deeper than {levels} levels")));
             }
             Some(b'{') => JsonKind::Object(self.object(depth)),
             Some(b'[') => JsonKind::Array(self.array(depth)),
-            Some(b'"') => JsonKind::String(self.string()?),
+            Some(b'"') => JsonKind::String(self.string(b'"')?),
+            Some(b'\'') if self.liberty("a text in single quotes") => {
+                JsonKind::String(self.string(b'\'')?)
+            }
             Some(b'-' | b'0'..=b'9') => JsonKind::Number(Cow::Borrowed(self.number()?)),
             _ => self.word()?,
         };
@@ -190,11 +217,8 @@ impl<'t> JsonParser<'t> {
     }
 
     fn member(&mut self, depth: u32) -> Result<JsonMember<'t>, ReadError> {
-        if self.byte() != Some(b'"') {
-            return Err(self.error("expected a key in quotes"));
-        }
         let start = self.at;
-        let key = self.string()?;
+        let key = self.key()?;
         let key_span = Span::new(start as u32, self.at as u32);
         self.space();
         if !self.eat(b':') {
@@ -203,6 +227,21 @@ impl<'t> JsonParser<'t> {
         self.space();
         let value = self.value(depth + 1)?;
         Ok(JsonMember { key, key_span, value })
+    }
+
+    fn key(&mut self) -> Result<Cow<'t, str>, ReadError> {
+        match self.byte() {
+            Some(b'"') => self.string(b'"'),
+            Some(b'\'') if self.liberty("a key in single quotes") => self.string(b'\''),
+            Some(byte) if is_word(byte) && !byte.is_ascii_digit() && self.liberty("a bare key") => {
+                let start = self.at;
+                while self.byte().is_some_and(is_word) {
+                    self.at += 1;
+                }
+                Ok(Cow::Borrowed(self.since(start)))
+            }
+            _ => Err(self.error("expected a key in quotes")),
+        }
     }
 
     /// What stands between commas up to the closing bracket.
@@ -220,6 +259,11 @@ impl<'t> JsonParser<'t> {
         }
         loop {
             self.space();
+            let is_behind_comma = !items.is_empty() && self.byte() == Some(closing);
+            if is_behind_comma && self.liberty("a comma without a value behind it") {
+                self.at += 1;
+                return items;
+            }
             match item(self) {
                 Ok(item) => {
                     items.push(item);
@@ -262,13 +306,13 @@ impl<'t> JsonParser<'t> {
         Err(self.error("the number is malformed"))
     }
 
-    fn string(&mut self) -> Result<Cow<'t, str>, ReadError> {
+    fn string(&mut self, quote: u8) -> Result<Cow<'t, str>, ReadError> {
         self.at += 1;
         let mut start = self.at;
         let mut text: Option<String> = None;
         loop {
             match self.byte() {
-                Some(b'"') => {
+                Some(byte) if byte == quote => {
                     let rest = self.since(start);
                     self.at += 1;
                     return Ok(match text {
@@ -283,6 +327,7 @@ impl<'t> JsonParser<'t> {
                     text.push(self.escape()?);
                     start = self.at;
                 }
+                Some(0..0x20) if self.liberty("a control character in a text") => self.at += 1,
                 Some(0..0x20) => {
                     return Err(self.error("a control character in a string must be escaped"));
                 }
@@ -303,6 +348,7 @@ impl<'t> JsonParser<'t> {
             Some(b'r') => Some('\r'),
             Some(b't') => Some('\t'),
             Some(&byte @ (b'"' | b'\\' | b'/')) => Some(byte.into()),
+            Some(b'\'') if self.mapping == JsonMapping::Lenient => Some('\''),
             _ => None,
         };
         character.ok_or_else(|| {
@@ -333,6 +379,11 @@ impl<'t> JsonParser<'t> {
         self.at += 4;
         u32::from_str_radix(digits, 16).ok()
     }
+}
+
+/// Whether a byte can be in a key without quotes.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Whether a text is a JSON number.

@@ -1,0 +1,313 @@
+//! Translated values as edits of the text that they were read from, so that comments, order and
+//! layout of what did not change stay as they are.
+
+mod aliases;
+mod anchors;
+mod draft;
+mod flow;
+mod lines;
+mod writer;
+mod yaml;
+
+use std::collections::HashSet;
+
+use abide_schema::value::{Codec, JsonKind, JsonNode, Message, Undeclared, parse_json};
+use abide_schema::{MessageId, Tree};
+use abide_syntax::Span;
+use abide_upgrade::{Edit, apply};
+
+use crate::kinds::named_in;
+use crate::notation::{Dialect, Notation};
+use aliases::settle;
+use anchors::Anchors;
+use draft::{Draft, Drafter, Nodes, members_of};
+use lines::Lines;
+use writer::{Writer, staying};
+
+/// A document of a text, and the value that it is to have.
+pub(crate) struct Rewritten<'m> {
+    /// Where the document stands.
+    pub(crate) span: Span,
+    /// Its type so far.
+    pub(crate) old: MessageId,
+    /// The value: with the places of what the text says already.
+    pub(crate) new: &'m Message,
+}
+
+/// A text after a rewrite.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RewrittenText {
+    pub(crate) text: Vec<u8>,
+    /// What people should know about places of the text, as lower-case phrases.
+    pub(crate) notes: Vec<(Span, String)>,
+}
+
+/// A text, and how it is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) text: &'a [u8],
+    pub(crate) notation: Notation,
+    pub(crate) dialect: Dialect,
+    /// The versions of a type, the oldest first.
+    pub(crate) versions: &'a dyn Fn(MessageId) -> Vec<MessageId>,
+}
+
+impl Source<'_> {
+    /// Writes documents anew and proves that the text says what it should: it is read again.
+    ///
+    /// # Errors
+    /// What the text would say wrongly: one lower-case phrase. That is an error of Abide.
+    pub(crate) fn rewrite(self, documents: &[Rewritten<'_>]) -> Result<RewrittenText, String> {
+        let rewritten = match self.notation {
+            Notation::Yaml | Notation::Json => self.rewrite_nodes(documents)?,
+            Notation::Text | Notation::Binary => self.print(documents),
+        };
+        self.prove(documents, &rewritten.text)?;
+        Ok(rewritten)
+    }
+
+    fn print(self, documents: &[Rewritten<'_>]) -> RewrittenText {
+        let codec = Codec::new(self.tree);
+        let mut text = Vec::new();
+        for document in documents {
+            match self.notation {
+                Notation::Binary => text.extend(codec.encode(document.new)),
+                _ => text.extend(codec.to_text(document.new).into_bytes()),
+            }
+        }
+        RewrittenText { text, notes: Vec::new() }
+    }
+
+    fn roots<'n>(self, text: &'n [u8]) -> Result<(Vec<JsonNode<'n>>, Vec<Span>), String> {
+        if self.notation == Notation::Json {
+            let (node, errors) = parse_json(text);
+            return match errors.into_iter().next() {
+                Some(error) => Err(error.message),
+                None => Ok((node.into_iter().collect(), Vec::new())),
+            };
+        }
+        let text = std::str::from_utf8(text).map_err(|_| "the text is not valid UTF-8")?;
+        let parsed = crate::yaml::parse(text, self.dialect);
+        match parsed.errors.into_iter().next() {
+            Some(error) => Err(error.message),
+            None => {
+                let documents = parsed.documents.into_iter();
+                let is_some = |it: &JsonNode<'_>| !matches!(it.kind, JsonKind::Null);
+                Ok((documents.filter(is_some).collect(), parsed.comments))
+            }
+        }
+    }
+
+    fn rewrite_nodes(self, documents: &[Rewritten<'_>]) -> Result<RewrittenText, String> {
+        let (roots, comments) = self.roots(self.text)?;
+        let text = std::str::from_utf8(self.text).map_err(|_| "the text is not valid UTF-8")?;
+        let is_json = self.notation == Notation::Json;
+        let anchors = if is_json { Anchors::default() } else { Anchors::of(text) };
+        let (mut edits, mut notes) = (Vec::new(), Vec::new());
+        for document in documents {
+            let root = roots.iter().find(|it| it.span == document.span);
+            let root = root.ok_or("a document is not where it was")?;
+            edits.extend(self.header(document, text, &comments, root));
+            let nodes = Nodes::of(root);
+            let mut drafter = Drafter {
+                tree: self.tree,
+                nodes: &nodes,
+                versions: self.versions,
+                claimed: HashSet::new(),
+            };
+            let has_type = members_of(root).iter().any(|it| it.key == "@type");
+            let mut draft = match has_type {
+                true => drafter.typed(None, document.new, root.span),
+                false => drafter.message(document.new, root.span),
+            };
+            let claimed = drafter.claimed;
+            let aliases = settle(&mut draft, &nodes, &anchors);
+            for alias in aliases.written_out.keys() {
+                let name = text.get(alias.range()).unwrap_or_default();
+                notes.push((
+                    *alias,
+                    format!("the alias `{name}` is written out, because its places differ now"),
+                ));
+            }
+            let mut stays = HashSet::new();
+            staying(&draft, &mut stays);
+            let lines = Lines(text);
+            let mut writer = Writer {
+                lines,
+                nodes: &nodes,
+                anchors: &anchors,
+                comments: &comments,
+                is_json,
+                step: 2,
+                list_step: 0,
+                staying: stays,
+                claimed,
+                written: HashSet::new(),
+                edits: Vec::new(),
+            };
+            (writer.step, writer.list_step) = style(&writer, root);
+            if writer.fits_in_place(&draft, root) {
+                writer.in_place(&draft, root);
+            } else if draft != Draft::Kept(root.span) {
+                let is_flow = writer.is_flow(root);
+                let text = match is_flow {
+                    true => writer.flow(&draft, 0, lines.is_multi(root.span)),
+                    false => {
+                        let text = writer.block(&draft, 0, yaml::After::Dash);
+                        yaml::shifted(text.trim_start(), 2, 0)
+                    }
+                };
+                let end = writer.tail(root);
+                edits.push(Edit::replace(Span { start: root.span.start, end }, text));
+            }
+            edits.append(&mut writer.edits);
+        }
+        let rewritten = apply(self.text, edits).map_err(|overlap| {
+            format!("two edits claim the bytes from {} on", overlap.0.span.start)
+        })?;
+        let (_, left) = self.roots(&rewritten)?;
+        if left.len() < comments.len() {
+            let text = std::str::from_utf8(&rewritten).unwrap_or_default();
+            let gone = comments.iter().filter(|it| {
+                !Lines(std::str::from_utf8(self.text).unwrap_or_default())
+                    .slice(**it)
+                    .is_empty()
+                    && !text.contains(Lines(std::str::from_utf8(self.text).unwrap_or_default()).slice(**it))
+            });
+            notes.extend(gone.map(|it| (*it, "this comment has no place any more".to_owned())));
+        }
+        Ok(RewrittenText { text: rewritten, notes })
+    }
+
+    /// The edit of the comment that names the type of a document.
+    fn header(
+        self,
+        document: &Rewritten<'_>,
+        text: &str,
+        comments: &[Span],
+        root: &JsonNode<'_>,
+    ) -> Option<Edit> {
+        let (old, new) = (self.name(document.old), self.name(document.new.ty));
+        let mut above = comments.iter().rev().filter(|it| it.start < root.span.start);
+        let (comment, said) = above.find_map(|it| {
+            let said = named_in(text.get(it.range())?.as_bytes())?;
+            Some((it, said))
+        })?;
+        let is_old = said.rsplit('/').next() == Some(old.as_str()) && old != new;
+        let at = text.get(comment.range())?.rfind(old.as_str()).filter(|_| is_old)? as u32;
+        let start = comment.start + at;
+        Some(Edit::replace(Span { start, end: start + old.len() as u32 }, new))
+    }
+
+    fn name(self, ty: MessageId) -> String {
+        self.tree.message(ty).full_name()
+    }
+
+    /// Reads the text again.
+    fn prove(self, documents: &[Rewritten<'_>], text: &[u8]) -> Result<(), String> {
+        let codec = Codec::new(self.tree);
+        let wrong = |why: &str| format!("the new text does not say the new value: {why}");
+        let shown = |message: &Message| codec.to_json(message).map_err(|it| it.message);
+        let compare = |read: &Message, new: &Message| {
+            let is_same = match (shown(read), shown(new)) {
+                (Ok(a), Ok(b)) => a == b,
+                _ => codec.encode(read) == codec.encode(new),
+            };
+            is_same.then_some(()).ok_or_else(|| {
+                let name = self.name(new.ty);
+                wrong(&format!("a `{name}` differs"))
+            })
+        };
+        match self.notation {
+            Notation::Yaml | Notation::Json => {
+                let (roots, _) = self.roots(text).map_err(|why| wrong(&why))?;
+                if roots.len() < documents.len() {
+                    return Err(wrong("a document is missing"));
+                }
+                let (old, _) = self.roots(self.text)?;
+                for document in documents {
+                    let at = old.iter().position(|it| it.span == document.span);
+                    let root = at.and_then(|at| roots.get(at)).ok_or("a document is missing")?;
+                    let bare = bare(codec, root, document.new.ty);
+                    let reading = codec.read_json_node(document.new.ty, &bare, Undeclared::Refuse);
+                    if let Some(error) = reading.errors.first() {
+                        return Err(wrong(&error.message));
+                    }
+                    compare(&reading.message, document.new)?;
+                }
+            }
+            Notation::Text | Notation::Binary => {
+                for document in documents {
+                    let ty = document.new.ty;
+                    let read = match self.notation {
+                        Notation::Binary => codec.decode(ty, text).map_err(|it| it.message),
+                        _ => codec
+                            .read_text(ty, text, Undeclared::Refuse)
+                            .into_result()
+                            .map_err(|it| it.message),
+                    };
+                    compare(&read.map_err(|why| wrong(&why))?, document.new)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A document without the key that says its type.
+fn bare<'n>(codec: Codec<'_>, root: &JsonNode<'n>, ty: MessageId) -> JsonNode<'n> {
+    let mut root = root.clone();
+    if let JsonKind::Object(members) = &mut root.kind {
+        let before = members.len();
+        members.retain(|it| it.key != "@type");
+        let value = members.iter().position(|it| it.key == "value");
+        if let Some(at) = value.filter(|_| members.len() < before && codec.has_own_json(ty)) {
+            return members.swap_remove(at).value;
+        }
+    }
+    root
+}
+
+/// By how many spaces a text indents mappings, and lists below their keys.
+fn style(writer: &Writer<'_, '_>, root: &JsonNode<'_>) -> (usize, usize) {
+    let (mut step, mut list_step) = (None, None);
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        match &node.kind {
+            JsonKind::Object(members) => {
+                for member in members.iter().rev() {
+                    let key = member.key_span.start;
+                    let outer = writer.lines.column(key);
+                    let is_block = !writer.is_flow(&member.value);
+                    let inner = writer.lines.column(member.value.span.start);
+                    let below = writer.lines.is_first(member.value.span.start);
+                    match &member.value.kind {
+                        _ if !below && is_block => {}
+                        JsonKind::Array(_) if is_block => {
+                            list_step = inner.checked_sub(outer).or(list_step);
+                        }
+                        JsonKind::Object(_) if is_block => {
+                            step = inner.checked_sub(outer).filter(|it| *it > 0).or(step);
+                        }
+                        JsonKind::Object(inside) if writer.is_json => {
+                            let first = inside.first().map(|it| it.key_span.start);
+                            let first = first.filter(|it| writer.lines.is_first(*it));
+                            let inner = first.map(|it| writer.lines.indent(it));
+                            let outer = writer.lines.indent(key);
+                            step = inner
+                                .and_then(|it| it.checked_sub(outer))
+                                .filter(|it| *it > 0)
+                                .or(step);
+                        }
+                        _ => {}
+                    }
+                    open.push(&member.value);
+                }
+            }
+            JsonKind::Array(elements) => open.extend(elements.iter().rev()),
+            _ => {}
+        }
+    }
+    (step.unwrap_or(2), list_step.unwrap_or(0))
+}

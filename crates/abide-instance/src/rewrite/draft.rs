@@ -1,0 +1,427 @@
+//! What a text in JSON or YAML is to say, in terms of what it says already.
+
+use std::collections::{HashMap, HashSet};
+
+use abide_schema::value::{Codec, Entry, JsonKind, JsonMember, JsonNode, Message, Value, parse_json};
+use abide_schema::{Cardinality, Field, MessageId, Tree};
+use abide_syntax::Span;
+
+/// A value as it is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Draft {
+    /// As the text has it at a place.
+    Kept(Span),
+    /// A text, a number or a word, in JSON.
+    Scalar(String),
+    /// A list; the place of the list that it is made from.
+    List(Option<Span>, Vec<Draft>),
+    /// An object; the place of the object that it is made from.
+    Object(Option<Span>, Vec<Member>),
+}
+
+/// A member of an object as it is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Member {
+    /// The key in the text that it is made from: of the same object, or of another one.
+    pub(super) key: Option<Span>,
+    /// Whether that key is in the same object.
+    pub(super) in_place: bool,
+    pub(super) name: String,
+    /// Whether the text has that name already.
+    pub(super) is_renamed: bool,
+    pub(super) value: Draft,
+}
+
+impl Draft {
+    /// The place that it is made from.
+    pub(super) fn origin(&self) -> Option<Span> {
+        match self {
+            Draft::Kept(span) => Some(*span),
+            Draft::Scalar(_) => None,
+            Draft::List(origin, _) | Draft::Object(origin, _) => *origin,
+        }
+    }
+}
+
+/// The values of a text, by their places.
+pub(super) struct Nodes<'n> {
+    values: HashMap<Span, &'n JsonNode<'n>>,
+    /// Members by the places of their keys.
+    members: HashMap<Span, &'n JsonMember<'n>>,
+    /// The outermost values, by where they begin.
+    begins: HashMap<u32, &'n JsonNode<'n>>,
+}
+
+impl<'n> Nodes<'n> {
+    /// The values of a document.
+    pub(super) fn of(root: &'n JsonNode<'n>) -> Nodes<'n> {
+        let mut nodes = Nodes { values: HashMap::new(), members: HashMap::new(), begins: HashMap::new() };
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            // Aliases repeat values; the first is where it is written.
+            nodes.values.entry(node.span).or_insert(node);
+            nodes.begins.entry(node.span.start).or_insert(node);
+            match &node.kind {
+                JsonKind::Array(elements) => open.extend(elements.iter().rev()),
+                JsonKind::Object(members) => {
+                    for member in members.iter().rev() {
+                        nodes.members.entry(member.key_span).or_insert(member);
+                        open.push(&member.value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        nodes
+    }
+
+    pub(super) fn value(&self, span: Span) -> Option<&'n JsonNode<'n>> {
+        self.values.get(&span).copied().filter(|_| !span.is_empty())
+    }
+
+    /// The outermost value that begins at a place.
+    pub(super) fn beginning_at(&self, start: u32) -> Option<&'n JsonNode<'n>> {
+        self.begins.get(&start).copied()
+    }
+
+    pub(super) fn member(&self, key: Span) -> Option<&'n JsonMember<'n>> {
+        self.members.get(&key).copied().filter(|_| !key.is_empty())
+    }
+}
+
+/// The members of an object.
+pub(super) fn members_of<'n>(node: &'n JsonNode<'n>) -> &'n [JsonMember<'n>] {
+    match &node.kind {
+        JsonKind::Object(members) => members,
+        _ => &[],
+    }
+}
+
+/// Makes drafts of values.
+pub(super) struct Drafter<'a, 'n> {
+    pub(super) tree: &'a Tree,
+    pub(super) nodes: &'a Nodes<'n>,
+    /// The older and newer versions of a type.
+    pub(super) versions: &'a dyn Fn(MessageId) -> Vec<MessageId>,
+    /// Keys that something in the new value is made from.
+    pub(super) claimed: HashSet<Span>,
+}
+
+/// Text that stands for a value in JSON.
+fn draft_of(node: &JsonNode<'_>) -> Draft {
+    let quoted = |text: &str| {
+        let mut out = String::new();
+        quote(text, &mut out);
+        out
+    };
+    match &node.kind {
+        JsonKind::Null => Draft::Scalar("null".to_owned()),
+        JsonKind::Bool(value) => Draft::Scalar(value.to_string()),
+        JsonKind::Number(text) => Draft::Scalar(text.clone().into_owned()),
+        JsonKind::String(text) => Draft::Scalar(quoted(text)),
+        JsonKind::Array(elements) => Draft::List(None, elements.iter().map(draft_of).collect()),
+        JsonKind::Object(members) => {
+            let member = |it: &JsonMember<'_>| Member {
+                key: None,
+                in_place: false,
+                name: it.key.clone().into_owned(),
+                is_renamed: true,
+                value: draft_of(&it.value),
+            };
+            Draft::Object(None, members.iter().map(member).collect())
+        }
+    }
+}
+
+/// A text in the quotes of JSON.
+pub(super) fn quote(text: &str, out: &mut String) {
+    use std::fmt::Write;
+    out.push('"');
+    for char in text.chars() {
+        match char {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\0'..='\u{1f}' | '\u{7f}' => write!(out, "\\u{:04x}", char as u32).unwrap_or_default(),
+            _ => out.push(char),
+        }
+    }
+    out.push('"');
+}
+
+impl<'a, 'n> Drafter<'a, 'n> {
+    /// The draft of a message that stands at a place, if it stands anywhere.
+    pub(super) fn message(&mut self, message: &Message, span: Span) -> Draft {
+        let node = self.nodes.value(span);
+        let view = self.tree.message(message.ty);
+        let is_any = view.full_name() == "google.protobuf.Any";
+        if is_any && let Some(content) = &message.content {
+            let url = message.numbered(self.tree, 1);
+            return self.typed(url, content, span);
+        }
+        if Codec::new(self.tree).has_own_json(message.ty) {
+            return match node {
+                Some(_) => Draft::Kept(span),
+                None => self.fresh(message),
+            };
+        }
+        let mut members = Vec::new();
+        self.fields(message, span, &mut members);
+        self.object(span, members)
+    }
+
+    /// An object that says its type: what an Any holds, or a document that has `@type`.
+    pub(super) fn typed(&mut self, url: Option<&Entry>, content: &Message, span: Span) -> Draft {
+        let mut members = Vec::new();
+        let own = self.nodes.value(span).map(members_of).unwrap_or_default();
+        let written = own.iter().find(|it| it.key == "@type");
+        let prefix = written.and_then(|it| match &it.value.kind {
+            JsonKind::String(url) => url.rsplit_once('/').map(|it| it.0),
+            _ => None,
+        });
+        let prefix = prefix.unwrap_or("type.googleapis.com");
+        let named = || format!("{prefix}/{}", self.tree.message(content.ty).full_name());
+        let said = url.and_then(|it| it.value.as_str()).map(str::to_owned);
+        let text = said.unwrap_or_else(named);
+        let is_same = |it: &&JsonMember<'_>| matches!(&it.value.kind, JsonKind::String(x) if *x == *text);
+        let value = match written.filter(is_same) {
+            Some(it) => Draft::Kept(it.value.span),
+            None => {
+                let mut quoted = String::new();
+                quote(&text, &mut quoted);
+                Draft::Scalar(quoted)
+            }
+        };
+        members.push(Member {
+            key: written.map(|it| it.key_span),
+            in_place: written.is_some(),
+            name: "@type".to_owned(),
+            is_renamed: written.is_none(),
+            value,
+        });
+        if Codec::new(self.tree).has_own_json(content.ty) {
+            let written = own.iter().find(|it| it.key == "value");
+            let value = match written {
+                Some(it) => self.message(content, it.value.span),
+                None => self.fresh(content),
+            };
+            members.push(Member {
+                key: written.map(|it| it.key_span),
+                in_place: written.is_some(),
+                name: "value".to_owned(),
+                is_renamed: written.is_none(),
+                value,
+            });
+        } else {
+            self.fields(content, span, &mut members);
+        }
+        self.object(span, members)
+    }
+
+    /// A message that no text has.
+    fn fresh(&self, message: &Message) -> Draft {
+        let text = Codec::new(self.tree).to_json_with_declared_names(message);
+        let text = text.unwrap_or_else(|_| "null".to_owned());
+        let (node, _) = parse_json(text.as_bytes());
+        node.as_ref().map_or(Draft::Scalar("null".to_owned()), draft_of)
+    }
+
+    fn fields(&mut self, message: &Message, span: Span, members: &mut Vec<Member>) {
+        let own = self.nodes.value(span).map(members_of).unwrap_or_default();
+        let mut groups: Vec<(Field<'_>, Vec<&Entry>)> = Vec::new();
+        for entry in &message.entries {
+            match groups.iter_mut().find(|it| it.0.id == entry.field) {
+                Some((_, entries)) => entries.push(entry),
+                None => groups.push((self.tree.field(entry.field), vec![entry])),
+            }
+        }
+        for (field, entries) in groups {
+            let is_own = |key: Span| own.iter().find(|it| it.key_span == key && !key.is_empty());
+            let origin = entries.iter().find_map(|it| is_own(it.key));
+            let key = origin.map(|it| it.key_span);
+            let elsewhere = || {
+                let moved = |key: &Span| self.nodes.member(*key).is_some();
+                entries.iter().map(|it| it.key).find(moved)
+            };
+            let from = key.or_else(elsewhere).filter(|key| key.start != key.end);
+            let (name, is_renamed) = self.name_of(field, origin);
+            self.claimed.extend(entries.iter().map(|it| it.key));
+            let value = self.field(field, &entries, from);
+            members.push(Member { key: from, in_place: key.is_some(), name, is_renamed, value });
+        }
+        self.blanks(message.ty, own, members);
+        members.sort_by_key(|it| match it.key {
+            _ if it.name == "@type" => 0,
+            Some(key) if it.in_place => key.start + 1,
+            _ => u32::MAX,
+        });
+    }
+
+    /// The name of a field in the style of the key that it is made from, and whether that differs.
+    fn name_of(&self, field: Field<'_>, origin: Option<&JsonMember<'_>>) -> (String, bool) {
+        if field.is_extension() {
+            let name = format!("[{}]", field.full_name());
+            let is_renamed = origin.is_none_or(|it| *it.key != *name);
+            return (name, is_renamed);
+        }
+        let Some(origin) = origin else { return (field.name().to_owned(), true) };
+        let means = field.parent().and_then(|it| it.field_in_json(&origin.key));
+        if means.is_some_and(|it| it.id == field.id) {
+            return (origin.key.clone().into_owned(), false);
+        }
+        let is_json_name = origin.key.contains(|it: char| it.is_ascii_uppercase());
+        (if is_json_name { field.json_name() } else { field.name().to_owned() }, true)
+    }
+
+    /// Keeps members that say nothing, such as `key: null` and empty lists, where their fields
+    /// still exist.
+    fn blanks(&mut self, ty: MessageId, own: &'n [JsonMember<'n>], members: &mut Vec<Member>) {
+        for member in own {
+            let is_blank = match &member.value.kind {
+                JsonKind::Null => true,
+                JsonKind::Array(elements) => elements.is_empty(),
+                JsonKind::Object(pairs) => pairs.is_empty(),
+                _ => false,
+            };
+            let is_written = members.iter().any(|it| it.key == Some(member.key_span));
+            if !is_blank || is_written || self.claimed.contains(&member.key_span) {
+                continue;
+            }
+            let now = self.tree.message(ty);
+            let older = (self.versions)(ty).into_iter().rev();
+            let mut homes = older.filter_map(|version| {
+                let field = self.tree.message(version).field_in_json(&member.key)?;
+                now.field_numbered(field.number())
+            });
+            let Some(field) = now.field_in_json(&member.key).or_else(|| homes.next()) else {
+                continue;
+            };
+            let (name, is_renamed) = self.name_of(field, Some(member));
+            let value = Draft::Kept(member.value.span);
+            let key = Some(member.key_span);
+            members.push(Member { key, in_place: true, name, is_renamed, value });
+        }
+    }
+
+    /// The whole value of a field, which is made from that of a key.
+    fn field(&mut self, field: Field<'_>, entries: &[&Entry], key: Option<Span>) -> Draft {
+        let node = key.and_then(|key| self.nodes.member(key)).map(|it| &it.value);
+        match field.cardinality() {
+            Cardinality::Singular => match entries.last() {
+                Some(entry) => self.value(field, entry),
+                None => Draft::Scalar("null".to_owned()),
+            },
+            Cardinality::Repeated => {
+                let elements: Vec<Draft> = entries.iter().map(|it| self.value(field, it)).collect();
+                let list = node.and_then(|node| match &node.kind {
+                    JsonKind::Array(written) => Some((node.span, written)),
+                    _ => None,
+                });
+                let Some((span, written)) = list else { return Draft::List(None, elements) };
+                let is_kept = written.len() == elements.len()
+                    && written.iter().zip(&elements).all(|(a, b)| *b == Draft::Kept(a.span));
+                if is_kept { Draft::Kept(span) } else { Draft::List(Some(span), elements) }
+            }
+            Cardinality::Map => {
+                let span = node.map_or(Span::default(), |it| it.span);
+                let own = node.map(members_of).unwrap_or_default();
+                let mut members = Vec::new();
+                for pair in entries.iter().filter_map(|it| it.value.as_message()) {
+                    members.extend(self.pair(field, pair, own));
+                }
+                self.object(span, members)
+            }
+        }
+    }
+
+    fn pair(
+        &mut self,
+        map: Field<'_>,
+        pair: &Message,
+        own: &'n [JsonMember<'n>],
+    ) -> Option<Member> {
+        let view = map.message_type()?;
+        let key = pair.numbered(self.tree, 1)?;
+        let written = own.iter().find(|it| it.key_span == key.key && !key.key.is_empty());
+        let name = match &key.value {
+            Value::String(text) => text.to_string(),
+            Value::Bool(value) => value.to_string(),
+            Value::U64(value) => value.to_string(),
+            value => value.as_i64()?.to_string(),
+        };
+        let value = match pair.numbered(self.tree, 2) {
+            Some(entry) => self.value(view.field_numbered(2)?, entry),
+            None => self.fresh(pair),
+        };
+        let is_renamed = written.is_none_or(|it| *it.key != *name && key.span.is_empty());
+        let key = written.map(|it| it.key_span);
+        Some(Member { key, in_place: written.is_some(), name, is_renamed, value })
+    }
+
+    /// One value of a field.
+    fn value(&mut self, field: Field<'_>, entry: &Entry) -> Draft {
+        if let Value::Message(message) = &entry.value {
+            return self.message(message, entry.span);
+        }
+        let node = self.nodes.value(entry.span);
+        let says_it = node.is_some_and(|node| match (&entry.value, &node.kind) {
+            (Value::Enum(number), JsonKind::String(name)) => {
+                let named = field.enum_type().and_then(|it| it.value_named(name));
+                named.is_some_and(|it| it.number() == *number)
+            }
+            _ => true,
+        });
+        if says_it {
+            return Draft::Kept(entry.span);
+        }
+        let Some(parent) = field.containing_message() else {
+            return Draft::Scalar("null".to_owned());
+        };
+        let lone = Message { entries: vec![entry.clone()], ..Message::new(parent.id) };
+        match self.fresh(&lone) {
+            Draft::Object(_, members) => {
+                let value = members.into_iter().next().map(|it| it.value);
+                match (value, field.cardinality()) {
+                    (Some(Draft::List(_, elements)), Cardinality::Repeated) => elements
+                        .into_iter()
+                        .next()
+                        .unwrap_or_else(|| Draft::Scalar("null".to_owned())),
+                    (Some(value), _) => value,
+                    // A zero, which a field without presence does not tell.
+                    (None, _) => self.zero(field, entry),
+                }
+            }
+            other => other,
+        }
+    }
+
+    fn zero(&self, field: Field<'_>, entry: &Entry) -> Draft {
+        Draft::Scalar(match &entry.value {
+            Value::Bool(value) => value.to_string(),
+            Value::String(_) | Value::Bytes(_) => "\"\"".to_owned(),
+            Value::Enum(number) => {
+                let named = field.enum_type().and_then(|it| it.value_numbered(*number));
+                named.map_or_else(|| number.to_string(), |it| format!("\"{}\"", it.name()))
+            }
+            _ => "0".to_owned(),
+        })
+    }
+
+    /// An object, which is kept if all of it is.
+    fn object(&self, span: Span, members: Vec<Member>) -> Draft {
+        let Some(node) = self.nodes.value(span) else { return Draft::Object(None, members) };
+        if !matches!(node.kind, JsonKind::Object(_)) {
+            return Draft::Object(None, members);
+        }
+        let written = members_of(node);
+        let is_kept = written.len() == members.len()
+            && written.iter().zip(&members).all(|(written, member)| {
+                member.in_place
+                    && !member.is_renamed
+                    && member.key == Some(written.key_span)
+                    && member.value == Draft::Kept(written.value.span)
+            });
+        if is_kept { Draft::Kept(span) } else { Draft::Object(Some(span), members) }
+    }
+}

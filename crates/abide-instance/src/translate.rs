@@ -1,0 +1,179 @@
+//! Values carried from a major version of an API to the next one, and back.
+//!
+//! On the wire a value of the old type is one of the new type, so fields keep their values by
+//! number; renamed fields, enum values and promotions need no more. Types in an Any get their new
+//! names. What has no field with its number follows declared steps; what is left is a [`Loss`].
+
+mod carry;
+mod json_nodes;
+mod mapping;
+mod own_api;
+mod path;
+mod steps;
+mod succession;
+mod taking;
+
+use std::collections::HashMap;
+
+use abide_schema::value::{Codec, Message};
+use abide_schema::{MessageId, Tree};
+use abide_syntax::Span;
+
+pub use mapping::VersionMapping;
+pub use own_api::Fault;
+pub use steps::Migration;
+pub use succession::Way;
+
+use carry::Carrier;
+use steps::{Step, Steps};
+use succession::Succession;
+
+/// More hops than any API has majors.
+const MAX_HOPS: usize = 64;
+
+/// Something of a value that the other version has no place for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Where it stands.
+    pub span: Span,
+    /// The full name of the field, enum value or message.
+    pub element: String,
+    /// One lower-case phrase.
+    pub message: String,
+    /// What is known about it.
+    pub help: Option<String>,
+}
+
+/// What became of a part of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Where it stands; empty if it is not in the text.
+    pub span: Span,
+    /// What it was: a name; empty if it is added.
+    pub old: String,
+    /// What it is now.
+    pub new: String,
+}
+
+/// A value in another version.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Translated {
+    /// The value. What the text still says about it has its place there; what differs has none.
+    pub message: Message,
+    /// What has no place in it.
+    pub losses: Vec<Loss>,
+    /// What changed, in the order of the text.
+    pub changes: Vec<Change>,
+}
+
+/// Translates values between the versions in one tree.
+#[derive(Debug)]
+pub struct Translator<'t> {
+    tree: &'t Tree,
+    succession: Succession<'t>,
+    steps: Steps,
+    /// Elements of the older version, and what has their values in the newer one.
+    replacements: HashMap<String, String>,
+    /// Elements whose values may get lost, and why.
+    lossy: HashMap<String, String>,
+}
+
+impl<'t> Translator<'t> {
+    /// A translator between the versions of the packages of a tree.
+    ///
+    /// # Errors
+    /// A step that does not fit the tree: the first of them.
+    pub fn new(
+        tree: &'t Tree,
+        mapping: VersionMapping,
+        migrations: &[Migration],
+    ) -> Result<Translator<'t>, Fault> {
+        let succession = Succession::of(tree, &mapping);
+        let steps = Steps::of(tree, &succession, migrations)?;
+        let replacements = mapping.replacements.into_iter().collect();
+        let lossy = mapping.lossy.into_iter().collect();
+        Ok(Translator { tree, succession, steps, replacements, lossy })
+    }
+
+    /// The steps between a type and what it becomes.
+    fn steps_between(&self, old: MessageId, new: MessageId, way: &Way) -> &[Step] {
+        let (older, newer) = match way {
+            Way::Up(_) => (old, new),
+            Way::Down(_) => (new, old),
+        };
+        if older == newer && matches!(way, Way::Down(_)) {
+            return &[];
+        }
+        self.steps.of_message(older)
+    }
+
+    /// The versions of a type, the oldest first.
+    pub fn versions(&self, ty: MessageId) -> Vec<MessageId> {
+        let mut versions = vec![ty];
+        while let Some(previous) = self.succession.previous_of(versions[0])
+            && !versions.contains(&previous)
+        {
+            versions.insert(0, previous);
+        }
+        while let Some(next) = versions.last().and_then(|it| self.succession.next_of(*it))
+            && !versions.contains(&next)
+        {
+            versions.push(next);
+        }
+        versions
+    }
+
+    /// The major that a value of a type goes down to if nobody says another.
+    pub fn major_before(&self, ty: MessageId) -> Option<u32> {
+        let previous = self.succession.previous_of(ty)?;
+        Some(self.tree.message(previous).package().version().map_or(0, |it| it.major))
+    }
+
+    /// Carries a value all the way. Places of Structs are those of JSON or YAML if
+    /// `structs_are_json`.
+    pub fn translate(&self, value: &Message, way: &Way, structs_are_json: bool) -> Translated {
+        let mut carrier = Carrier {
+            translator: self,
+            tree: self.tree,
+            way,
+            structs_are_json,
+            losses: Vec::new(),
+            changes: Vec::new(),
+        };
+        let mut message = value.clone();
+        for _ in 0..MAX_HOPS {
+            let target = self.succession.neighbour(message.ty, way).unwrap_or(message.ty);
+            let next = carrier.message(&message, target, Span::default());
+            if next == message {
+                break;
+            }
+            message = next;
+        }
+        let Carrier { mut losses, mut changes, .. } = carrier;
+        losses.sort_by_key(|it| it.span.start);
+        losses.dedup();
+        changes.sort_by_key(|it| it.span.start);
+        changes.dedup();
+        Translated { message, losses, changes }
+    }
+
+    /// Whether a value holds nothing that its types do not declare, Anys included: what must be so
+    /// after a translation.
+    pub fn is_known(&self, message: &Message) -> bool {
+        let codec = Codec::new(self.tree);
+        let again = codec.decode(message.ty, &codec.encode(message));
+        again.is_ok_and(|it| self.holds_no_unknown(&it))
+    }
+
+    fn holds_no_unknown(&self, message: &Message) -> bool {
+        let inside = |message: &Message| {
+            let any = path::content_of(self.tree, message);
+            let is_any = self.tree.message(message.ty).full_name() == "google.protobuf.Any";
+            !is_any || message.entries.is_empty() || any.is_some_and(|it| self.holds_no_unknown(&it))
+        };
+        let messages = || message.entries.iter().filter_map(|it| it.value.as_message());
+        message.unknown.is_empty()
+            && inside(message)
+            && messages().all(|it| self.holds_no_unknown(it))
+    }
+}

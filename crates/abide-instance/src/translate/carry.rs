@@ -1,0 +1,245 @@
+//! One hop: a value of a type as one of the neighbouring version.
+
+use abide_schema::value::{Entry, Message, Value};
+use abide_schema::{Cardinality, Enum, Field, MessageId, Openness, Tree, Type};
+use abide_syntax::Span;
+
+use super::path::{any_of, content_of};
+use super::steps::Step;
+use super::taking::{Taken, dropped};
+use super::{Change, Loss, Translator, Way};
+
+/// Carries values one hop, and records what happens to them.
+pub(super) struct Carrier<'a, 't> {
+    pub(super) translator: &'a Translator<'t>,
+    pub(super) tree: &'t Tree,
+    pub(super) way: &'a Way,
+    /// Whether the places of what a `google.protobuf.Struct` holds are places of JSON, so that it
+    /// keeps them when it becomes another message.
+    pub(super) structs_are_json: bool,
+    pub(super) losses: Vec<Loss>,
+    pub(super) changes: Vec<Change>,
+}
+
+impl<'a, 't> Carrier<'a, 't> {
+    /// Records that something has no home.
+    pub(super) fn lose(
+        &mut self,
+        span: Span,
+        element: impl Into<String>,
+        message: impl Into<String>,
+    ) {
+        let (element, message) = (element.into(), message.into());
+        self.losses.push(Loss { span, element, message, help: None });
+    }
+
+    /// Records what became of something.
+    pub(super) fn change(&mut self, span: Span, old: impl Into<String>, new: impl Into<String>) {
+        self.changes.push(Change { span, old: old.into(), new: new.into() });
+    }
+
+    /// A value as one of `target`, the type that its place has in the neighbouring version; what is
+    /// implicit in it stands at `span`.
+    pub(super) fn message(&mut self, old: &Message, target: MessageId, span: Span) -> Message {
+        if self.tree.message(old.ty).full_name() == "google.protobuf.Any" {
+            return self.any(old, span);
+        }
+        let mut rest = old.clone();
+        let mut new = Message::new(target);
+        let mut made: Vec<(&'a Step, Vec<Taken<'a>>)> = Vec::new();
+        for step in self.translator.steps_between(old.ty, target, self.way) {
+            if let Some(taken) = self.take_step(step, old, target, &mut rest) {
+                made.push((step, taken));
+            }
+        }
+        for (step, _) in &made {
+            dropped(self.tree, step, &mut rest, self.way);
+            if let Some(configured) = &step.configured {
+                self.configure(configured, &mut rest, &mut new);
+            }
+        }
+        for entry in &rest.entries {
+            self.native(entry, &mut new);
+        }
+        if !rest.unknown.is_empty() {
+            let element = self.tree.message(old.ty).full_name();
+            let length = rest.unknown.len();
+            let text = format!("{length} bytes are fields that `{element}` does not have");
+            self.lose(span, element, text);
+        }
+        for (step, taken) in made {
+            self.put_step(step, taken, old, &mut new, span);
+        }
+        new
+    }
+
+    /// Carries a field to the field with its number.
+    fn native(&mut self, entry: &Entry, new: &mut Message) {
+        let old = self.tree.field(entry.field);
+        let Some(home) = self.home(old, new.ty) else {
+            return self.homeless(old, entry.key);
+        };
+        let Some(value) = self.value(entry, old, home) else { return };
+        if home.name() != old.name() && !home.is_extension() {
+            self.change(entry.key, old.full_name(), home.full_name());
+        }
+        new.entries.push(Entry { field: home.id, key: entry.key, ..value });
+    }
+
+    /// The field of the neighbouring version that has the values of a field.
+    pub(super) fn home(&self, old: Field<'t>, target: MessageId) -> Option<Field<'t>> {
+        let tree = self.tree;
+        if old.is_extension() {
+            let same = old.containing_message().is_some_and(|it| it.id == target);
+            return same.then_some(old);
+        }
+        let target = tree.message(target);
+        let home = target.field_numbered(old.number());
+        let home = home.filter(|home| has_same_values(old, *home));
+        let replaced = || {
+            let name = self.translator.replacements.get(&old.full_name())?;
+            let (parent, name) = name.rsplit_once('.')?;
+            target.field_named(name).filter(|_| target.full_name() == parent)
+        };
+        home.or_else(replaced)
+    }
+
+    /// Reports a field without a home.
+    fn homeless(&mut self, old: Field<'t>, key: Span) {
+        let name = old.full_name();
+        let parent = old.containing_message().map_or_else(String::new, |it| it.full_name());
+        let text = format!("`{}` of `{parent}` has no counterpart", old.name());
+        let help = self.translator.lossy.get(&name).map(|why| format!("its values may get lost: {why}"));
+        let is_reported = self.losses.last().is_some_and(|it| it.span == key && it.element == name);
+        // A list is lost as one.
+        if !is_reported || key.is_empty() {
+            self.losses.push(Loss { span: key, element: name, message: text, help });
+        }
+    }
+
+    /// The value of a field as one of its home, or of where a step puts it. Its place says whether
+    /// it is still what the text says there.
+    pub(super) fn value(&mut self, entry: &Entry, old: Field<'t>, home: Field<'t>) -> Option<Entry> {
+        let span = entry.span;
+        let value = match (&entry.value, home.ty()) {
+            (Value::Message(message), Type::Message(target)) => {
+                Value::Message(Box::new(self.message(message, target, span)))
+            }
+            (Value::Enum(number), Type::Enum(_)) => {
+                let (from, to) = (old.enum_type()?, home.enum_type()?);
+                let number = self.enum_number(*number, from, to, old, span)?;
+                return Some(Entry { field: home.id, value: Value::Enum(number), ..*entry });
+            }
+            (value, _) => value.clone(),
+        };
+        // A pair of a map means something only with both parts.
+        if let Value::Message(pair) = &value
+            && old.is_map()
+            && entry.value.as_message().is_some_and(|it| it.entries.len() > pair.entries.len())
+        {
+            return None;
+        }
+        Some(Entry { field: home.id, value, key: entry.key, span })
+    }
+
+    fn enum_number(
+        &mut self,
+        number: i32,
+        from: Enum<'t>,
+        to: Enum<'t>,
+        field: Field<'t>,
+        span: Span,
+    ) -> Option<i32> {
+        let named = from.value_numbered(number);
+        if to.value_numbered(number).is_some() {
+            let (old, new) = (named?, to.value_numbered(number)?);
+            if old.name() != new.name() {
+                let member = |it: Enum<'_>, name| format!("{}.{name}", it.full_name());
+                self.change(span, member(from, old.name()), member(to, new.name()));
+            }
+            return Some(number);
+        }
+        let Some(named) = named else {
+            // Both versions know as little about it.
+            let is_kept = to.features().openness == Openness::Open;
+            if !is_kept {
+                let text = format!("`{}` has no value {number}", to.full_name());
+                self.lose(span, field.full_name(), text);
+            }
+            return is_kept.then_some(number);
+        };
+        let member = format!("{}.{}", from.full_name(), named.name());
+        let replaced = self.translator.replacements.get(&member).and_then(|name| {
+            let (parent, name) = name.rsplit_once('.')?;
+            to.value_named(name).filter(|_| to.full_name() == parent)
+        });
+        if let Some(replaced) = replaced {
+            self.change(span, member, format!("{}.{}", to.full_name(), replaced.name()));
+            return Some(replaced.number());
+        }
+        let text = format!("`{}` of `{}` has no counterpart", named.name(), from.full_name());
+        let help = self.translator.lossy.get(&member);
+        let help = help.map(|why| format!("its values may get lost: {why}"));
+        self.losses.push(Loss { span, element: member, message: text, help });
+        None
+    }
+
+    /// An Any holds the neighbouring type.
+    fn any(&mut self, old: &Message, span: Span) -> Message {
+        let url = old.numbered(self.tree, 1).cloned();
+        let Some(content) = content_of(self.tree, old) else {
+            if let Some(url) = url {
+                let named = url.value.as_str().unwrap_or_default();
+                let text = format!("the content of `{named}` is not known, so it stays as it is");
+                self.lose(if url.span.is_empty() { span } else { url.span }, named, text);
+            }
+            return old.clone();
+        };
+        let target = self.translator.succession.neighbour(content.ty, self.way).unwrap_or(content.ty);
+        let inside = self.message(&content, target, span);
+        if inside == content {
+            return old.clone();
+        }
+        let mut new = any_of(self.tree, old.ty, inside);
+        let name = |ty| self.tree.message(ty).full_name();
+        let place = url.as_ref().map_or(span, |it| it.span);
+        let old_url = url.as_ref().and_then(|it| it.value.as_str()).unwrap_or_default();
+        let prefix = old_url.rsplit_once('/').map_or("type.googleapis.com", |it| it.0);
+        if target != content.ty {
+            self.change(place, name(content.ty), name(target));
+        }
+        let text = format!("{prefix}/{}", name(target));
+        for entry in &mut new.entries {
+            match &mut entry.value {
+                Value::String(url) => {
+                    let is_same = **url == *old_url;
+                    *url = text.clone().into();
+                    entry.key = place;
+                    entry.span = if is_same { place } else { Span::default() };
+                }
+                _ => (entry.key, entry.span) = (span, span),
+            }
+        }
+        // What was not spelled out is not spelled out.
+        if old.content.is_none() {
+            new.content = None;
+        }
+        new
+    }
+}
+
+/// Whether what a field holds can be what another one holds.
+fn has_same_values(old: Field<'_>, new: Field<'_>) -> bool {
+    let fits = old.cardinality() == new.cardinality()
+        || old.cardinality() == Cardinality::Singular && new.cardinality() == Cardinality::Repeated;
+    fits && match (old.ty(), new.ty()) {
+        (Type::Scalar(old), Type::Scalar(new)) => old == new,
+        (Type::Enum(_), Type::Enum(_)) => true,
+        (Type::Message(a), Type::Message(b)) => {
+            // A well-known type has the notation of its own and no other.
+            let is_own = |id| old.tree.message(id).package().name() == "google.protobuf";
+            a == b || !is_own(a) && !is_own(b)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,86 @@
+//! Values of `google.protobuf.Struct` and `Value` as the JSON that they stand for, so that they can
+//! be read as values of another message.
+
+use std::borrow::Cow;
+
+use abide_schema::Tree;
+use abide_schema::value::{Codec, Entry, JsonKind, JsonMember, JsonNode, Message, Undeclared, Value};
+use abide_syntax::Span;
+
+/// The JSON that a `google.protobuf.Struct` stands for. Its parts have the places that they were
+/// read from.
+pub(super) fn of_struct<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
+    let members = message.entries.iter().filter_map(|pair| {
+        let inside = pair.value.as_message()?;
+        let key = inside.numbered(tree, 1)?;
+        let name = key.value.as_str()?;
+        let value = inside.numbered(tree, 2)?;
+        Some(JsonMember {
+            key: Cow::Borrowed(name),
+            key_span: key.span,
+            value: of_value(tree, value.value.as_message()?, value.span),
+        })
+    });
+    JsonNode { span, kind: JsonKind::Object(members.collect()) }
+}
+
+/// The JSON that a `google.protobuf.Value` stands for.
+pub(super) fn of_value<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
+    let Some(entry) = message.entries.last() else { return JsonNode { span, kind: JsonKind::Null } };
+    let kind = match (&entry.value, tree.field(entry.field).number()) {
+        (Value::F64(number), _) => JsonKind::Number(number.to_string().into()),
+        (Value::String(text), _) => JsonKind::String(Cow::Borrowed(text)),
+        (Value::Bool(value), _) => JsonKind::Bool(*value),
+        (Value::Message(inside), 5) => return of_struct(tree, inside, span),
+        (Value::Message(inside), _) => {
+            let elements = inside.entries.iter().filter_map(|it| {
+                Some(of_value(tree, it.value.as_message()?, it.span))
+            });
+            JsonKind::Array(elements.collect())
+        }
+        _ => JsonKind::Null,
+    };
+    JsonNode { span, kind }
+}
+
+/// The entries of a field that JSON stands for; an error is one lower-case phrase.
+pub(super) fn entries_of(
+    tree: &Tree,
+    field: abide_schema::Field<'_>,
+    node: JsonNode<'_>,
+) -> Result<Vec<Entry>, String> {
+    let Some(parent) = field.parent() else { return Err("it is in no message".to_owned()) };
+    let is_list = matches!(node.kind, JsonKind::Array(_));
+    let node = match field.cardinality() {
+        abide_schema::Cardinality::Repeated if !is_list => {
+            JsonNode { span: node.span, kind: JsonKind::Array(vec![node]) }
+        }
+        _ => node,
+    };
+    let member = JsonMember { key: field.name().into(), key_span: node.span, value: node };
+    let object = JsonNode { span: Span::default(), kind: JsonKind::Object(vec![member]) };
+    let reading = Codec::new(tree).read_json_node(parent.id, &object, Undeclared::Refuse);
+    match reading.errors.into_iter().next() {
+        Some(error) => Err(error.message),
+        None => Ok(reading.message.entries.into_iter().map(without_places).collect()),
+    }
+}
+
+/// The entry as one that no text has.
+pub(super) fn without_places(entry: Entry) -> Entry {
+    Entry { key: Span::default(), span: Span::default(), value: value_without_places(entry.value), ..entry }
+}
+
+fn value_without_places(value: Value) -> Value {
+    match value {
+        Value::Message(message) => Value::Message(Box::new(message_without_places(*message))),
+        value => value,
+    }
+}
+
+/// The message as one that no text has.
+pub(super) fn message_without_places(mut message: Message) -> Message {
+    message.entries = message.entries.into_iter().map(without_places).collect();
+    message.content = message.content.map(|it| Box::new(message_without_places(*it)));
+    message
+}

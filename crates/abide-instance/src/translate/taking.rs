@@ -1,0 +1,422 @@
+//! The steps of one message: what they take from the old value, and where they put it.
+
+use abide_schema::value::{Codec, Entry, Message, Undeclared, Value, default_of};
+use abide_schema::{Field, Tree};
+use abide_syntax::Span;
+
+use super::Way;
+use super::carry::Carrier;
+use super::json_nodes::{message_without_places, of_struct, without_places};
+use super::path::{Path, any_of, put, take};
+use super::steps::{Configured, Cut, Down, Move, Setting, Source, Step};
+use abide_schema::MessageId;
+
+/// Values that a move took.
+pub(super) type Taken<'a> = (&'a Move, Vec<Entry>);
+
+/// Takes out fields that mean nothing in the newer version.
+pub(super) fn dropped(tree: &Tree, step: &Step, rest: &mut Message, way: &Way) {
+    if matches!(way, Way::Up(_)) {
+        rest.entries.retain(|it| step.drop.iter().all(|name| name != tree.field(it.field).name()));
+    }
+}
+
+impl<'a, 't> Carrier<'a, 't> {
+    /// Takes what a step moves; `None` if it is not taken.
+    pub(super) fn take_step(
+        &mut self,
+        step: &'a Step,
+        old: &Message,
+        target: MessageId,
+        rest: &mut Message,
+    ) -> Option<Vec<Taken<'a>>> {
+        match self.way {
+            Way::Up(_) => self.take_up(step, old, rest),
+            Way::Down(_) => self.take_down(step, target, rest),
+        }
+    }
+
+    fn take_up(&self, step: &'a Step, old: &Message, rest: &mut Message) -> Option<Vec<Taken<'a>>> {
+        let tree = self.tree;
+        let holds = step.when.iter().all(|condition| {
+            let field = tree.message(old.ty).field_named(&condition.field);
+            let Some(field) = field else { return false };
+            let mut set = old.of(field.id).map(|it| &it.value).peekable();
+            match &condition.is {
+                None => set.peek().is_none(),
+                Some(expected) if set.peek().is_none() => {
+                    let default = default_of(field);
+                    expected.iter().all(|it| Some(&it.value) == default.as_ref())
+                }
+                Some(expected) => set.eq(expected.iter().map(|it| &it.value)),
+            }
+        });
+        let has_moves = step.moves.is_empty()
+            || step.moves.iter().any(|it| !it.from.values(tree, old).is_empty());
+        if !step.up || !holds || !has_moves {
+            return None;
+        }
+        // A part of a text is taken by two moves.
+        let parts = step.moves.iter().map(|it| {
+            let again = step.moves.iter().filter(|other| other.from == it.from).count() > 1;
+            let values = it.from.values(tree, rest).into_iter().cloned().collect();
+            if !again {
+                return (it, take(tree, rest, &it.from.segments));
+            }
+            (it, values)
+        });
+        let taken: Vec<Taken<'a>> = parts.collect();
+        for (moved, _) in &taken {
+            take(tree, rest, &moved.from.segments);
+        }
+        Some(taken)
+    }
+
+    fn take_down(
+        &self,
+        step: &'a Step,
+        target: MessageId,
+        rest: &mut Message,
+    ) -> Option<Vec<Taken<'a>>> {
+        let tree = self.tree;
+        let has_home = |path: &Path| {
+            let outer = path.segments.first().map(|it| &it.name);
+            let field = outer.and_then(|name| tree.message(rest.ty).field_named(name));
+            field.is_some_and(|it| self.home(it, target).is_some())
+        };
+        let is_taken = match step.down {
+            Down::Never => false,
+            Down::Always => true,
+            Down::IfNeeded => step.moves.iter().any(|it| !has_home(&it.to)),
+        };
+        if !is_taken || step.moves.iter().any(|it| it.cut.is_some()) {
+            return None;
+        }
+        let mut without = rest.clone();
+        let taken: Vec<Taken<'a>> =
+            step.moves.iter().map(|it| (it, take(tree, &mut without, &it.to.segments))).collect();
+        if taken.iter().all(|(_, values)| values.is_empty()) {
+            return None;
+        }
+        for setting in &step.settings {
+            let mut without_setting = without.clone();
+            let values = take(tree, &mut without_setting, &setting.path.segments);
+            let is_made = match &setting.source {
+                Source::Constant(expected) => same_values(values.iter(), expected.iter()),
+                Source::CopyOf(path) => {
+                    let name = path.segments.last().map(|it| it.name.as_str()).unwrap_or_default();
+                    same_values(values.iter(), rest.get(tree, name).into_iter())
+                }
+            };
+            if is_made {
+                without = without_setting;
+            }
+        }
+        *rest = without;
+        Some(taken)
+    }
+
+    /// Puts what a step took where it belongs.
+    pub(super) fn put_step(
+        &mut self,
+        step: &'a Step,
+        taken: Vec<Taken<'a>>,
+        old: &Message,
+        new: &mut Message,
+        span: Span,
+    ) {
+        let mut place = Span::default();
+        for (moved, entries) in taken {
+            let (from, to) = match self.way {
+                Way::Up(_) => (&moved.from, &moved.to),
+                Way::Down(_) => (&moved.to, &moved.from),
+            };
+            let Some(first) = entries.first() else { continue };
+            let key = first.key;
+            place = if place.is_empty() { key } else { place };
+            let element = self.tree.field(first.field).full_name();
+            let Ok((field, content)) = to.resolve(self.tree, new.ty) else { continue };
+            let carried: Vec<Entry> =
+                entries.iter().filter_map(|it| self.moved(moved, it, field, content)).collect();
+            if carried.is_empty() {
+                continue;
+            }
+            match put(self.tree, new, &to.segments, carried, key) {
+                Ok(()) => self.change(key, shown(from), shown(to)),
+                Err(why) => {
+                    let name = self.tree.field(first.field).name().to_owned();
+                    self.lose(key, element, format!("`{name}` is not carried: {why}"));
+                }
+            }
+        }
+        match self.way {
+            Way::Up(_) => {
+                for setting in &step.settings {
+                    self.set(setting, old, new, place);
+                }
+            }
+            Way::Down(_) => {
+                for condition in &step.when {
+                    let path = Path::parse(&condition.field);
+                    if let (Ok(path), Some(values)) = (path, &condition.is) {
+                        // What is set already is what the newer value says.
+                        let _ = put(self.tree, new, &path.segments, values.clone(), span);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A value as one of the field, or of the Any, that it is moved to.
+    fn moved(
+        &mut self,
+        moved: &Move,
+        entry: &Entry,
+        field: Field<'t>,
+        content: Option<MessageId>,
+    ) -> Option<Entry> {
+        let old = self.tree.field(entry.field);
+        if !moved.values.is_empty() {
+            let is_up = matches!(self.way, Way::Up(_));
+            let sides = |pair: &'_ (Entry, Entry)| -> (Entry, Entry) {
+                if is_up { pair.clone() } else { (pair.1.clone(), pair.0.clone()) }
+            };
+            let found = moved.values.iter().map(sides).find(|(from, _)| from.value == entry.value);
+            let Some((_, to)) = found else {
+                let text = format!("no step says what this value of `{}` becomes", old.name());
+                self.lose(entry.span, old.full_name(), text);
+                return None;
+            };
+            return Some(without_places(to));
+        }
+        if let Some(cut) = &moved.cut {
+            let part = entry.value.as_str().and_then(|text| part_of(text, cut));
+            let Some(part) = part else {
+                let text = format!("`{}` occurs nowhere in the value of `{}`", cut.at, old.name());
+                self.lose(entry.span, old.full_name(), text);
+                return None;
+            };
+            let text = Value::String(part.into());
+            let value = if field.ty() == old.ty() { Some(text) } else { number_of(part, field) };
+            let Some(value) = value else {
+                let text = format!("a part of it is no value of `{}`", field.name());
+                self.lose(entry.span, old.full_name(), text);
+                return None;
+            };
+            return Some(Entry::new(field.id, value));
+        }
+        match (&entry.value, content) {
+            (Value::Message(inside), Some(content)) => {
+                let value = Value::Message(Box::new(self.message(inside, content, entry.span)));
+                Some(Entry { value, ..*entry })
+            }
+            _ => self.value(entry, old, field),
+        }
+    }
+
+    fn set(&mut self, setting: &Setting, old: &Message, new: &mut Message, place: Span) {
+        let Ok((field, _)) = setting.path.resolve(self.tree, new.ty) else { return };
+        let values: Vec<Entry> = match &setting.source {
+            Source::Constant(values) => values.clone(),
+            Source::CopyOf(path) => {
+                let found: Vec<Entry> = path.values(self.tree, old).into_iter().cloned().collect();
+                let from = found.first().map(|it| self.tree.field(it.field));
+                let Some(from) = from else { return };
+                let values = found.iter().filter_map(|it| self.value(it, from, field));
+                values.map(without_places).collect()
+            }
+        };
+        // What is set already stays as it is.
+        if put(self.tree, new, &setting.path.segments, values, place).is_ok() {
+            self.change(place, "", shown(&setting.path));
+        }
+    }
+
+    /// Turns the `google.protobuf.Struct` of an extension into the message that it stands for.
+    pub(super) fn configure(
+        &mut self,
+        configured: &'a Configured,
+        rest: &mut Message,
+        new: &mut Message,
+    ) {
+        let tree = self.tree;
+        let view = tree.message(rest.ty);
+        let target = tree.message(new.ty);
+        let fields = (view.field_named(&configured.from), target.field_named(&configured.to));
+        let (Some(from), Some(to)) = fields else { return };
+        let taken: Vec<Entry> = rest.of(from.id).cloned().collect();
+        let Some(name_field) = &configured.name else {
+            rest.entries.retain(|it| it.field != from.id);
+            taken.iter().for_each(|it| self.configure_pair(configured, it, from, to, new));
+            self.rename_keys(configured, rest, to);
+            return;
+        };
+        let Some(named) = view.field_named(name_field) else { return };
+        let Some(at) = rest.entries.iter().rposition(|it| it.field == named.id) else { return };
+        let name = rest.entries[at].value.as_str().unwrap_or_default().to_owned();
+        let place = rest.entries[at].span;
+        let Some(extension) = self.translator.steps.extension(&name, &configured.kind) else {
+            if let Some(config) = taken.first() {
+                rest.entries.retain(|it| it.field != from.id);
+                let text = format!("the type of the configuration of `{name}` is not known");
+                self.lose(config.key, from.full_name(), text);
+            }
+            return;
+        };
+        if name != extension.name {
+            self.change(place, name.clone(), extension.name.clone());
+            rest.entries[at].value = Value::String(extension.name.clone().into());
+            rest.entries[at].span = Span::default();
+        }
+        let typed = view.field_numbered(to.number());
+        let is_typed = typed.is_some_and(|it| rest.of(it.id).next().is_some());
+        let Some(ty) = extension.ty else { return };
+        let config = taken.last().and_then(|it| it.value.as_message().map(|inside| (it, inside)));
+        rest.entries.retain(|it| it.field != from.id);
+        let (key, inside) = match config {
+            Some((entry, _)) if is_typed => {
+                let text = format!("`{}` is not carried: `{}` is set as well, and wins", from.name(), to.name());
+                return self.lose(entry.key, from.full_name(), text);
+            }
+            Some((entry, inside)) => (entry.key, self.read_struct(ty, inside, entry.span)),
+            None if extension.always_configured && !is_typed => (Span::default(), Message::new(ty)),
+            None => return,
+        };
+        let span = config.map_or(Span::default(), |(entry, _)| entry.span);
+        self.put_any(to, inside, key, span, new);
+        self.change(key, if config.is_some() { from.full_name() } else { String::new() }, to.full_name());
+    }
+
+    /// Puts a message into the Any of a field, as the neighbouring version has it.
+    fn put_any(&mut self, to: Field<'t>, inside: Message, key: Span, span: Span, new: &mut Message) {
+        let any = self.pack(to, inside, span);
+        if let Some(any) = any {
+            new.entries.push(Entry { field: to.id, value: Value::Message(Box::new(any)), key, span });
+        }
+    }
+
+    fn pack(&mut self, to: Field<'t>, inside: Message, span: Span) -> Option<Message> {
+        let ty = inside.ty;
+        let target = self.translator.succession.neighbour(ty, self.way).unwrap_or(ty);
+        let content = self.message(&inside, target, span);
+        Some(any_of(self.tree, to.message_type()?.id, content))
+    }
+
+    /// A pair of a map from names of extensions to their configuration.
+    fn configure_pair(
+        &mut self,
+        configured: &Configured,
+        pair: &Entry,
+        from: Field<'t>,
+        to: Field<'t>,
+        new: &mut Message,
+    ) {
+        let tree = self.tree;
+        let Some(inside) = pair.value.as_message() else { return };
+        let name = inside.numbered(tree, 1).and_then(|it| it.value.as_str()).unwrap_or_default();
+        let extension = self.translator.steps.extension(name, &configured.kind);
+        let config = inside.numbered(tree, 2);
+        let known = extension.and_then(|it| Some((it, it.ty?)));
+        let parts = known.zip(config.and_then(|it| Some((it, it.value.as_message()?))));
+        let Some(((extension, ty), (config, content))) = parts else {
+            let text = format!("the type of the configuration of `{name}` is not known");
+            return self.lose(pair.span, from.full_name(), text);
+        };
+        let content = self.read_struct(ty, content, config.span);
+        let Some(entry) = to.message_type() else { return };
+        let (Some(key_field), Some(value_field)) = (entry.field_numbered(1), entry.field_numbered(2))
+        else {
+            return;
+        };
+        let Some(any) = self.pack(value_field, content, config.span) else { return };
+        let key = inside.numbered(tree, 1).cloned().unwrap_or_else(|| pair.clone());
+        let is_same = extension.name == name;
+        let mut made = Message::new(entry.id);
+        made.entries.push(Entry {
+            field: key_field.id,
+            value: Value::String(extension.name.clone().into()),
+            key: key.key,
+            span: if is_same { key.span } else { Span::default() },
+        });
+        made.entries.push(Entry {
+            field: value_field.id,
+            value: Value::Message(Box::new(any)),
+            key: config.key,
+            span: config.span,
+        });
+        self.change(pair.key, from.full_name(), to.full_name());
+        let value = Value::Message(Box::new(made));
+        new.entries.push(Entry { field: to.id, value, key: pair.key, span: pair.span });
+    }
+
+    /// Gives extensions in the keys of a map the names of the newer version.
+    fn rename_keys(&mut self, configured: &Configured, rest: &mut Message, to: Field<'t>) {
+        let tree = self.tree;
+        for entry in &mut rest.entries {
+            if tree.field(entry.field).number() != to.number() {
+                continue;
+            }
+            let Value::Message(pair) = &mut entry.value else { continue };
+            for key in pair.entries.iter_mut().filter(|it| tree.field(it.field).number() == 1) {
+                let name = key.value.as_str().unwrap_or_default().to_owned();
+                let extension = self.translator.steps.extension(&name, &configured.kind);
+                if let Some(extension) = extension.filter(|it| it.name != name) {
+                    self.changes.push(super::Change {
+                        span: key.span,
+                        old: name,
+                        new: extension.name.clone(),
+                    });
+                    key.value = Value::String(extension.name.clone().into());
+                    key.span = Span::default();
+                }
+            }
+        }
+    }
+
+    /// What a `google.protobuf.Struct` says, as a message.
+    fn read_struct(&mut self, ty: MessageId, value: &Message, span: Span) -> Message {
+        let node = of_struct(self.tree, value, span);
+        let reading = Codec::new(self.tree).read_json_node(ty, &node, Undeclared::Refuse);
+        let element = self.tree.message(ty).full_name();
+        for error in reading.errors {
+            let place = if error.span.is_empty() { span } else { error.span };
+            self.lose(place, element.clone(), error.message);
+        }
+        match self.structs_are_json {
+            true => reading.message,
+            false => message_without_places(reading.message),
+        }
+    }
+}
+
+/// A path as people read it.
+fn shown(path: &Path) -> String {
+    let names: Vec<&str> = path.segments.iter().map(|it| it.name.as_str()).collect();
+    names.join(".")
+}
+
+fn same_values<'m>(
+    one: impl Iterator<Item = &'m Entry>,
+    other: impl Iterator<Item = &'m Entry>,
+) -> bool {
+    let bare = |it: &Entry| without_places(it.clone()).value;
+    one.map(bare).eq(other.map(bare))
+}
+
+fn part_of<'v>(text: &'v str, cut: &Cut) -> Option<&'v str> {
+    let (first, second) = text.rsplit_once(cut.at.as_str())?;
+    Some(if cut.is_second { second } else { first })
+}
+
+/// A text as the number of a field.
+fn number_of(text: &str, field: Field<'_>) -> Option<Value> {
+    use abide_schema::{Scalar, Type};
+    let Type::Scalar(scalar) = field.ty() else { return None };
+    Some(match scalar {
+        Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => Value::I32(text.parse().ok()?),
+        Scalar::Uint32 | Scalar::Fixed32 => Value::U32(text.parse().ok()?),
+        Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64 => Value::I64(text.parse().ok()?),
+        Scalar::Uint64 | Scalar::Fixed64 => Value::U64(text.parse().ok()?),
+        _ => return None,
+    })
+}

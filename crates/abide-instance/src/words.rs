@@ -1,0 +1,45 @@
+//! Explains errors by what plain words of YAML mean: the same word is a text to one reader and a
+//! boolean to another.
+
+use abide_schema::value::{ReadError, ReadErrorKind};
+use abide_schema::{Scalar, Tree, Type};
+
+use crate::notation::Dialect;
+
+/// Says what to write where a plain word is no value of the type of its field.
+pub(crate) fn explain(tree: &Tree, text: &str, dialect: Dialect, errors: &mut [ReadError]) {
+    for error in errors.iter_mut().filter(|it| it.kind == ReadErrorKind::WrongType) {
+        let Some(Type::Scalar(scalar)) = error.field.map(|field| tree.field(field).ty()) else {
+            continue;
+        };
+        let Some(word) = text.get(error.span.range()).filter(|it| is_plain(it)) else { continue };
+        error.help = match scalar {
+            Scalar::String | Scalar::Bytes => Some(format!("{}; quote it: `\"{word}\"`", {
+                let reader = match dialect {
+                    Dialect::Envoy => "YAML 1.1, which Envoy reads,",
+                    Dialect::Protobuf => "YAML",
+                };
+                let meaning = if as_bool(word).is_some() { "boolean" } else { "number" };
+                format!("{reader} takes the word `{word}` for a {meaning}")
+            })),
+            Scalar::Bool => as_bool(word).map(|value| {
+                format!("only YAML 1.1 takes the word `{word}` for a boolean; write `{value}`")
+            }),
+            _ => None,
+        };
+    }
+}
+
+fn is_plain(word: &str) -> bool {
+    let is_part = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'+' | b'-' | b'.');
+    !word.is_empty() && word.len() < 40 && word.bytes().all(is_part)
+}
+
+/// What YAML 1.1 takes a word for.
+fn as_bool(word: &str) -> Option<bool> {
+    match &*word.to_ascii_lowercase() {
+        "y" | "yes" | "true" | "on" => Some(true),
+        "n" | "no" | "false" | "off" => Some(false),
+        _ => None,
+    }
+}

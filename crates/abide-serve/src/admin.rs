@@ -1,0 +1,146 @@
+//! The pages of the admin port. What changes something is POST only.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use serde_json::{Map, Value, json};
+
+use crate::fleet::{Client, Fleet};
+
+/// The pages.
+pub(crate) fn pages(fleet: Arc<Fleet>) -> Router {
+    Router::new()
+        .route("/ready", get(ready))
+        .route("/server_info", get(server_info))
+        .route("/clients", get(clients))
+        .route("/stats", get(stats))
+        .route("/stats/prometheus", get(prometheus))
+        .route("/config_dump", get(config_dump))
+        .route("/healthcheck/fail", post(fail))
+        .route("/healthcheck/ok", post(recover))
+        .with_state(fleet)
+}
+
+type Pages = State<Arc<Fleet>>;
+
+/// A value as JSON, with a line end for terminals.
+fn page(value: &Value) -> impl IntoResponse + use<> {
+    ([(CONTENT_TYPE, "application/json")], format!("{value:#}\n"))
+}
+
+async fn ready(State(fleet): Pages) -> impl IntoResponse {
+    let mut lines = fleet.hindrances();
+    let status = match fleet.is_ready() {
+        true => StatusCode::OK,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let head = match (fleet.is_ready(), lines.is_empty()) {
+        (true, true) => "LIVE",
+        (true, false) => "LIVE: what was served before, since the newest resources are refused",
+        (false, _) => "NOT READY",
+    };
+    lines.insert(0, head.to_owned());
+    (status, lines.join("\n") + "\n")
+}
+
+async fn server_info(State(fleet): Pages) -> impl IntoResponse {
+    let state = match (fleet.is_draining(), fleet.is_ready()) {
+        (true, _) => "DRAINING",
+        (false, true) => "LIVE",
+        (false, false) => "INITIALIZING",
+    };
+    page(&json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "state": state,
+        "uptime_current_epoch": format!("{}s", fleet.uptime().as_secs()),
+        "restart_epoch": 0,
+    }))
+}
+
+async fn clients(State(fleet): Pages) -> impl IntoResponse {
+    page(&fleet.clients().iter().map(client).collect())
+}
+
+fn client(client: &Client) -> Value {
+    let types = client.types.iter().map(|it| {
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Option<Value>| {
+            object.extend(value.map(|value| (key.to_owned(), value)));
+        };
+        put("acked", it.accepted.as_ref().map(|version| json!(**version)));
+        put("sent", it.sent.as_ref().map(|version| json!(**version)));
+        let refused = it.refused.as_ref();
+        put("nacked", refused.map(|it| json!({"version": *it.version, "message": it.message})));
+        let held = it.held_back.iter().map(|it| json!({"name": *it.name, "reason": it.reason}));
+        put("held_back", Some(held.collect()));
+        put("dropped", Some(json!([])));
+        (it.type_url.to_string(), Value::Object(object))
+    });
+    json!({
+        "node": client.node.id,
+        "cluster": client.node.cluster,
+        "user_agent": client.node.user_agent(),
+        "transport": client.transport,
+        "types": types.collect::<Map<_, _>>(),
+    })
+}
+
+/// Counters and gauges, by name.
+fn numbers(fleet: &Fleet) -> Vec<(&'static str, &'static str, u64)> {
+    let counters = fleet.counters.all().into_iter().map(|(name, value)| (name, "counter", value));
+    let mut all: Vec<_> = counters.collect();
+    let clients = fleet.clients();
+    let held_back = clients.iter().flat_map(|it| &it.types).map(|it| it.held_back.len() as u64);
+    all.push(("grpc.streams_active", "gauge", clients.len() as u64));
+    all.push(("resources.held_back", "gauge", held_back.sum()));
+    all.push(("server.live", "gauge", fleet.is_ready().into()));
+    all.push(("server.uptime", "gauge", fleet.uptime().as_secs()));
+    all.sort_unstable();
+    all
+}
+
+async fn stats(State(fleet): Pages) -> String {
+    numbers(&fleet).iter().map(|(name, _, value)| format!("{name}: {value}\n")).collect()
+}
+
+async fn prometheus(State(fleet): Pages) -> impl IntoResponse {
+    let lines = numbers(&fleet).into_iter().map(|(name, kind, value)| {
+        let name = format!("abide_serve_{}", name.replace('.', "_"));
+        format!("# TYPE {name} {kind}\n{name} {value}\n")
+    });
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], lines.collect::<String>())
+}
+
+async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
+    let served = fleet.watch().borrow().clone();
+    let audiences =
+        served.iter().flat_map(|served| served.audiences()).map(|(audience, snapshot)| {
+            let types = snapshot.types().map(|(url, collection)| {
+                let resources =
+                    collection.iter().map(|it| json!({"name": *it.name, "version": *it.version}));
+                let resources: Vec<Value> = resources.collect();
+                (
+                    url.to_string(),
+                    json!({"version": **collection.version(), "resources": resources}),
+                )
+            });
+            let types: Map<String, Value> = types.collect();
+            json!({"audience": audience.to_string(), "types": types})
+        });
+    page(&json!({"served": audiences.collect::<Vec<_>>(), "refused": fleet.hindrances()}))
+}
+
+async fn fail(State(fleet): Pages) -> &'static str {
+    fleet.set_draining(true);
+    "OK\n"
+}
+
+async fn recover(State(fleet): Pages) -> &'static str {
+    fleet.set_draining(false);
+    "OK\n"
+}

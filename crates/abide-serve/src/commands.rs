@@ -1,0 +1,62 @@
+//! The commands, one module each.
+
+mod check;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::args::{Args, Command, Inputs};
+use crate::bootstrap::bootstrap;
+use crate::judge::Judge;
+use crate::logs;
+use crate::restarter::restart;
+use crate::shutdown::{manage, shutdown};
+
+/// Runs a command.
+///
+/// # Errors
+/// Why it could not do its work, one phrase.
+pub(crate) fn run(args: Args) -> Result<ExitCode, String> {
+    match args.command {
+        Some(Command::Check(inputs)) => check::check(&inputs),
+        Some(Command::Bootstrap(args)) => {
+            logs::start("text");
+            Ok(bootstrap(&args))
+        }
+        Some(Command::Restarter(args)) => beside(restart(&args)),
+        Some(Command::ShutdownManager(args)) => beside(manage(&args)),
+        Some(Command::Shutdown(args)) => beside(shutdown(&args)),
+        None => serve::serve(args.serve),
+    }
+}
+
+/// Runs one of the commands that stand beside a server or a proxy: they wait, on one thread.
+fn beside(command: impl Future<Output = ExitCode>) -> Result<ExitCode, String> {
+    logs::start("text");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    Ok(runtime.block_on(command))
+}
+
+/// What resources are judged by, and what the operator should know about it.
+fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
+    let source = inputs.api.as_deref().unwrap_or(".");
+    let api = abide_cli::Api::read(source, &inputs.import_path)?;
+    let judge = Judge {
+        tree: api.tree,
+        policy: abide::Config::of_preset(abide::Preset::default()).policy,
+        static_clusters: inputs.static_cluster.iter().cloned().collect(),
+    };
+    Ok((judge, api.notes))
+}
+
+/// The folder of the resources.
+fn folder_of(inputs: &Inputs) -> PathBuf {
+    inputs.resources.clone().unwrap_or_else(|| ".".into())
+}
+
+/// Today, where this machine is.
+fn today() -> jiff::civil::Date {
+    jiff::Zoned::now().date()
+}

@@ -1,0 +1,30 @@
+//! `abide-serve check`: what a server would say, without serving.
+
+use std::process::ExitCode;
+
+use super::{folder_of, judge_of, today};
+use crate::args::Inputs;
+use crate::folder::Folder;
+use crate::logs::say;
+
+pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, String> {
+    let (judge, notes) = judge_of(inputs)?;
+    let listing = Folder::new(folder_of(inputs)).read()?;
+    for note in notes.iter().chain(&listing.notes) {
+        say(&format!("note: {note}"));
+    }
+    let verdict = judge.judge(today(), &listing.files);
+    for line in &verdict.warnings {
+        say(&format!("warning: {line}"));
+    }
+    for line in &verdict.errors {
+        say(&format!("error: {line}"));
+    }
+    let Some(served) = &verdict.served else { return Ok(ExitCode::FAILURE) };
+    for (audience, snapshot) in served.audiences() {
+        for (url, collection) in snapshot.types() {
+            say(&format!("{audience}: {} of {url}", collection.len()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,37 @@
+//! An xDS management server: reads resources, judges them, and hands them to clients.
+//!
+//! What is sent and when is decided in `abide_xds`; this crate has the sockets, the
+//! files and the clock.
+#![allow(clippy::disallowed_methods)] // This crate does I/O.
+
+mod admin;
+mod args;
+mod bootstrap;
+mod commands;
+mod duration;
+mod fleet;
+mod folder;
+mod follow;
+mod grpc;
+mod judge;
+mod logs;
+mod restarter;
+mod served;
+mod shutdown;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Runs the command line of this process and returns its exit status.
+pub fn main() -> ExitCode {
+    let args = args::Args::parse();
+    match commands::run(args) {
+        Ok(status) => status,
+        Err(message) => {
+            logs::say(&format!("error: {message}"));
+            ExitCode::from(2)
+        }
+    }
+}
