@@ -23,6 +23,7 @@ mod release;
 mod requirements;
 mod runtime;
 mod sets;
+mod shutdown;
 mod symbols;
 mod upgrade;
 mod validation;
@@ -60,6 +61,7 @@ const PARTS: &[&str] = &[
     "versions",
     "runtime",
     "instances",
+    "shutdown",
     "requirements",
 ];
 
@@ -98,6 +100,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= instances::run(&abide(place.abide.as_deref())?, show)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "instances") {
+        return Ok(agreed);
+    }
+    if wanted("shutdown") {
+        agreed &= shutdown::run()?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "shutdown") {
         return Ok(agreed);
     }
     let protoc = Protoc::find()?;

@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use clap::{Args as Group, Parser, Subcommand};
 
+use crate::bootstrap::BootstrapArgs;
+use crate::restarter::RestarterArgs;
+use crate::shutdown::{ManagerArgs, ShutdownArgs};
+
 /// Serve resources of an API to clients of several versions, over xDS.
 ///
 /// Resources are read from a folder, checked against the API, and handed out over gRPC. What does
@@ -29,6 +33,10 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Check the resources as a server would, and end: 0 if they would be served, else 1
     Check(Inputs),
+    Bootstrap(BootstrapArgs),
+    Restarter(RestarterArgs),
+    ShutdownManager(ManagerArgs),
+    Shutdown(ShutdownArgs),
 }
 
 /// What is served.

@@ -7,7 +7,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::args::{Args, Command, Inputs};
+use crate::bootstrap::bootstrap;
 use crate::judge::Judge;
+use crate::logs;
+use crate::restarter::restart;
+use crate::shutdown::{manage, shutdown};
 
 /// Runs a command.
 ///
@@ -16,8 +20,23 @@ use crate::judge::Judge;
 pub(crate) fn run(args: Args) -> Result<ExitCode, String> {
     match args.command {
         Some(Command::Check(inputs)) => check::check(&inputs),
+        Some(Command::Bootstrap(args)) => {
+            logs::start("text");
+            Ok(bootstrap(&args))
+        }
+        Some(Command::Restarter(args)) => beside(restart(&args)),
+        Some(Command::ShutdownManager(args)) => beside(manage(&args)),
+        Some(Command::Shutdown(args)) => beside(shutdown(&args)),
         None => serve::serve(args.serve),
     }
+}
+
+/// Runs one of the commands that stand beside a server or a proxy: they wait, on one thread.
+fn beside(command: impl Future<Output = ExitCode>) -> Result<ExitCode, String> {
+    logs::start("text");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    Ok(runtime.block_on(command))
 }
 
 /// What resources are judged by, and what the operator should know about it.

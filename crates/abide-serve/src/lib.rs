@@ -6,14 +6,18 @@
 
 mod admin;
 mod args;
+mod bootstrap;
 mod commands;
+mod duration;
 mod fleet;
 mod folder;
 mod follow;
 mod grpc;
 mod judge;
 mod logs;
+mod restarter;
 mod served;
+mod shutdown;
 mod wire;
 
 use std::process::ExitCode;

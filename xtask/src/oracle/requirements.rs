@@ -1,7 +1,7 @@
-//! Checks that every statement of the versioning policy (document 003) has a proof, and that the
-//! proof exists: a test that runs, the page of a rule, or a part of the oracle.
+//! Checks that every statement of a document has a proof, and that the proof exists: a test that
+//! runs, the page of a rule or of the book, or a part of the oracle.
 //!
-//! The table is `testdata/policy/statements.md`, which says how a proof is written.
+//! `testdata/policy/statements.md` says how a proof is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,44 +11,62 @@ use std::path::{Path, PathBuf};
 use crate::task::{Place, Result};
 use crate::tools::workspace;
 
-const TABLE: &str = "testdata/policy/statements.md";
+/// A document with numbered statements.
+struct Document {
+    /// What its numbers begin with.
+    prefix: &'static str,
+    /// The number of the last statement. The first is 1.
+    statements: u32,
+    /// The table of what proves them.
+    table: &'static str,
+}
+
+const DOCUMENTS: &[Document] = &[
+    Document { prefix: "003-", statements: 157, table: "testdata/policy/statements.md" },
+    Document { prefix: "004-", statements: 66, table: "testdata/policy/statements-004.md" },
+];
+
+/// The folder with the pages of the book.
+const BOOK: &str = "crates/abide-cli/book";
 
 /// The list of all requirements, in the folder beside the workspace.
 const INVENTORY: &str = "requirements.md";
 
-const DOCUMENT: &str = "003-";
-
-/// The number of the last statement. The first is 1.
-const STATEMENTS: u32 = 157;
-
-/// Prints the table; true if every statement has a proof or is open.
+/// Prints the tables; true if every statement has a proof or is open.
 pub(super) fn run(place: &Place, parts: &[&str]) -> Result<bool> {
     let workspace = workspace()?;
-    let text = fs::read_to_string(workspace.join(TABLE))?;
-    let rows = rows(&text);
-    for row in &rows {
-        println!("{row}");
-    }
-    let mut faults = faults(&rows, &Evidence::of(&workspace, parts)?);
+    let evidence = Evidence::of(&workspace, parts)?;
     let shared = place.shared.clone().unwrap_or(workspace.join("../shared"));
-    match fs::read_to_string(shared.join(INVENTORY)) {
-        Ok(inventory) => faults.extend(unknown(&rows, &inventory)),
-        Err(_) => println!(
+    let inventory = fs::read_to_string(shared.join(INVENTORY)).ok();
+    if inventory.is_none() {
+        println!(
             "SKIPPED: no `{}`: the numbers are compared with no inventory",
             shared.join(INVENTORY).display()
-        ),
+        );
     }
-    for fault in &faults {
-        println!("FAULT: {fault}");
+    let mut is_whole = true;
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(workspace.join(document.table))?;
+        let rows = rows(&text, document.prefix);
+        for row in &rows {
+            println!("{row}");
+        }
+        let mut faults = document.faults(&rows, &evidence);
+        faults.extend(inventory.iter().flat_map(|it| document.unknown(&rows, it)));
+        for fault in &faults {
+            println!("FAULT: {fault}");
+        }
+        let open = rows.iter().filter(|row| row.is(|it| matches!(it, Proof::Open(_)))).count();
+        println!(
+            "requirements: document {}: {} statements, {} proven, {open} open, {} faults",
+            document.prefix.trim_end_matches('-'),
+            rows.len(),
+            rows.iter().filter(|row| row.is_proven()).count(),
+            faults.len()
+        );
+        is_whole &= faults.is_empty();
     }
-    let open = rows.iter().filter(|row| row.is(|it| matches!(it, Proof::Open(_)))).count();
-    println!(
-        "requirements: {} statements, {} proven, {open} open, {} faults",
-        rows.len(),
-        rows.iter().filter(|row| row.is_proven()).count(),
-        faults.len()
-    );
-    Ok(faults.is_empty())
+    Ok(is_whole)
 }
 
 /// A statement, in our own words, and what proves it.
@@ -64,8 +82,9 @@ impl Row<'_> {
     }
 
     fn is_proven(&self) -> bool {
-        self.is(|it| matches!(it, Proof::Test(_) | Proof::Page(_) | Proof::Oracle(_)))
-            && !self.is(|it| matches!(it, Proof::Pending(_)))
+        self.is(|it| {
+            matches!(it, Proof::Test(_) | Proof::Page(_) | Proof::Chapter(_) | Proof::Oracle(_))
+        }) && !self.is(|it| matches!(it, Proof::Pending(_)))
     }
 }
 
@@ -83,6 +102,8 @@ enum Proof<'t> {
     Test(&'t str),
     /// The id of a rule: its page is compiled and run.
     Page(&'t str),
+    /// A page of the book, for what cannot be tested.
+    Chapter(&'t str),
     /// A part of `cargo xtask oracle`.
     Oracle(&'t str),
     /// Proven by what is not built yet.
@@ -107,6 +128,8 @@ impl<'t> Proof<'t> {
         let Some(quoted) = quoted else { return Self::Unreadable(text) };
         if let Some(id) = quoted.strip_prefix("rules/").and_then(|it| it.strip_suffix(".md")) {
             Self::Page(id)
+        } else if let Some(name) = quoted.strip_prefix("book ") {
+            Self::Chapter(name)
         } else if let Some(part) = quoted.strip_prefix("oracle ") {
             Self::Oracle(part)
         } else {
@@ -120,6 +143,7 @@ impl fmt::Display for Proof<'_> {
         match self {
             Self::Test(name) => write!(f, "{name}"),
             Self::Page(id) => write!(f, "rules/{id}.md"),
+            Self::Chapter(name) => write!(f, "book {name}"),
             Self::Oracle(part) => write!(f, "oracle {part}"),
             Self::Open(part) => write!(f, "open: {part}"),
             Self::Pending(words) => write!(f, "pending: {words}"),
@@ -128,12 +152,12 @@ impl fmt::Display for Proof<'_> {
     }
 }
 
-/// The rows of all tables in a text whose first cell is a number of the document.
-fn rows(text: &str) -> Vec<Row<'_>> {
+/// The rows of all tables in a text whose first cell is a number that begins with `prefix`.
+fn rows<'t>(text: &'t str, prefix: &str) -> Vec<Row<'t>> {
     text.lines()
         .filter_map(|line| {
             let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
-            let number = cells.next().filter(|it| it.starts_with(DOCUMENT))?;
+            let number = cells.next().filter(|it| it.starts_with(prefix))?;
             let words = cells.next().unwrap_or_default();
             // A pipe too many makes one proof of two cells, which nobody can read.
             let proofs = cells.next().map(|it| it.split(", ").map(Proof::read).collect());
@@ -147,6 +171,8 @@ fn rows(text: &str) -> Vec<Row<'_>> {
 struct Evidence<'p> {
     /// The tests that run, and the number of those with this name.
     tests: BTreeMap<String, usize>,
+    /// The pages of the book.
+    chapters: BTreeSet<String>,
     parts: &'p [&'p str],
 }
 
@@ -164,7 +190,11 @@ impl<'p> Evidence<'p> {
                 }
             }
         }
-        Ok(Self { tests, parts })
+        let mut chapters = BTreeSet::new();
+        for entry in fs::read_dir(workspace.join(BOOK))? {
+            chapters.insert(entry?.file_name().to_string_lossy().into_owned());
+        }
+        Ok(Self { tests, chapters, parts })
     }
 
     /// Why something is no proof.
@@ -178,6 +208,9 @@ impl<'p> Evidence<'p> {
             Proof::Page(id) => {
                 abide::find_rule(id).is_none().then(|| format!("there is no rule `{id}`"))
             }
+            Proof::Chapter(name) => {
+                (!self.chapters.contains(*name)).then(|| format!("the book has no page `{name}`"))
+            }
             Proof::Oracle(part) => {
                 (!self.parts.contains(part)).then(|| format!("the oracle has no part `{part}`"))
             }
@@ -188,39 +221,41 @@ impl<'p> Evidence<'p> {
     }
 }
 
-/// What is wrong with the table.
-fn faults(rows: &[Row<'_>], evidence: &Evidence<'_>) -> Vec<String> {
-    let mut faults = Vec::new();
-    let mut seen = BTreeSet::new();
-    for row in rows {
-        if !seen.insert(row.number) {
-            faults.push(format!("{}: is there twice", row.number));
+impl Document {
+    /// What is wrong with its table.
+    fn faults(&self, rows: &[Row<'_>], evidence: &Evidence<'_>) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut seen = BTreeSet::new();
+        for row in rows {
+            if !seen.insert(row.number) {
+                faults.push(format!("{}: is there twice", row.number));
+            }
+            if row.words.is_empty() {
+                faults.push(format!("{}: has no words", row.number));
+            }
+            if row.proofs.is_empty() {
+                faults.push(format!("{}: has no proof", row.number));
+            }
+            let bad = row.proofs.iter().filter_map(|proof| evidence.fault(proof));
+            faults.extend(bad.map(|fault| format!("{}: {fault}", row.number)));
         }
-        if row.words.is_empty() {
-            faults.push(format!("{}: has no words", row.number));
-        }
-        if row.proofs.is_empty() {
-            faults.push(format!("{}: has no proof", row.number));
-        }
-        let bad = row.proofs.iter().filter_map(|proof| evidence.fault(proof));
-        faults.extend(bad.map(|fault| format!("{}: {fault}", row.number)));
+        let number = |it| format!("{}{it:03}", self.prefix);
+        let numbers: BTreeSet<String> = (1..=self.statements).map(number).collect();
+        let missing = numbers.iter().filter(|it| !seen.contains(it.as_str()));
+        faults.extend(missing.map(|number| format!("{number}: is missing")));
+        let unknown = seen.iter().filter(|it| !numbers.contains(**it));
+        faults.extend(unknown.map(|number| format!("{number}: there is no such statement")));
+        faults
     }
-    let numbers: BTreeSet<String> =
-        (1..=STATEMENTS).map(|it| format!("{DOCUMENT}{it:03}")).collect();
-    let missing = numbers.iter().filter(|it| !seen.contains(it.as_str()));
-    faults.extend(missing.map(|number| format!("{number}: is missing")));
-    let unknown = seen.iter().filter(|it| !numbers.contains(**it));
-    faults.extend(unknown.map(|number| format!("{number}: there is no such statement")));
-    faults
-}
 
-/// The numbers that only one of the table and the inventory has.
-fn unknown<'t>(table: &[Row<'t>], inventory: &'t str) -> Vec<String> {
-    let numbers = |rows: &[Row<'t>]| rows.iter().map(|row| row.number).collect::<BTreeSet<_>>();
-    let (ours, listed) = (numbers(table), numbers(&rows(inventory)));
-    let lost = listed.difference(&ours).map(|it| format!("{it}: only the inventory has it"));
-    let added = ours.difference(&listed).map(|it| format!("{it}: the inventory lacks it"));
-    lost.chain(added).collect()
+    /// The numbers that only one of its table and the inventory has.
+    fn unknown<'t>(&self, table: &[Row<'t>], inventory: &'t str) -> Vec<String> {
+        let numbers = |rows: &[Row<'t>]| rows.iter().map(|row| row.number).collect::<BTreeSet<_>>();
+        let (ours, listed) = (numbers(table), numbers(&rows(inventory, self.prefix)));
+        let lost = listed.difference(&ours).map(|it| format!("{it}: only the inventory has it"));
+        let added = ours.difference(&listed).map(|it| format!("{it}: the inventory lacks it"));
+        lost.chain(added).collect()
+    }
 }
 
 /// The source files of a crate that are compiled: those that a `mod` leads to.
@@ -268,7 +303,7 @@ fn tests_in(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut is_test, mut is_ignored) = (false, false);
     for line in text.lines().map(str::trim) {
-        is_test |= line == "#[test]";
+        is_test |= line == "#[test]" || line.starts_with("#[tokio::test");
         is_ignored |= line.starts_with("#[ignore");
         let Some((_, rest)) = line.split_once("fn ") else { continue };
         if is_test && !is_ignored {
@@ -288,9 +323,12 @@ mod tests {
     #[test]
     fn every_statement_has_a_proof_that_exists() {
         let workspace = workspace().unwrap();
-        let text = fs::read_to_string(workspace.join(TABLE)).unwrap();
         let evidence = Evidence::of(&workspace, PARTS).unwrap();
-        assert_eq!(faults(&rows(&text), &evidence), Vec::<String>::new());
+        for document in DOCUMENTS {
+            let text = fs::read_to_string(workspace.join(document.table)).unwrap();
+            let rows = rows(&text, document.prefix);
+            assert_eq!(document.faults(&rows, &evidence), Vec::<String>::new());
+        }
     }
 
     #[test]
@@ -298,10 +336,12 @@ mod tests {
         let source =
             "#[test]\nfn kept() {}\n#[test]\n#[ignore = \"slow\"]\nfn ignored() {}\nfn lost() {}\n";
         let tests = tests_in(source).into_iter().map(|it| (it.to_owned(), 1)).collect();
-        let evidence = Evidence { tests, parts: PARTS };
+        let chapters = BTreeSet::from(["adopting.md".to_owned()]);
+        let evidence = Evidence { tests, chapters, parts: PARTS };
+        let document = &DOCUMENTS[0];
         let said = |proof: &str| {
             let text = format!("| 003-001 | words | {proof} |\n");
-            let mut faults = faults(&rows(&text), &evidence);
+            let mut faults = document.faults(&rows(&text, document.prefix), &evidence);
             faults.retain(|it| !it.ends_with("is missing"));
             faults.concat()
         };
@@ -311,14 +351,17 @@ mod tests {
         assert_eq!(said("`ignored`"), "003-001: no test `ignored` runs");
         assert_eq!(said("`rules/none.md`"), "003-001: there is no rule `none`");
         assert_eq!(said("`oracle none`"), "003-001: the oracle has no part `none`");
+        assert_eq!(said("`book adopting.md`"), "");
+        assert_eq!(said("`book none.md`"), "003-001: the book has no page `none.md`");
         assert_eq!(said("open: later"), "003-001: `open: later` is no proof");
         assert_eq!(said("pending: soon"), "003-001: is not proven yet: soon");
         assert_eq!(said("kept"), "003-001: `kept` is no proof");
         assert_eq!(said("`kept` | more"), "003-001: has no proof");
-        let twice = rows("| 003-001 | a | `kept` |\n| 003-001 | b | `kept` |\n");
-        let faults = faults(&twice, &evidence);
+        let text = "| 003-001 | a | `kept` |\n| 003-001 | b | `kept` |\n";
+        let twice = rows(text, document.prefix);
+        let faults = document.faults(&twice, &evidence);
         assert!(faults.contains(&"003-001: is there twice".to_owned()), "{faults:?}");
         assert!(faults.contains(&"003-157: is missing".to_owned()), "{faults:?}");
-        assert_eq!(unknown(&twice, "| 003-002 | x | y | z |\n").len(), 2);
+        assert_eq!(document.unknown(&twice, "| 003-002 | x | y | z |\n").len(), 2);
     }
 }

@@ -1,0 +1,202 @@
+//! `abide-serve bootstrap`: the file that an Envoy starts with, to get all else over xDS.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+use tracing::error;
+
+/// The cluster that the proxy finds the management server in.
+const SERVER: &str = "abide-serve";
+
+/// The cluster of the proxy's own admin port.
+const ADMIN: &str = "admin";
+
+/// Write the file that an Envoy starts with
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  abide-serve bootstrap /config/envoy.json --xds-address abide --xds-port 18000
+  abide-serve bootstrap /config/envoy.json --xds-address abide --xds-port 18000 \\
+    --envoy-cafile /ca/ca.crt --envoy-cert-file /certs/tls.crt --envoy-key-file /certs/tls.key
+
+The proxy gets clusters and listeners over one aggregated stream. Name it when you start it:
+  envoy -c /config/envoy.json --service-cluster edge --service-node $POD_NAME")]
+pub(crate) struct BootstrapArgs {
+    /// The file to write
+    file: PathBuf,
+
+    /// The host of the management server
+    #[arg(long, value_name = "HOST")]
+    xds_address: String,
+
+    /// The port of the management server
+    #[arg(long, value_name = "PORT")]
+    xds_port: u16,
+
+    /// Who signs the certificate of the management server; the connection is then encrypted
+    #[arg(long, value_name = "FILE", requires_all = ["envoy_cert_file", "envoy_key_file"])]
+    envoy_cafile: Option<PathBuf>,
+
+    /// The certificate of the proxy
+    #[arg(long, value_name = "FILE", requires = "envoy_cafile")]
+    envoy_cert_file: Option<PathBuf>,
+
+    /// The key of that certificate
+    #[arg(long, value_name = "FILE", requires = "envoy_cafile")]
+    envoy_key_file: Option<PathBuf>,
+
+    /// The admin port of the proxy, which only its own host can reach
+    #[arg(long, value_name = "PORT", default_value_t = 9001)]
+    admin_port: u16,
+
+    /// The port for /ready and /stats, which probes and Prometheus can reach
+    #[arg(long, value_name = "PORT", default_value_t = 8002)]
+    stats_port: u16,
+
+    /// Ask for what changed instead of the state of the world
+    #[arg(long)]
+    delta: bool,
+}
+
+pub(crate) fn bootstrap(args: &BootstrapArgs) -> ExitCode {
+    match write(&args.file, &text(args)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error!(context = "bootstrap", "cannot write `{}`: {error}", args.file.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Writes the whole file or nothing: a proxy that restarts meanwhile reads the old one.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = fs::File::create(&beside)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // What is left of it helps nobody; the error that counts is the first one.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+fn text(args: &BootstrapArgs) -> String {
+    let source = json!({ "ads": {}, "resource_api_version": "V3" });
+    let api = if args.delta { "DELTA_GRPC" } else { "GRPC" };
+    let bootstrap = json!({
+        "admin": { "address": address("127.0.0.1", args.admin_port) },
+        "dynamic_resources": {
+            "ads_config": {
+                "api_type": api,
+                "transport_api_version": "V3",
+                "grpc_services": [{ "envoy_grpc": { "cluster_name": SERVER } }],
+                "set_node_on_first_message_only": true,
+            },
+            "cds_config": source,
+            "lds_config": source,
+        },
+        "static_resources": {
+            "clusters": [server(args), cluster(ADMIN, "STATIC", "127.0.0.1", args.admin_port)],
+            "listeners": [stats(args.stats_port)],
+        },
+    });
+    format!("{bootstrap:#}\n")
+}
+
+/// The cluster of the management server.
+fn server(args: &BootstrapArgs) -> Value {
+    let mut cluster = cluster(SERVER, "STRICT_DNS", &args.xds_address, args.xds_port);
+    cluster["typed_extension_protocol_options"] = json!({
+        "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+            "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+            // A server that is gone without a word is noticed, and another one is asked.
+            "explicit_http_config": { "http2_protocol_options": {
+                "connection_keepalive": { "interval": "30s", "timeout": "5s" },
+            }},
+        },
+    });
+    if let (Some(authority), Some(certificate), Some(key)) =
+        (&args.envoy_cafile, &args.envoy_cert_file, &args.envoy_key_file)
+    {
+        let is_ip = args.xds_address.parse::<IpAddr>().is_ok();
+        let (kind, name) = (if is_ip { "IP_ADDRESS" } else { "DNS" }, &args.xds_address);
+        cluster["transport_socket"] = json!({
+            "name": "envoy.transport_sockets.tls",
+            "typed_config": {
+                "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+                "sni": args.xds_address,
+                "common_tls_context": {
+                    "alpn_protocols": ["h2"],
+                    "tls_certificates": [{
+                        "certificate_chain": { "filename": certificate },
+                        "private_key": { "filename": key },
+                    }],
+                    "validation_context": {
+                        "trusted_ca": { "filename": authority },
+                        // Not every server that the authority vouches for is this one.
+                        "match_typed_subject_alt_names": [
+                            { "san_type": kind, "matcher": { "exact": name } },
+                        ],
+                    },
+                },
+            },
+        });
+    }
+    cluster
+}
+
+fn cluster(name: &str, kind: &str, host: &str, port: u16) -> Value {
+    json!({
+        "name": name,
+        "type": kind,
+        "connect_timeout": "5s",
+        "load_assignment": {
+            "cluster_name": name,
+            "endpoints": [{ "lb_endpoints": [{ "endpoint": { "address": address(host, port) } }] }],
+        },
+    })
+}
+
+/// A listener that shows of the admin port what changes nothing.
+fn stats(port: u16) -> Value {
+    let manager = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+    let router = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
+    let shown = |matched: Value| json!({ "match": matched, "route": { "cluster": ADMIN } });
+    json!({
+        "name": "stats",
+        "address": address("0.0.0.0", port),
+        "filter_chains": [{ "filters": [{
+            "name": "envoy.filters.network.http_connection_manager",
+            "typed_config": {
+                "@type": manager,
+                // Its connections are no client's: `shutdown` does not wait for them.
+                "stat_prefix": "stats",
+                "route_config": { "virtual_hosts": [{
+                    "name": "stats",
+                    "domains": ["*"],
+                    "routes": [
+                        shown(json!({ "path": "/ready" })),
+                        shown(json!({ "path": "/stats" })),
+                        shown(json!({ "path": "/stats/prometheus" })),
+                    ],
+                }]},
+                "http_filters": [{
+                    "name": "envoy.filters.http.router",
+                    "typed_config": { "@type": router },
+                }],
+            },
+        }]}],
+    })
+}
+
+fn address(host: &str, port: u16) -> Value {
+    json!({ "socket_address": { "address": host, "port_value": port } })
+}

@@ -1,0 +1,191 @@
+//! What a proxy is asked on its admin port.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::exposition::{Malformed, Sum};
+
+/// How long an answer may take, until its end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The gauge of open connections, and the label that tells listeners apart.
+const ACTIVE: &str = "envoy_http_downstream_cx_active";
+const LISTENER: &str = "envoy_http_conn_manager_prefix";
+
+/// A proxy that is taken out of service. A test has one that only pretends.
+pub(super) trait Proxy {
+    /// Makes its health checks fail, so that nobody sends it new connections.
+    async fn fail_health_checks(&self) -> Result<(), ProxyError>;
+    /// How many connections clients have open.
+    async fn open_connections(&self) -> Result<u64, ProxyError>;
+}
+
+/// The admin port of a real one.
+#[derive(Clone, Debug)]
+pub(super) struct AdminPort {
+    /// `HOST:PORT`.
+    address: String,
+    /// The values of `stat_prefix` of the listeners that count.
+    listeners: Vec<String>,
+}
+
+/// Why the proxy did not answer as it should.
+#[derive(Debug)]
+pub(super) enum ProxyError {
+    /// It could not be asked.
+    Transport { doing: &'static str, reason: String },
+    /// It answered, with another status than 200.
+    Status { url: String, status: StatusCode },
+    /// Its metrics are no metrics.
+    Malformed(Malformed),
+    /// Its metrics lack that of open connections, which says nothing about their number.
+    NoMetric { listeners: Vec<String> },
+}
+
+impl fmt::Display for ProxyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProxyError::Transport { doing, reason } => write!(f, "{doing} failed: {reason}"),
+            ProxyError::Status { url, status } => write!(f, "`{url}` answered {status}"),
+            ProxyError::Malformed(malformed) => malformed.fmt(f),
+            ProxyError::NoMetric { listeners } => write!(
+                f,
+                "the metrics have no `{ACTIVE}` with `{LISTENER}` of `{}`: name the `stat_prefix` \
+                 of the HTTP listeners with `--listener`",
+                listeners.join("`, `")
+            ),
+        }
+    }
+}
+
+impl AdminPort {
+    pub(super) fn new(host: &str, port: u16, listeners: &[String]) -> AdminPort {
+        // An address of IPv6 is written in brackets before a port.
+        let host = match host.contains(':') && !host.starts_with('[') {
+            true => format!("[{host}]"),
+            false => host.to_owned(),
+        };
+        AdminPort { address: format!("{host}:{port}"), listeners: listeners.to_vec() }
+    }
+
+    /// Makes its health checks pass again.
+    pub(super) async fn pass_health_checks(&self) -> Result<(), ProxyError> {
+        let doing = "creating healthcheck ok POST request";
+        self.ask(Method::POST, "/healthcheck/ok", doing, async |_| Ok(())).await
+    }
+
+    /// Whether its health checks were made to fail.
+    pub(super) async fn is_draining(&self) -> Result<bool, ProxyError> {
+        let doing = "reading the state of the proxy";
+        let asked = async {
+            let (_, mut response) = self.send(Method::GET, "/ready", doing).await?;
+            // The answers that are known are a word each; the status of one that drains is 503.
+            let mut word = Vec::new();
+            while let Some(bytes) = next(&mut response, doing).await? {
+                word.extend_from_slice(&bytes);
+                if word.len() > 64 {
+                    break;
+                }
+            }
+            Ok(word.trim_ascii() == b"DRAINING")
+        };
+        in_time(doing, asked).await
+    }
+
+    async fn ask<T>(
+        &self,
+        method: Method,
+        path: &'static str,
+        doing: &'static str,
+        read: impl AsyncFnOnce(Response<Incoming>) -> Result<T, ProxyError>,
+    ) -> Result<T, ProxyError> {
+        let asked = async {
+            let (url, response) = self.send(method, path, doing).await?;
+            match response.status() {
+                StatusCode::OK => read(response).await,
+                status => Err(ProxyError::Status { url, status }),
+            }
+        };
+        in_time(doing, asked).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &'static str,
+        doing: &'static str,
+    ) -> Result<(String, Response<Incoming>), ProxyError> {
+        let failed = |error: &dyn fmt::Display| transport(doing, error);
+        let url = format!("http://{}{path}", self.address);
+        let stream = TcpStream::connect(&self.address).await;
+        let stream = stream.map_err(|error| failed(&format!("{url}: {error}")))?;
+        let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+        let (mut sender, connection) = handshake.map_err(|error| failed(&error))?;
+        // It ends with the request: `Connection: close`.
+        tokio::spawn(connection);
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(hyper::header::HOST, &self.address)
+            .header(hyper::header::CONNECTION, "close")
+            .body(Empty::<Bytes>::new())
+            .map_err(|error| failed(&error))?;
+        let response = sender.send_request(request).await.map_err(|error| failed(&error))?;
+        Ok((url, response))
+    }
+}
+
+impl Proxy for AdminPort {
+    async fn fail_health_checks(&self) -> Result<(), ProxyError> {
+        let doing = "creating healthcheck fail POST request";
+        self.ask(Method::POST, "/healthcheck/fail", doing, async |_| Ok(())).await
+    }
+
+    async fn open_connections(&self) -> Result<u64, ProxyError> {
+        let doing = "reading the metrics";
+        self.ask(Method::GET, "/stats/prometheus", doing, async |mut response| {
+            let mut sum = Sum::of(ACTIVE, LISTENER, &self.listeners);
+            while let Some(bytes) = next(&mut response, doing).await? {
+                sum.push(&bytes).map_err(ProxyError::Malformed)?;
+            }
+            let sum = sum.finish().map_err(ProxyError::Malformed)?;
+            sum.ok_or_else(|| ProxyError::NoMetric { listeners: self.listeners.clone() })
+        })
+        .await
+    }
+}
+
+/// An answer, or an error when it takes too long.
+async fn in_time<T>(
+    doing: &'static str,
+    asked: impl Future<Output = Result<T, ProxyError>>,
+) -> Result<T, ProxyError> {
+    let late = |_| transport(doing, &format_args!("no answer in {PATIENCE:?}"));
+    timeout(PATIENCE, asked).await.map_err(late)?
+}
+
+/// The next bytes of a body.
+async fn next(
+    response: &mut Response<Incoming>,
+    doing: &'static str,
+) -> Result<Option<Bytes>, ProxyError> {
+    while let Some(frame) = response.frame().await {
+        let frame = frame.map_err(|error| transport(doing, &error))?;
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+fn transport(doing: &'static str, error: &dyn fmt::Display) -> ProxyError {
+    ProxyError::Transport { doing, reason: error.to_string() }
+}

@@ -1,0 +1,419 @@
+//! `abide-serve shutdown-manager` and `abide-serve shutdown`, run as a pod runs them, beside a
+//! proxy that pretends.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_abide-serve");
+
+/// An admin port. It answers each request from a list, the last answer of a path for ever, and
+/// notes what it was asked.
+struct Admin {
+    port: u16,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+type Answers = Vec<(&'static str, Vec<(u16, String)>)>;
+
+impl Admin {
+    fn start(answers: Answers) -> Admin {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&asked);
+        // It ends with the test.
+        thread::spawn(move || {
+            let mut answers = answers;
+            for stream in listener.incoming() {
+                answer(stream.unwrap(), &mut answers, &noted);
+            }
+        });
+        Admin { port, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    fn shutdown(&self, ready: &Path, more: &[&str]) -> Output {
+        let mut command = Command::new(BINARY);
+        command.args(["shutdown", "--admin-address", "127.0.0.1", "--admin-port"]);
+        command.arg(self.port.to_string()).arg("--ready-file").arg(ready);
+        command.args(["--check-delay", "0s", "--check-interval", "20ms"]).args(more);
+        command.output().unwrap()
+    }
+}
+
+fn answer(stream: TcpStream, answers: &mut Answers, noted: &Mutex<Vec<String>>) {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).unwrap();
+        if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        if header.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let request = line.trim().trim_end_matches(" HTTP/1.1").to_owned();
+    noted.lock().unwrap().push(format!("{request}{}", String::from_utf8(body).unwrap()));
+    let found = answers.iter_mut().find(|(asked, _)| *asked == request);
+    let (status, body) = match found {
+        None => (405, "no".to_owned()),
+        Some((_, left)) if left.len() > 1 => left.remove(0),
+        Some((_, left)) => left[0].clone(),
+    };
+    let length = body.len();
+    let text = format!("HTTP/1.1 {status} x\r\ncontent-length: {length}\r\n\r\n{body}");
+    reader.get_mut().write_all(text.as_bytes()).unwrap();
+}
+
+fn open(count: u32) -> (u16, String) {
+    let name = "envoy_http_downstream_cx_active{envoy_http_conn_manager_prefix=";
+    (200, format!("{name}\"admin\"}} 1\n{name}\"ingress_http\"}} {count}\n"))
+}
+
+fn ok() -> Vec<(u16, String)> {
+    vec![(200, "OK\n".to_owned())]
+}
+
+const FAIL: &str = "POST /healthcheck/fail";
+const COUNT: &str = "GET /stats/prometheus";
+
+fn ready_in(folder: &TempDir) -> std::path::PathBuf {
+    folder.path().join("ok")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn s004_006_034_035_036_the_sequence_of_the_document() {
+    let folder = TempDir::new().unwrap();
+    let counts = vec![open(5), open(3), open(0)];
+    let admin = Admin::start(vec![(FAIL, ok()), (COUNT, counts)]);
+    let output = admin.shutdown(&ready_in(&folder), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(ready_in(&folder).exists());
+    assert_eq!(admin.asked(), [FAIL, COUNT, COUNT, COUNT]);
+}
+
+#[test]
+fn s004_062_063_065_what_the_proxy_answers_instead_is_said() {
+    let folder = TempDir::new().unwrap();
+    let wrong = vec![
+        (503, String::new()),
+        (200, "!!!\n".to_owned()),
+        (200, "other 1\n".to_owned()),
+        open(0),
+    ];
+    let admin = Admin::start(vec![(FAIL, vec![(500, String::new())]), (COUNT, wrong)]);
+    let output = admin.shutdown(&ready_in(&folder), &[]);
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let url = format!("`http://127.0.0.1:{}", admin.port);
+    for text in [
+        format!("{url}/healthcheck/fail` answered 500"),
+        "health checks of the proxy go on".to_owned(),
+        format!("{url}/stats/prometheus` answered 503"),
+        "line 1 of the metrics is malformed".to_owned(),
+        "the metrics have no `envoy_http_downstream_cx_active`".to_owned(),
+    ] {
+        assert!(said.contains(&text), "{text}\n{said}");
+    }
+    assert_eq!(admin.asked(), [[FAIL; 4], [COUNT; 4]].concat());
+}
+
+#[test]
+fn s004_061_a_proxy_that_is_gone_is_said_and_the_wait_ends_when_told() {
+    let folder = TempDir::new().unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let admin = Admin { port, asked: Arc::default() };
+    let output = admin.shutdown(&ready_in(&folder), &["--max-wait", "300ms"]);
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("creating healthcheck fail POST request failed: "), "{said}");
+    assert!(said.contains("an unknown number of connections are open"), "{said}");
+    assert!(ready_in(&folder).exists(), "the proxy is not held up for ever");
+}
+
+#[test]
+fn s004_059_a_ready_file_that_cannot_be_made_is_a_failure() {
+    let folder = TempDir::new().unwrap();
+    let admin = Admin::start(vec![(FAIL, ok()), (COUNT, vec![open(0)])]);
+    let output = admin.shutdown(&folder.path().join("no").join("ok"), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("cannot make the ready file"), "{}", said(&output));
+}
+
+/// A manager that is running; ended with the test.
+struct Manager {
+    child: Child,
+    port: u16,
+    log: Arc<Mutex<String>>,
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Manager {
+    fn start(ready: &Path, more: &[&str]) -> Manager {
+        let mut command = Command::new(BINARY);
+        command.args(["shutdown-manager", "--serve-port", "0", "--bind", "127.0.0.1"]);
+        command.args(["--check-interval", "20ms", "--ready-file"]).arg(ready).args(more);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let log = Arc::new(Mutex::new(String::new()));
+        let port = loop {
+            let line = lines.next().expect("it says where it listens").unwrap();
+            let plain: String = line.chars().filter(|it| !it.is_control()).collect();
+            log.lock().unwrap().push_str(&format!("{plain}\n"));
+            if let Some((_, rest)) = plain.split_once("127.0.0.1:") {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                break digits.parse().unwrap();
+            }
+        };
+        let kept = Arc::clone(&log);
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                kept.lock().unwrap().push_str(&format!("{line}\n"));
+            }
+        });
+        Manager { child, port, log }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(("127.0.0.1", self.port)).unwrap()
+    }
+
+    fn ask(&self, request: &str) -> (u16, String) {
+        let mut stream = self.connect();
+        write!(stream, "{request} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    /// Waits until its log has this text.
+    fn says(&self, text: &str) {
+        let begin = Instant::now();
+        while !self.log.lock().unwrap().contains(text) {
+            let log = self.log.lock().unwrap().clone();
+            assert!(begin.elapsed() < Duration::from_secs(20), "{text}\n{log}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+}
+
+#[test]
+fn s004_010_011_017_040_what_it_answers() {
+    let folder = TempDir::new().unwrap();
+    let manager = Manager::start(&ready_in(&folder), &[]);
+    assert_eq!(manager.ask("GET /healthz"), (200, "OK".to_owned()));
+    assert_eq!(manager.ask("GET /other").0, 404);
+    assert_eq!(manager.ask("POST /shutdown").0, 405);
+}
+
+#[test]
+fn s004_014_032_043_044_shutdown_is_answered_when_the_file_is_there() {
+    let folder = TempDir::new().unwrap();
+    let manager = Manager::start(&ready_in(&folder), &[]);
+    let mut stream = manager.connect();
+    write!(stream, "GET /shutdown HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").unwrap();
+    manager.says("is not there yet");
+    stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    assert!(stream.read(&mut [0; 1]).is_err(), "it was answered too early");
+    std::fs::write(ready_in(&folder), "").unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 200") && text.ends_with("\r\n\r\nOK"), "{text}");
+}
+
+#[test]
+fn s004_045_a_file_that_cannot_be_looked_at_is_said_and_tried_again() {
+    let folder = TempDir::new().unwrap();
+    let between = folder.path().join("volume");
+    let ready = between.join("ok");
+    let manager = Manager::start(&ready, &[]);
+    // A loop of links: nobody can look through it, whatever his rights are.
+    std::os::unix::fs::symlink(&between, &between).unwrap();
+    let asking = thread::scope(|scope| {
+        let asked = scope.spawn(|| manager.ask("GET /shutdown"));
+        manager.says("cannot look at");
+        std::fs::remove_file(&between).unwrap();
+        std::fs::create_dir(&between).unwrap();
+        std::fs::write(&ready, "").unwrap();
+        asked.join().unwrap()
+    });
+    assert_eq!(asking, (200, "OK".to_owned()));
+}
+
+#[test]
+fn s004_046_a_client_that_goes_away_is_forgotten() {
+    let folder = TempDir::new().unwrap();
+    let manager = Manager::start(&ready_in(&folder), &[]);
+    let mut stream = manager.connect();
+    write!(stream, "GET /shutdown HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+    manager.says("is not there yet");
+    drop(stream);
+    manager.says("the client no longer waits for /shutdown");
+    assert_eq!(manager.ask("GET /healthz").0, 200);
+}
+
+#[test]
+fn s004_039_041_it_says_when_it_starts_and_stops_and_fails_when_it_cannot() {
+    let folder = TempDir::new().unwrap();
+    let mut manager = Manager::start(&ready_in(&folder), &[]);
+    let port = manager.port.to_string();
+    let args = ["shutdown-manager", "--bind", "127.0.0.1", "--serve-port", &port, "--ready-file"];
+    let ready = ready_in(&folder);
+    let second = Command::new(BINARY).args(args).arg(&ready).output().unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    assert!(said(&second).contains(&format!("cannot listen on 127.0.0.1:{port}")));
+    // A request that waits does not hold it up.
+    let mut stream = manager.connect();
+    write!(stream, "GET /shutdown HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+    manager.says("is not there yet");
+    manager.signal("TERM");
+    assert_eq!(manager.child.wait().unwrap().code(), Some(0));
+    manager.says("shutdown-manager");
+    manager.says("started envoy shutdown manager");
+    manager.says("stopped envoy shutdown manager");
+}
+
+#[test]
+fn s004_047_an_answer_that_nobody_takes_is_logged() {
+    let folder = TempDir::new().unwrap();
+    let manager = Manager::start(&ready_in(&folder), &[]);
+    // Half a request is none, and the client is told so; what it sent next nobody reads.
+    let mut stream = manager.connect();
+    stream.write_all(b"GET /healthz HTTP/9.9\r\n\r\n").unwrap();
+    manager.says("cannot answer: ");
+    assert_eq!(manager.ask("GET /healthz").0, 200);
+}
+
+#[test]
+fn s004_016_both_commands_end_when_they_are_told_to() {
+    let folder = TempDir::new().unwrap();
+    let mut manager = Manager::start(&ready_in(&folder), &[]);
+    let admin = Admin::start(vec![(FAIL, ok()), (COUNT, vec![open(1)])]);
+    let mut command = Command::new(BINARY);
+    command.args(["shutdown", "--admin-address", "127.0.0.1", "--check-delay", "0s"]);
+    command.args(["--admin-port", &admin.port.to_string(), "--ready-file"]);
+    command.arg(ready_in(&folder)).stderr(Stdio::null());
+    let mut command = command.spawn().unwrap();
+    while !admin.asked().contains(&COUNT.to_owned()) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let begin = Instant::now();
+    for pid in [command.id(), manager.child.id()] {
+        let pid = pid.to_string();
+        assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
+    }
+    assert!(!command.wait().unwrap().success());
+    assert_eq!(manager.child.wait().unwrap().code(), Some(0));
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(!ready_in(&folder).exists(), "connections are open");
+}
+
+#[test]
+fn a_ready_file_of_an_earlier_run_is_removed() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(ready_in(&folder), "").unwrap();
+    let manager = Manager::start(&ready_in(&folder), &[]);
+    assert!(!ready_in(&folder).exists());
+    manager.says("of an earlier run");
+    // What cannot be removed would end the proxy at once.
+    drop(manager);
+    std::fs::create_dir(ready_in(&folder)).unwrap();
+    let args = ["shutdown-manager", "--bind", "127.0.0.1", "--serve-port", "0", "--ready-file"];
+    let refused = Command::new(BINARY).args(args).arg(ready_in(&folder)).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("cannot remove"), "{}", said(&refused));
+}
+
+#[test]
+fn a_proxy_that_was_left_draining_is_recovered() {
+    let folder = TempDir::new().unwrap();
+    let draining = vec![(503, "DRAINING\n".to_owned())];
+    let admin = Admin::start(vec![("GET /ready", draining), ("POST /healthcheck/ok", ok())]);
+    let port = admin.port.to_string();
+    let more = ["--admin-address", "127.0.0.1", "--admin-port", &port, "--recover"];
+    let manager = Manager::start(&ready_in(&folder), &more);
+    manager.says("was left draining");
+    assert_eq!(admin.asked(), ["GET /ready", "POST /healthcheck/ok"]);
+    drop(manager);
+
+    let live = Admin::start(vec![("GET /ready", vec![(200, "LIVE\n".to_owned())])]);
+    let port = live.port.to_string();
+    let more = ["--admin-address", "127.0.0.1", "--admin-port", &port, "--recover"];
+    let manager = Manager::start(&ready_in(&folder), &more);
+    manager.ask("GET /healthz");
+    assert_eq!(live.asked(), ["GET /ready"]);
+}
+
+#[test]
+fn s004_001_the_load_of_the_proxy_is_shown() {
+    let folder = TempDir::new().unwrap();
+    let ready = vec![(200, "LIVE\n".to_owned())];
+    let admin = Admin::start(vec![("GET /ready", ready), (COUNT, vec![open(7)])]);
+    let port = admin.port.to_string();
+    let more = ["--admin-address", "127.0.0.1", "--admin-port", &port];
+    let manager = Manager::start(&ready_in(&folder), &more);
+    let (status, body) = manager.ask("GET /status");
+    let expected = r#"{"ready":false,"draining":false,"open_connections":7}"#;
+    assert_eq!((status, body.as_str()), (200, expected));
+}
+
+#[test]
+fn s004_033_both_hooks_end_in_either_order() {
+    for manager_first in [true, false] {
+        let folder = TempDir::new().unwrap();
+        let ready = ready_in(&folder);
+        let admin = Admin::start(vec![(FAIL, ok()), (COUNT, vec![open(2), open(1), open(0)])]);
+        let manager = Manager::start(&ready, &[]);
+        thread::scope(|scope| {
+            let hook = || manager.ask("GET /shutdown");
+            let command = || admin.shutdown(&ready, &[]).status.code();
+            let (hook, command) = match manager_first {
+                true => {
+                    let hook = scope.spawn(hook);
+                    manager.says("is not there yet");
+                    (hook, scope.spawn(command))
+                }
+                false => {
+                    let command = scope.spawn(command);
+                    (scope.spawn(hook), command)
+                }
+            };
+            assert_eq!(command.join().unwrap(), Some(0));
+            assert_eq!(hook.join().unwrap(), (200, "OK".to_owned()));
+        });
+    }
+}

@@ -1,0 +1,269 @@
+//! The shutdown of document 004 beside a real Envoy with clients that keep their connections.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::envoys::{Envoy, Running, ask, envoys};
+use crate::task::Result;
+use crate::tools::target;
+
+/// A listener whose connections count, and that answers by itself.
+const CONFIG: &str = r#"
+admin: {address: {socket_address: {address: 127.0.0.1, port_value: 0}}}
+static_resources:
+  listeners:
+  - name: ingress
+    address: {socket_address: {address: 127.0.0.1, port_value: 0}}
+    filter_chains:
+    - filters:
+      - name: envoy.filters.network.http_connection_manager
+        typed_config:
+          "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+          stat_prefix: ingress_http
+          route_config: {virtual_hosts: [{name: all, domains: ["*"], routes: [{match: {prefix: /}, direct_response: {status: 200, body: {inline_string: hello}}}]}]}
+          http_filters: [{name: envoy.filters.http.router, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]
+"#;
+
+/// How many clients keep a connection.
+const CLIENTS: usize = 3;
+
+/// How long a step may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Takes each installed release out of service; true if every step is as the document says.
+pub(crate) fn run() -> Result<bool> {
+    let serve = abide_serve()?;
+    let folder = target()?.join("oracle-shutdown");
+    std::fs::create_dir_all(&folder)?;
+    let mut agreed = bootstraps(&serve, &folder)?;
+    let releases = envoys()?;
+    // The newest and the oldest: what lies between them does not differ here.
+    let ends = [releases.first(), releases.last()];
+    for envoy in ends.into_iter().flatten() {
+        let steps = Steps::of(&envoy.version);
+        agreed &= steps.run(envoy, &serve, &folder)?;
+    }
+    Ok(agreed)
+}
+
+/// Our own binary, with the features that the tests build it with.
+fn abide_serve() -> Result<PathBuf> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--workspace", "--locked", "--bin", "abide-serve"]);
+    if !cargo.status()?.success() {
+        return Err("`abide-serve` does not build".into());
+    }
+    Ok(target()?.join("debug").join("abide-serve"))
+}
+
+/// Every installed Envoy takes the file that the init container writes.
+fn bootstraps(serve: &Path, folder: &Path) -> Result<bool> {
+    let file = folder.join("bootstrap.json");
+    let mut agreed = true;
+    for more in [&[][..], &["--delta"]] {
+        let mut command = Command::new(serve);
+        command.arg("bootstrap").arg(&file).args(["--xds-address", "localhost"]);
+        command.args(["--xds-port", "18000"]).args(more);
+        if !command.status()?.success() {
+            return Err("no bootstrap was written".into());
+        }
+        for envoy in envoys()? {
+            let mut command = Command::new(&envoy.program);
+            command.args(["--mode", "validate", "--log-level", "error", "--service-cluster", "a"]);
+            command.args(["--service-node", "b", "-c"]).arg(&file);
+            let output = command.output()?;
+            if !output.status.success() {
+                let reason = String::from_utf8_lossy(&output.stderr);
+                println!("shutdown: Envoy {} refuses the bootstrap: {reason}", envoy.version);
+                agreed = false;
+            }
+        }
+    }
+    println!("shutdown: {} releases take the bootstrap", envoys()?.len());
+    Ok(agreed)
+}
+
+/// What happened, in its order, beside what should.
+struct Steps<'e> {
+    version: &'e str,
+    begin: Instant,
+}
+
+/// A process of ours, ended when it is dropped.
+struct Ours(Child);
+
+impl Drop for Ours {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A client that keeps its connection.
+struct Client(BufReader<TcpStream>);
+
+impl Client {
+    fn connect(address: SocketAddr) -> Result<Client> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Client(BufReader::new(stream)))
+    }
+
+    /// One request: whether the proxy then asks the client to leave.
+    fn request(&mut self) -> Result<bool> {
+        self.0.get_mut().write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")?;
+        let (mut head, mut line) = (String::new(), String::new());
+        while self.0.read_line(&mut line)? > 2 {
+            head.push_str(&line.to_ascii_lowercase());
+            line.clear();
+        }
+        let mut body = [0; 5];
+        self.0.read_exact(&mut body)?;
+        if !head.starts_with("http/1.1 200") {
+            return Err(format!("a request failed: {head}").into());
+        }
+        Ok(head.contains("connection: close"))
+    }
+}
+
+impl<'e> Steps<'e> {
+    fn of(version: &'e str) -> Steps<'e> {
+        Steps { version, begin: Instant::now() }
+    }
+
+    /// Notes a step; false if it is not as it should be.
+    fn step(&self, what: &str, is_right: bool) -> bool {
+        let (version, at) = (self.version, self.begin.elapsed().as_secs_f64());
+        let verdict = if is_right { "" } else { ": NOT SO" };
+        println!("shutdown: {version}: {at:6.2} s: {what}{verdict}");
+        is_right
+    }
+
+    /// Waits until something holds.
+    fn until(&self, what: &str, mut holds: impl FnMut() -> Result<bool>) -> Result<bool> {
+        let begin = Instant::now();
+        while !holds()? {
+            if begin.elapsed() > PATIENCE {
+                return Ok(self.step(what, false));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(self.step(what, true))
+    }
+
+    fn run(&self, envoy: &Envoy, serve: &Path, folder: &Path) -> Result<bool> {
+        let ready = folder.join("ok");
+        // As a pod that was killed leaves it.
+        std::fs::write(&ready, "")?;
+        let mut proxy = envoy.start(folder, CONFIG, &[])?;
+        let listener = listener(&proxy)?;
+        let (_manager, manager) = manager(serve, &ready, &proxy, &["--recover"])?;
+        let mut agreed = self.step("a stale ready file is removed", !ready.exists());
+
+        let mut clients = Vec::new();
+        for _ in 0..CLIENTS {
+            let mut client = Client::connect(listener)?;
+            client.request()?;
+            clients.push(client);
+        }
+        let open = format!("\"open_connections\":{CLIENTS}");
+        agreed &= self.until("the manager counts the connections of all clients", || {
+            Ok(ask(manager, "GET", "/status")?.1.contains(&open))
+        })?;
+
+        // Kubernetes runs both hooks at once.
+        let hook =
+            thread::spawn(move || ask(manager, "GET", "/shutdown").map_err(|it| it.to_string()));
+        let port = proxy.admin.port().to_string();
+        let mut command = Command::new(serve);
+        command.args(["shutdown", "--admin-address", "127.0.0.1", "--admin-port", &port]);
+        command.args(["--check-delay", "300ms", "--check-interval", "100ms", "--ready-file"]);
+        command.arg(&ready).stderr(Stdio::null());
+        let mut command = Ours(command.spawn()?);
+        agreed &= self.until("health checks fail, and the proxy says that it drains", || {
+            let (status, body) = proxy.ask("GET", "/ready")?;
+            Ok((status, body.trim()) == (503, "DRAINING"))
+        })?;
+        let mut late = Client::connect(listener)?;
+        agreed &=
+            self.step("a new connection is still answered, and asked to leave", late.request()?);
+        drop(late);
+
+        while let Some(mut client) = clients.pop() {
+            // Longer than both the delay and the interval.
+            thread::sleep(Duration::from_millis(600));
+            let left = clients.len() + 1;
+            let waits = !ready.exists() && !hook.is_finished() && command.0.try_wait()?.is_none();
+            agreed &= self.step(&format!("with {left} connections open, all wait"), waits);
+            agreed &= self.step("a client is answered, and asked to leave", client.request()?);
+        }
+        agreed &= self.until("the ready file is made", || Ok(ready.exists()))?;
+        let status = command.0.wait()?;
+        agreed &= self.step("`abide-serve shutdown` ends with status 0", status.success());
+        let answered = hook.join().map_err(|_| "the hook panicked")??;
+        let is_ok = answered == (200, "OK".to_owned());
+        agreed &= self.step("the hook of the proxy is answered", is_ok);
+        proxy.terminate()?;
+        agreed &= self.until("the proxy ends when it is told to", || proxy.has_ended())?;
+        Ok(agreed & self.recovered(envoy, serve, folder)?)
+    }
+
+    /// A sidecar that was restarted alone finds the proxy draining, and nobody waits for that.
+    fn recovered(&self, envoy: &Envoy, serve: &Path, folder: &Path) -> Result<bool> {
+        let proxy = envoy.start(folder, CONFIG, &[])?;
+        proxy.ask("POST", "/healthcheck/fail")?;
+        let draining = proxy.ask("GET", "/ready")?.0 == 503;
+        let mut agreed = self.step("the proxy was left draining", draining);
+        let (_manager, _) = manager(serve, &folder.join("ok"), &proxy, &["--recover"])?;
+        agreed &= self.until("the manager takes it back into service", || {
+            Ok(proxy.ask("GET", "/ready")?.0 == 200)
+        })?;
+        Ok(agreed)
+    }
+}
+
+/// Where the listener of the proxy is.
+fn listener(proxy: &Running) -> Result<SocketAddr> {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        let (_, text) = proxy.ask("GET", "/listeners")?;
+        if let Some((_, address)) = text.trim().split_once("ingress::") {
+            return Ok(address.trim().parse()?);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Err("the proxy does not listen".into())
+}
+
+/// Starts a manager beside a proxy: the process, and where it listens.
+fn manager(
+    serve: &Path,
+    ready: &Path,
+    proxy: &Running,
+    more: &[&str],
+) -> Result<(Ours, SocketAddr)> {
+    let mut command = Command::new(serve);
+    command.args(["shutdown-manager", "--bind", "127.0.0.1", "--serve-port", "0"]);
+    command.args(["--check-interval", "50ms", "--admin-address", "127.0.0.1", "--admin-port"]);
+    command.arg(proxy.admin.port().to_string()).arg("--ready-file").arg(ready).args(more);
+    let mut child = Ours(command.stderr(Stdio::piped()).spawn()?);
+    let mut lines = BufReader::new(child.0.stderr.take().ok_or("no log")?).lines();
+    let mut log = String::new();
+    for line in &mut lines {
+        let line: String = line?.chars().filter(|it| !it.is_control()).collect();
+        if let Some((_, rest)) = line.split_once("127.0.0.1:") {
+            let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            // What follows is read, or the pipe would fill.
+            thread::spawn(move || lines.count());
+            return Ok((child, SocketAddr::from(([127, 0, 0, 1], port.parse()?))));
+        }
+        writeln!(log, "{line}")?;
+    }
+    Err(format!("the manager did not start:\n{log}").into())
+}
