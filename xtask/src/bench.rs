@@ -6,6 +6,7 @@
 mod editor;
 mod growth;
 mod history;
+mod instances;
 mod timing;
 
 use std::ffi::OsString;
@@ -37,7 +38,7 @@ const HASHING: f64 = 0.5;
 const COMPARED: [&str; 3] = ["check", "build", "breaking"];
 
 /// The parts that measure Abide alone. `growth` can also be named by its kinds of input.
-const ALONE: [&str; 5] = ["flatness", "hash", "history", "editor", "growth"];
+const ALONE: [&str; 6] = ["flatness", "hash", "history", "editor", "instances", "growth"];
 
 /// Measures the named parts, or all, and prints the report; true if every goal is met.
 pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, only: &[String]) -> Result<bool> {
@@ -140,6 +141,9 @@ impl Bench {
         }
         if wanted("editor") {
             met &= self.editor(report, &corpora::googleapis(place)?)?;
+        }
+        if wanted("instances") {
+            met &= self.instances(report)?;
         }
         let all = wanted("growth");
         let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| all || wanted(kind.name)).collect();
