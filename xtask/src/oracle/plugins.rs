@@ -1,6 +1,8 @@
 //! Lets the real buf and the real protoc run Abide as their plugin, and compares what they show with
 //! what `abide check` reports.
 
+mod bazel;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -47,6 +49,7 @@ pub(super) fn run(archives: &[Corpus], protoc: &Protoc, abide: &Path, show: usiz
     let mut agreed = world.buf(false, "standard")?;
     agreed &= world.protoc(protoc)?;
     agreed &= world.answers()?;
+    agreed &= bazel::run(abide)?;
 
     let named = |name: &str| archives.iter().find(|it| it.name == name);
     let (Some(new), Some(old)) = (named("envoy-head"), named("envoy-v4alpha-2020-12")) else {
