@@ -176,8 +176,13 @@ impl DescriptorLocations {
         Span::default()
     }
 
+    /// The span of the first location with a path.
+    pub(crate) fn location(&self, path: &[u32]) -> Option<Span> {
+        self.index().find(path).map(|found| Span::new(found, found + 1))
+    }
+
     /// The path of an element, as `SourceCodeInfo.Location.path` describes it.
-    fn path(&self, mut node: Node) -> Vec<u32> {
+    pub(crate) fn path(&self, mut node: Node) -> Vec<u32> {
         let mut path = Vec::new();
         // Elements stand behind those that enclose them.
         while let Some(element) = self.elements.get(node.0 as usize) {

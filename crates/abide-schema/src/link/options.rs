@@ -3,6 +3,7 @@
 //! Source: `DescriptorBuilder::OptionInterpreter` of protobuf.
 
 mod entry_index;
+mod option_places;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -256,6 +257,7 @@ fn interpret_file(
     let OptionNames { used, absent, .. } = interpreter.reader.finder;
     found.used = used;
     found.unknown_uses = (0..links.len()).map(|index| absent.uses(index)).collect();
+    option_places::set(tree, decl, &mut found);
     found
 }
 
