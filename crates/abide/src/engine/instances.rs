@@ -87,8 +87,11 @@ pub fn check_instances(
     findings.extend(waivers.findings(options.as_of, &ran));
     findings.sort_by_key(|it| (it.location, it.rule));
     apply_severities(&context, &mut findings);
+    let before = findings.len();
+    findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
     let mut report = Report {
         files: files.len(),
+        accepted: before - findings.len(),
         waived: spared.len(),
         findings,
         spared,
