@@ -2,6 +2,7 @@
 //! `presets/README.md` shows every key.
 
 mod exceptions;
+mod instance_tables;
 mod policy_tables;
 mod rule_levels;
 mod toml_reader;
@@ -16,6 +17,7 @@ use crate::preset::Preset;
 use crate::records::VersionIn;
 use crate::severities::Layer;
 
+pub use instance_tables::{ConfigApi, ConfigInstances};
 use toml_reader::{TomlReader, entries, to_span};
 
 /// The settings of `abide.toml` on top of those of its preset.
@@ -38,6 +40,10 @@ pub struct Config {
     pub bump_against: Option<String>,
     /// Where versions and hashes are recorded.
     pub version_in: VersionIn,
+    /// The APIs that instances are judged by, in their order.
+    pub apis: Vec<ConfigApi>,
+    /// The files that hold instances.
+    pub instances: Vec<ConfigInstances>,
     /// The policy that trees are checked against.
     pub policy: Policy,
 }
@@ -101,6 +107,8 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
         "against",
         "bump-against",
         "version-in",
+        "api",
+        "instances",
         "rules",
         "override",
         "waiver",
@@ -116,11 +124,14 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
     ];
     let mut layer = Layer::default();
     let mut parts = Vec::new();
+    // Instances name APIs, wherever those stand.
+    config.apis = root.get("api").map(|item| reader.apis(item)).unwrap_or_default();
     for entry in entries(root) {
         let item = entry.item;
         match entry.key {
-            // Already read: the other keys change the preset.
-            "preset" => {}
+            // Already read: the other keys change the preset, and instances name APIs.
+            "preset" | "api" => {}
+            "instances" => config.instances = reader.instances(item, &config.apis),
             "roots" => {
                 (config.roots, config.root_spans) = reader.strings(item).into_iter().unzip();
             }

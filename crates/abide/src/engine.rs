@@ -4,6 +4,7 @@ mod acceptance;
 pub(crate) mod fixing;
 mod frozen_changes;
 pub(crate) mod hindrances;
+pub(crate) mod instance_releases;
 pub(crate) mod instances;
 pub(crate) mod judging;
 mod linker_findings;

@@ -80,6 +80,8 @@ pub struct Finding {
     pub severity_reason: Option<String>,
     /// The rules of other tools that report this very case, as `buf:ID`.
     pub aliases: Vec<&'static str>,
+    /// The releases that it is for, where an instance was judged by several.
+    pub releases: Vec<String>,
     /// The parts that only a finding about a change has.
     pub change: Option<Box<ChangeFacts>>,
 }
@@ -147,6 +149,7 @@ impl Finding {
             facts: Vec::new(),
             severity_reason: None,
             aliases: Vec::new(),
+            releases: Vec::new(),
             change: None,
         }
     }

@@ -4,6 +4,7 @@ use abide_instance::{Document, Instance};
 use abide_schema::Tree;
 use jiff::civil::Date;
 
+use crate::accepted::Accepted;
 use crate::overrides::{Overrides, bootstrap_of};
 
 /// A file with instances, and its text.
@@ -33,12 +34,14 @@ pub struct InstanceOptions<'a> {
     pub overrides: Option<&'a Overrides>,
     /// Other releases of the API, the newest first: they say what an unknown name was.
     pub releases: &'a [ApiRelease<'a>],
+    /// The accepted findings.
+    pub accepted: Option<&'a Accepted>,
 }
 
 impl InstanceOptions<'_> {
     /// The inputs of a run on a day with nothing else.
     pub fn on(as_of: Date) -> Self {
-        InstanceOptions { as_of, overrides: None, releases: &[] }
+        InstanceOptions { as_of, overrides: None, releases: &[], accepted: None }
     }
 }
 

@@ -60,6 +60,13 @@ impl Location {
         Location { origin: Origin::Instance(index), span }
     }
 
+    /// Counts files of instances that come before its own.
+    pub(crate) fn renumber(&mut self, before: u32) {
+        if let Origin::Instance(number) = &mut self.origin {
+            *number += before;
+        }
+    }
+
     /// The place in the tree, if it has one.
     pub const fn place(&self) -> Option<Place> {
         match self.origin {

@@ -45,4 +45,19 @@ impl Report {
         self.warnings = count(Severity::Warning);
         self.notes = count(Severity::Note);
     }
+
+    /// Adds the findings of another run over other files, whose files of instances follow those
+    /// of this one: `before` is how many those are.
+    pub fn append(&mut self, mut other: Report, before: u32) {
+        for finding in other.findings.iter_mut().chain(&mut other.spared) {
+            finding.location.renumber(before);
+            finding.labels.iter_mut().for_each(|label| label.location.renumber(before));
+        }
+        self.findings.extend(other.findings);
+        self.spared.extend(other.spared);
+        self.files += other.files;
+        self.waived += other.waived;
+        self.accepted += other.accepted;
+        self.retain(|_| true);
+    }
 }

@@ -102,8 +102,16 @@ pub(super) fn settle(
     findings.extend(waivers.findings(options.as_of, &ran));
     findings.sort_by_key(|it| (it.location, it.rule));
     apply_severities(&context, &mut findings);
-    let mut report =
-        Report { files: files.len(), waived: spared.len(), findings, spared, ..Report::default() };
+    let before = findings.len();
+    findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
+    let mut report = Report {
+        files: files.len(),
+        accepted: before - findings.len(),
+        waived: spared.len(),
+        findings,
+        spared,
+        ..Report::default()
+    };
     report.retain(|finding| finding.severity >= Severity::Note);
     report
 }
