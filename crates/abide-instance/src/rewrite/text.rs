@@ -32,10 +32,10 @@ impl TextWriter<'_> {
                         renamed = Some(entry.key);
                     }
                     self.value(entry, kept);
+                    last = Some(entry);
                 }
                 None => self.delete(entry, old),
             }
-            last = Some(entry);
         }
         let is_new = |it: &&Entry| !old.entries.iter().any(|entry| self.is_made_from(it, entry));
         let added: Vec<Entry> = new.entries.iter().filter(is_new).cloned().collect();
@@ -44,7 +44,7 @@ impl TextWriter<'_> {
         }
         let lone = Message { entries: added, ..Message::new(new.ty) };
         let text = Codec::new(self.tree).to_text(&lone);
-        self.insert(text.trim_end(), last, body);
+        self.insert(text.trim_end(), last, old.entries.first(), body);
     }
 
     /// Whether an entry is another one, perhaps with another value inside.
@@ -184,7 +184,26 @@ impl TextWriter<'_> {
     }
 
     /// Adds fields behind another one, or as the first of a message.
-    fn insert(&mut self, text: &str, last: Option<&Entry>, body: Span) {
+    fn insert(
+        &mut self,
+        text: &str,
+        last: Option<&Entry>,
+        first: Option<&Entry>,
+        body: Span,
+    ) {
+        if let (None, Some(first)) = (last, first.filter(|it| !it.key.is_empty())) {
+            // In the place of fields of which none is left.
+            let at = first.key.start;
+            let indent = self.lines.indent(at);
+            return self.edits.push(match self.lines.is_first(at) {
+                true => {
+                    let text = shifted(text, 0, indent);
+                    let at = self.lines.start(at);
+                    Edit::insert(at, format!("{}{text}\n", " ".repeat(indent)))
+                }
+                false => Edit::insert(at, format!("{} ", on_one_line(text))),
+            });
+        }
         let Some(last) = last else {
             // A message without fields, or a text.
             let is_whole = body.start == 0;
@@ -208,8 +227,12 @@ impl TextWriter<'_> {
             self.edits.push(Edit::insert(at, format!("\n{}{text}", " ".repeat(indent))));
         } else {
             // All on one line.
-            let words: Vec<&str> = text.lines().map(str::trim).collect();
-            self.edits.push(Edit::insert(last.span.end, format!(" {}", words.join(" "))));
+            self.edits.push(Edit::insert(last.span.end, format!(" {}", on_one_line(text))));
         }
     }
+}
+
+fn on_one_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.join(" ")
 }
