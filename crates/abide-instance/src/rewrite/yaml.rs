@@ -29,7 +29,12 @@ impl<'n> Writer<'_, 'n> {
             let found = members.iter().find(|it| it.in_place && it.key == Some(written.key_span));
             match found {
                 Some(member) => self.block_member(member, written, indent),
-                None => self.delete_member(written, own.get(at + 1)),
+                None => {
+                    let stays = |it: &&JsonMember<'_>| {
+                        members.iter().any(|new| new.in_place && new.key == Some(it.key_span))
+                    };
+                    self.delete_member(written, own[at + 1..].iter().find(stays));
+                }
             }
         }
         let mut previous: Option<&JsonMember<'_>> = None;
@@ -99,6 +104,7 @@ impl<'n> Writer<'_, 'n> {
         key_end + behind.find(':').map_or(0, |it| it as u32 + 1)
     }
 
+    /// Takes a member out; `next` is the next one that stays.
     fn delete_member(&mut self, written: &JsonMember<'_>, next: Option<&JsonMember<'_>>) {
         let key = written.key_span;
         let tail = self.member_tail(written);
