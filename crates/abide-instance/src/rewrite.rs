@@ -6,6 +6,7 @@ mod anchors;
 mod draft;
 mod flow;
 mod lines;
+mod text;
 mod writer;
 mod yaml;
 
@@ -24,14 +25,15 @@ use aliases::settle;
 use anchors::Anchors;
 use draft::{Draft, Drafter, Nodes, members_of};
 use lines::Lines;
+use text::TextWriter;
 use writer::{Writer, staying};
 
 /// A document of a text, and the value that it is to have.
 pub(crate) struct Rewritten<'m> {
     /// Where the document stands.
     pub(crate) span: Span,
-    /// Its type so far.
-    pub(crate) old: MessageId,
+    /// The value so far.
+    pub(crate) old: &'m Message,
     /// The value: with the places of what the text says already.
     pub(crate) new: &'m Message,
 }
@@ -63,22 +65,33 @@ impl Source<'_> {
     pub(crate) fn rewrite(self, documents: &[Rewritten<'_>]) -> Result<RewrittenText, String> {
         let rewritten = match self.notation {
             Notation::Yaml | Notation::Json => self.rewrite_nodes(documents)?,
-            Notation::Text | Notation::Binary => self.print(documents),
+            Notation::Text => self.rewrite_text(documents)?,
+            Notation::Binary => {
+                let codec = Codec::new(self.tree);
+                let text = documents.iter().flat_map(|it| codec.encode(it.new)).collect();
+                RewrittenText { text, notes: Vec::new() }
+            }
         };
         self.prove(documents, &rewritten.text)?;
         Ok(rewritten)
     }
 
-    fn print(self, documents: &[Rewritten<'_>]) -> RewrittenText {
-        let codec = Codec::new(self.tree);
-        let mut text = Vec::new();
+    fn rewrite_text(self, documents: &[Rewritten<'_>]) -> Result<RewrittenText, String> {
+        let text = std::str::from_utf8(self.text).map_err(|_| "the text is not valid UTF-8")?;
+        let mut writer = TextWriter { tree: self.tree, lines: Lines(text), edits: Vec::new() };
         for document in documents {
-            match self.notation {
-                Notation::Binary => text.extend(codec.encode(document.new)),
-                _ => text.extend(codec.to_text(document.new).into_bytes()),
+            writer.message(document.old, document.new, document.span);
+            let (old, new) = (self.name(document.old.ty), self.name(document.new.ty));
+            let header = text.lines().take_while(|it| it.trim().is_empty() || it.starts_with('#'));
+            let named = { header }.find(|it| named_in(it.as_bytes()) == Some(old.as_str()));
+            if let Some(line) = named.filter(|_| old != new) {
+                let start = line.as_ptr() as usize - text.as_ptr() as usize;
+                let start = (start + line.rfind(old.as_str()).unwrap_or_default()) as u32;
+                let span = Span { start, end: start + old.len() as u32 };
+                writer.edits.push(Edit::replace(span, new));
             }
         }
-        RewrittenText { text, notes: Vec::new() }
+        Ok(RewrittenText { text: applied(self.text, writer.edits)?, notes: Vec::new() })
     }
 
     fn roots<'n>(self, text: &'n [u8]) -> Result<(Vec<JsonNode<'n>>, Vec<Span>), String> {
@@ -145,12 +158,13 @@ impl Source<'_> {
                 is_json,
                 step: 2,
                 list_step: 0,
+                pads: false,
                 staying: stays,
                 claimed,
                 written: HashSet::new(),
                 edits: Vec::new(),
             };
-            (writer.step, writer.list_step) = style(&writer, root);
+            (writer.step, writer.list_step, writer.pads) = style(&writer, root);
             if writer.fits_in_place(&draft, root) {
                 writer.in_place(&draft, root);
             } else if draft != Draft::Kept(root.span) {
@@ -167,19 +181,17 @@ impl Source<'_> {
             }
             edits.append(&mut writer.edits);
         }
-        let rewritten = apply(self.text, edits).map_err(|overlap| {
-            format!("two edits claim the bytes from {} on", overlap.0.span.start)
-        })?;
+        let rewritten = applied(self.text, edits)?;
         let (_, left) = self.roots(&rewritten)?;
         if left.len() < comments.len() {
-            let text = std::str::from_utf8(&rewritten).unwrap_or_default();
-            let gone = comments.iter().filter(|it| {
-                !Lines(std::str::from_utf8(self.text).unwrap_or_default()).slice(**it).is_empty()
-                    && !text.contains(
-                        Lines(std::str::from_utf8(self.text).unwrap_or_default()).slice(**it),
-                    )
-            });
-            notes.extend(gone.map(|it| (*it, "this comment has no place any more".to_owned())));
+            let new = std::str::from_utf8(&rewritten).unwrap_or_default();
+            let mut kept: Vec<&str> = left.iter().map(|it| Lines(new).slice(*it)).collect();
+            for comment in &comments {
+                match kept.iter().position(|it| *it == Lines(text).slice(*comment)) {
+                    Some(at) => drop(kept.swap_remove(at)),
+                    None => notes.push((*comment, "this comment has no place any more".to_owned())),
+                }
+            }
         }
         Ok(RewrittenText { text: rewritten, notes })
     }
@@ -192,7 +204,7 @@ impl Source<'_> {
         comments: &[Span],
         root: &JsonNode<'_>,
     ) -> Option<Edit> {
-        let (old, new) = (self.name(document.old), self.name(document.new.ty));
+        let (old, new) = (self.name(document.old.ty), self.name(document.new.ty));
         let mut above = comments.iter().rev().filter(|it| it.start < root.span.start);
         let (comment, said) = above.find_map(|it| {
             let said = named_in(text.get(it.range())?.as_bytes())?;
@@ -259,6 +271,13 @@ impl Source<'_> {
     }
 }
 
+/// A text after all its edits.
+fn applied(text: &[u8], edits: Vec<Edit>) -> Result<Vec<u8>, String> {
+    apply(text, edits).map_err(|overlap| {
+        format!("two edits claim the bytes from {} on", overlap.0.span.start)
+    })
+}
+
 /// Lets lists in block style begin at their first dash: at the same place as its first element, a
 /// list could not be told from it.
 fn begin_lists_at_dashes(node: &mut JsonNode<'_>, text: &str) {
@@ -297,13 +316,18 @@ fn bare<'n>(codec: Codec<'_>, root: &JsonNode<'n>, ty: MessageId) -> JsonNode<'n
     root
 }
 
-/// By how many spaces a text indents mappings, and lists below their keys.
-fn style(writer: &Writer<'_, '_>, root: &JsonNode<'_>) -> (usize, usize) {
-    let (mut step, mut list_step) = (None, None);
+/// By how many spaces a text indents mappings, and lists below their keys; and whether it has
+/// spaces inside of brackets.
+fn style(writer: &Writer<'_, '_>, root: &JsonNode<'_>) -> (usize, usize, bool) {
+    let (mut step, mut list_step, mut pads) = (None, None, None);
     let mut open = vec![root];
     while let Some(node) = open.pop() {
         match &node.kind {
             JsonKind::Object(members) => {
+                let text = writer.lines.slice(node.span);
+                if writer.is_flow(node) && !members.is_empty() {
+                    pads = Some(text.starts_with("{ "));
+                }
                 for member in members.iter().rev() {
                     let key = member.key_span.start;
                     let outer = writer.lines.column(key);
@@ -337,5 +361,5 @@ fn style(writer: &Writer<'_, '_>, root: &JsonNode<'_>) -> (usize, usize) {
             _ => {}
         }
     }
-    (step.unwrap_or(2), list_step.unwrap_or(0))
+    (step.unwrap_or(2), list_step.unwrap_or(0), pads.unwrap_or(false))
 }

@@ -77,9 +77,11 @@ pub fn carry_text(
         }
         values.push((document.span, value.ty, translated));
     }
+    let old = carried.instance.documents.iter().filter_map(crate::Document::message);
     let rewritten: Vec<Rewritten<'_>> = values
         .iter()
-        .map(|(span, old, it)| Rewritten { span: *span, old: *old, new: &it.message })
+        .zip(old)
+        .map(|((span, _, it), old)| Rewritten { span: *span, old, new: &it.message })
         .collect();
     let of_types = |document: &crate::Document| document.dialect;
     let dialect = carried.instance.documents.first().map_or(Dialect::Protobuf, of_types);

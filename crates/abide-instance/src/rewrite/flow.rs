@@ -135,6 +135,9 @@ impl<'n> Writer<'_, 'n> {
                 let parts = parts.join(&format!(",{line}"));
                 format!("{open}{line}{parts}\n{}{close}", " ".repeat(indent))
             }
+            false if self.pads && open == '{' && !parts.is_empty() => {
+                format!("{{ {} }}", parts.join(", "))
+            }
             false => format!("{open}{}{close}", parts.join(", ")),
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Writer<'a, 'n> {
     pub(super) step: usize,
     /// By how many spaces it indents lists below their keys.
     pub(super) list_step: usize,
+    /// Whether the text has spaces inside of the brackets of objects.
+    pub(super) pads: bool,
     /// Keys that stay where they are.
     pub(super) staying: HashSet<Span>,
     /// Keys that something is made from, also in other places.

@@ -29,7 +29,12 @@ impl<'n> Writer<'_, 'n> {
             let found = members.iter().find(|it| it.in_place && it.key == Some(written.key_span));
             match found {
                 Some(member) => self.block_member(member, written, indent),
-                None => self.delete_member(written, own.get(at + 1)),
+                None => {
+                    let stays = |it: &&JsonMember<'_>| {
+                        members.iter().any(|new| new.in_place && new.key == Some(it.key_span))
+                    };
+                    self.delete_member(written, own[at + 1..].iter().find(stays));
+                }
             }
         }
         let mut previous: Option<&JsonMember<'_>> = None;
@@ -45,9 +50,16 @@ impl<'n> Writer<'_, 'n> {
                     self.edits.push(Edit::insert(at, format!("\n{text}")));
                 }
                 None => {
-                    let text = text.strip_prefix(&spaces(indent)).unwrap_or(&text).to_owned();
-                    let at = own.first().map_or(node.span.start, |it| it.key_span.start);
-                    self.edits.push(Edit::insert(at, format!("{text}\n{}", spaces(indent))));
+                    let first = own.first().map_or(node.span.start, |it| it.key_span.start);
+                    if self.lines.is_first(first) {
+                        let above = self.comments_above(first);
+                        let at = self.lines.start(above.first().map_or(first, |it| it.start));
+                        self.edits.push(Edit::insert(at, format!("{text}\n")));
+                        continue;
+                    }
+                    let text = text.strip_prefix(&spaces(indent)).unwrap_or(&text);
+                    let text = format!("{text}\n{}", spaces(indent));
+                    self.edits.push(Edit::insert(first, text));
                 }
             }
         }
@@ -92,6 +104,7 @@ impl<'n> Writer<'_, 'n> {
         key_end + behind.find(':').map_or(0, |it| it as u32 + 1)
     }
 
+    /// Takes a member out; `next` is the next one that stays.
     fn delete_member(&mut self, written: &JsonMember<'_>, next: Option<&JsonMember<'_>>) {
         let key = written.key_span;
         let tail = self.member_tail(written);
@@ -236,6 +249,7 @@ impl<'n> Writer<'_, 'n> {
 
     /// The comments above an element that moves.
     fn comments_of_element(&mut self, element: &Draft) -> Vec<Span> {
+        // The comments of an element inside of a list that it holds are not its own.
         let Some(node) = first_origin(element).and_then(|it| self.nodes.value(it)) else {
             return Vec::new();
         };
@@ -288,12 +302,11 @@ impl<'n> Writer<'_, 'n> {
     }
 }
 
-/// The first value of the text that a draft is made from.
+/// The first value of the text that a draft is made from, outside of lists.
 fn first_origin(draft: &Draft) -> Option<Span> {
     let inside = || match draft {
-        Draft::List(_, elements) => elements.iter().find_map(first_origin),
         Draft::Object(_, members) => members.iter().find_map(|it| first_origin(&it.value)),
-        Draft::Kept(_) | Draft::Scalar(_) => None,
+        Draft::List(..) | Draft::Kept(_) | Draft::Scalar(_) => None,
     };
     draft.origin().or_else(inside)
 }

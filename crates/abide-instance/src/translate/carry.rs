@@ -59,7 +59,7 @@ impl<'a, 't> Carrier<'a, 't> {
             }
         }
         for entry in &rest.entries {
-            self.native(entry, &mut new);
+            self.native(entry, old, &mut new);
         }
         if !rest.unknown.is_empty() {
             let element = self.tree.message(old.ty).full_name();
@@ -74,10 +74,14 @@ impl<'a, 't> Carrier<'a, 't> {
     }
 
     /// Carries a field to the field with its number.
-    fn native(&mut self, entry: &Entry, new: &mut Message) {
+    fn native(&mut self, entry: &Entry, whole: &Message, new: &mut Message) {
         let old = self.tree.field(entry.field);
         let Some(home) = self.home(old, new.ty) else {
-            return self.homeless(old, entry.key);
+            return match &entry.value {
+                // Steps took the other parts of it.
+                Value::Message(rest) if !whole.entries.contains(entry) => self.leftover(rest),
+                _ => self.homeless(old, entry.key),
+            };
         };
         let Some(value) = self.value(entry, old, home) else { return };
         if home.name() != old.name() && !home.is_extension() {
@@ -102,6 +106,18 @@ impl<'a, 't> Carrier<'a, 't> {
             target.field_named(name).filter(|_| target.full_name() == parent)
         };
         home.or_else(replaced)
+    }
+
+    /// Reports what steps left of a message.
+    fn leftover(&mut self, rest: &Message) {
+        for entry in &rest.entries {
+            match &entry.value {
+                Value::Message(inside) if inside.content.is_none() && !inside.entries.is_empty() => {
+                    self.leftover(inside);
+                }
+                _ => self.homeless(self.tree.field(entry.field), entry.key),
+            }
+        }
     }
 
     /// Reports a field without a home.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::value::{Codec, Entry, Message, Value};
+use abide_schema::value::{Codec, Entry, Message, Value, default_of};
 use abide_schema::{Cardinality, Field, MessageId, Tree};
 use abide_syntax::Span;
 
@@ -302,10 +302,14 @@ pub(super) fn take(tree: &Tree, message: &mut Message, path: &[Segment]) -> Vec<
             continue;
         }
         let Value::Message(inside) = &mut entry.value else { continue };
-        let found = match &segment.content {
+        let mut found = match &segment.content {
             None => take(tree, inside, rest),
             Some(name) => take_content(tree, inside, name, rest),
         };
+        if found.is_empty() && segment.list == List::Each {
+            // An element that does not tell a zero has one.
+            found.extend(zero_at(tree, inside.ty, rest));
+        }
         let is_empty = inside.entries.is_empty() && inside.unknown.is_empty();
         if found.is_empty() || !is_empty {
             kept.push(entry);
@@ -314,6 +318,15 @@ pub(super) fn take(tree: &Tree, message: &mut Message, path: &[Segment]) -> Vec<
     }
     message.entries = kept;
     taken
+}
+
+/// The value of a place where nothing is written, if it is a scalar.
+fn zero_at(tree: &Tree, ty: MessageId, path: &[Segment]) -> Option<Entry> {
+    let path = Path { segments: path.to_vec() };
+    let (field, _) = path.resolve(tree, ty).ok()?;
+    let is_singular = field.cardinality() == Cardinality::Singular;
+    let value = default_of(field).filter(|_| is_singular)?;
+    Some(Entry::new(field.id, value))
 }
 
 fn take_content(tree: &Tree, any: &mut Message, name: &str, rest: &[Segment]) -> Vec<Entry> {

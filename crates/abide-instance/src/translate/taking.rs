@@ -142,7 +142,11 @@ impl<'a, 't> Carrier<'a, 't> {
             if carried.is_empty() {
                 continue;
             }
-            match placing.put(new, to, carried, key) {
+            // What is made takes the place of the outermost field that it is made from.
+            let outer = from.segments.first().and_then(|it| old.get(self.tree, &it.name));
+            let outer = outer.map_or(key, |it| it.key);
+            match placing.put(new, to, carried, outer) {
+                Ok(()) if shown(from) == shown(to) => {}
                 Ok(()) => self.change(key, shown(from), shown(to)),
                 Err(why) => {
                     let name = self.tree.field(first.field).name().to_owned();
