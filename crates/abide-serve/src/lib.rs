@@ -5,14 +5,17 @@
 #![allow(clippy::disallowed_methods)] // This crate does I/O.
 
 mod admin;
+mod apis;
 mod args;
 mod commands;
+mod file_out;
 mod fleet;
 mod folder;
 mod follow;
 mod grpc;
 mod judge;
 mod logs;
+mod rest;
 mod served;
 mod wire;
 
