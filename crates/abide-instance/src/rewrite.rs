@@ -273,9 +273,8 @@ impl Source<'_> {
 
 /// A text after all its edits.
 fn applied(text: &[u8], edits: Vec<Edit>) -> Result<Vec<u8>, String> {
-    apply(text, edits).map_err(|overlap| {
-        format!("two edits claim the bytes from {} on", overlap.0.span.start)
-    })
+    apply(text, edits)
+        .map_err(|overlap| format!("two edits claim the bytes from {} on", overlap.0.span.start))
 }
 
 /// Lets lists in block style begin at their first dash: at the same place as its first element, a

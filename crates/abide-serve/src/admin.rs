@@ -76,9 +76,17 @@ fn client(client: &Client) -> Value {
         put("sent", it.sent.as_ref().map(|version| json!(**version)));
         let refused = it.refused.as_ref();
         put("nacked", refused.map(|it| json!({"version": *it.version, "message": it.message})));
-        let held = it.held_back.iter().map(|it| json!({"name": *it.name, "reason": it.reason}));
+        let lost = client.view.losses.iter().filter(|((url, _), _)| *url == it.type_url);
+        let waits = it.held_back.iter().map(|it| (&it.name, &it.reason));
+        let never =
+            lost.clone().filter_map(|((_, name), loss)| Some((name, loss.held_back.as_ref()?)));
+        let held = waits.chain(never);
+        let held = held.map(|(name, reason)| json!({"name": **name, "reason": reason}));
         put("held_back", Some(held.collect()));
-        put("dropped", Some(json!([])));
+        let dropped = lost.flat_map(|((_, name), loss)| {
+            loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
+        });
+        put("dropped", Some(dropped.collect()));
         (it.type_url.to_string(), Value::Object(object))
     });
     json!({

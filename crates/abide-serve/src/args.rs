@@ -49,12 +49,19 @@ pub(crate) struct Inputs {
     // Optional only for a command, which has its own.
     #[arg(long, value_name = "FOLDER", required = true)]
     pub(crate) resources: Option<PathBuf>,
-    /// The API that declares them: a folder, `git:REV`, an archive or a descriptor set
+    /// The API that declares them: a folder, `git:REV`, an archive, a descriptor set, or a program
+    /// that carries its API, such as Envoy
     #[arg(long, value_name = "SOURCE", required = true)]
     pub(crate) api: Option<String>,
     /// A folder to find imports of the API in
     #[arg(short = 'I', long, value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
+    /// What older clients understand: a table in TOML, YAML or JSON
+    ///
+    /// A row has the keys `user_agent`, `version` (such as `<1.38`) and `api` (a SOURCE). What its
+    /// clients do not know is not sent to them, and `/clients` shows what they miss.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clients: Option<PathBuf>,
     /// The name of a cluster that clients have from elsewhere: routes may lead to it
     #[arg(long, value_name = "NAME")]
     pub(crate) static_cluster: Vec<String>,
@@ -68,6 +75,15 @@ pub(crate) struct Serve {
     /// The address of the gRPC services
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18000")]
     pub(crate) grpc: SocketAddr,
+    /// The address of long polling over REST
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18080")]
+    pub(crate) http: SocketAddr,
+    /// How many seconds a poll may wait for something new
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    pub(crate) long_poll: Duration,
+    /// A folder to write what everyone gets to, for clients that read files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) file_out: Option<PathBuf>,
     /// The address of the admin pages; whoever reaches it may do what they offer
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:19000")]
     pub(crate) admin: SocketAddr,

@@ -5,7 +5,9 @@ mod serve;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use crate::apis::Apis;
 use crate::args::{Args, Command, Inputs};
 use crate::bootstrap::bootstrap;
 use crate::judge::Judge;
@@ -43,12 +45,17 @@ fn beside(command: impl Future<Output = ExitCode>) -> Result<ExitCode, String> {
 fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
     let source = inputs.api.as_deref().unwrap_or(".");
     let api = abide_cli::Api::read(source, &inputs.import_path)?;
+    let mut notes = api.notes;
+    let mut apis = Apis::new(api.tree);
+    if let Some(path) = &inputs.clients {
+        notes.extend(apis.read_clients(path, &inputs.import_path)?);
+    }
     let judge = Judge {
-        tree: api.tree,
+        apis: Arc::new(apis),
         policy: abide::Config::of_preset(abide::Preset::default()).policy,
         static_clusters: inputs.static_cluster.iter().cloned().collect(),
     };
-    Ok((judge, api.notes))
+    Ok((judge, notes))
 }
 
 /// The folder of the resources.

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use abide_xds::TopicStatus;
+use abide_xds::{TopicStatus, View};
 use tokio::sync::watch;
 
+use crate::apis::{Apis, Group};
 use crate::args::Limits;
 use crate::served::Served;
 use crate::wire::Node;
@@ -17,6 +18,7 @@ pub(crate) struct Fleet {
     served: watch::Sender<Option<Arc<Served>>>,
     state: Mutex<State>,
     pub(crate) counters: Counters,
+    pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
     pub(crate) is_ordered: bool,
     started: Instant,
@@ -38,6 +40,8 @@ pub(crate) struct Client {
     /// `v2` or `v3`.
     pub(crate) transport: &'static str,
     pub(crate) types: Vec<TopicStatus>,
+    /// What it is served, and what that lacks.
+    pub(crate) view: Arc<View>,
 }
 
 /// What is counted since the start.
@@ -76,11 +80,12 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Fleet {
-    pub(crate) fn new(limits: Limits, is_ordered: bool) -> Fleet {
+    pub(crate) fn new(apis: Arc<Apis>, limits: Limits, is_ordered: bool) -> Fleet {
         Fleet {
             served: watch::Sender::new(None),
             state: Mutex::default(),
             counters: Counters::default(),
+            apis,
             limits,
             is_ordered,
             started: Instant::now(),
@@ -95,6 +100,8 @@ impl Fleet {
     pub(crate) fn serve(&self, served: Served) {
         count(&self.counters.updates);
         self.state().refused.clear();
+        let before = self.served.borrow().clone().unwrap_or_default();
+        let served = served.after(&before);
         self.served.send_replace(Some(Arc::new(served)));
     }
 
@@ -107,6 +114,17 @@ impl Fleet {
     /// What is served, and when that changes.
     pub(crate) fn watch(&self) -> watch::Receiver<Option<Arc<Served>>> {
         self.served.subscribe()
+    }
+
+    /// What is served to a client now; nothing before the first resources.
+    pub(crate) fn view(
+        &self,
+        served: &Option<Arc<Served>>,
+        node: &Node,
+        group: Group,
+    ) -> Option<Arc<View>> {
+        // Making a view takes a while where much was served, and others share it.
+        served.as_ref().map(|it| tokio::task::block_in_place(|| it.view(&self.apis, node, group)))
     }
 
     /// Why it is not ready for clients, one line each.
@@ -150,7 +168,9 @@ impl Fleet {
         count(&self.counters.streams);
         state.next += 1;
         let number = state.next;
-        state.clients.insert(number, Client { node, transport, types: Vec::new() });
+        state
+            .clients
+            .insert(number, Client { node, transport, types: Vec::new(), view: Arc::default() });
         Some(Guest { fleet: Arc::clone(self), number })
     }
 
@@ -171,6 +191,13 @@ impl Guest {
     pub(crate) fn update(&self, types: Vec<TopicStatus>) {
         if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
             client.types = types;
+        }
+    }
+
+    /// Records what its client is served.
+    pub(crate) fn see(&self, view: &Arc<View>) {
+        if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
+            client.view = Arc::clone(view);
         }
     }
 }

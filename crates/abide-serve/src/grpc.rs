@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use abide_xds::{Action, Ending, Event, Options, Service as Discovery, Session};
+use abide_xds::{Action, Ending, Event, Options, Service as Discovery, Session, View};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use tokio_stream::wrappers::ReceiverStream;
@@ -18,10 +18,7 @@ use tonic_prost::ProstCodec;
 use tower_service::Service;
 
 use crate::fleet::{Fleet, Guest, count};
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node};
-
-/// How much of what a client says about itself is kept.
-const MAX_SAID: usize = 1024;
+use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
@@ -141,11 +138,11 @@ async fn converse<I: Incoming>(
     let first = timeout(stall, incoming.message()).await;
     let first = first.map_err(|_| Status::deadline_exceeded("no request came"))??;
     let Some(mut first) = first else { return Ok(()) };
-    let node = brief(first.take_node().unwrap_or_default());
+    let node = first.take_node().unwrap_or_default().brief();
     let too_many = || Status::resource_exhausted("there are as many streams as there may be");
     let guest = fleet.enter(node.clone(), method.transport).ok_or_else(too_many)?;
     let options = Options {
-        only: method.only,
+        only: method.only.clone(),
         is_ordered: fleet.is_ordered,
         max_names: fleet.limits.max_names,
         ..Options::default()
@@ -164,18 +161,20 @@ async fn converse<I: Incoming>(
         agent = node.user_agent(),
         "a client came"
     );
+    let first = first.into_request();
+    let only = method.only;
+    let asked = only.as_deref().unwrap_or(&first.type_url);
+    let group = fleet.apis.group_of(&node, asked);
     let mut served = fleet.watch();
     let now = served.borrow_and_update().clone();
-    if let Some(served) = now {
-        stream.step(Event::Snapshot(served.of(&node))).await?;
-    }
+    stream.serve(fleet.view(&now, &node, group)).await?;
     stream.request(first).await?;
     loop {
         let deadline = stream.session.deadline();
         let wait = deadline.map(|it| it.saturating_sub(stream.begin.elapsed()));
         tokio::select! {
             message = incoming.message() => match message? {
-                Some(message) => stream.request(message).await?,
+                Some(message) => stream.request(message.into_request()).await?,
                 None => return Ok(()),
             },
             changed = served.changed() => {
@@ -183,9 +182,7 @@ async fn converse<I: Incoming>(
                     return Ok(());
                 }
                 let now = served.borrow_and_update().clone();
-                if let Some(served) = now {
-                    stream.step(Event::Snapshot(served.of(&node))).await?;
-                }
+                stream.serve(fleet.view(&now, &node, group)).await?;
             }
             () = sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {
                 stream.step(Event::Tick).await?;
@@ -206,8 +203,13 @@ struct Stream<'f, O> {
 }
 
 impl<O: From<abide_xds::Response>> Stream<'_, O> {
-    async fn request<I: Incoming<Outgoing = O>>(&mut self, message: I) -> Result<(), Status> {
-        let request = message.into_request();
+    async fn serve(&mut self, view: Option<Arc<View>>) -> Result<(), Status> {
+        let Some(view) = view else { return Ok(()) };
+        self.guest.see(&view);
+        self.step(Event::Snapshot(Arc::clone(&view.snapshot))).await
+    }
+
+    async fn request(&mut self, request: abide_xds::Request) -> Result<(), Status> {
         count(&self.fleet.counters.requests);
         if let Some(error) = &request.error {
             count(&self.fleet.counters.nacks);
@@ -252,22 +254,6 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
         self.guest.update(self.session.status());
         Ok(())
     }
-}
-
-/// What is kept of what a client says about itself.
-fn brief(mut node: Node) -> Node {
-    let texts = [
-        &mut node.id,
-        &mut node.cluster,
-        &mut node.build_version,
-        &mut node.user_agent_name,
-        &mut node.user_agent_version,
-    ];
-    for text in texts {
-        let end = (0..=MAX_SAID.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
-        text.truncate(end.unwrap_or(0));
-    }
-    node
 }
 
 #[cfg(test)]

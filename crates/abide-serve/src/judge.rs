@@ -1,20 +1,21 @@
 //! Resources judged before they are served.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use abide::{InstanceFile, InstanceOptions, Origin, Policy, Severity};
 use abide_instance::{Instance, Notation, ReadOptions};
-use abide_schema::Tree;
 use abide_syntax::{LineIndex, Span};
 use abide_xds::{Dangling, Snapshot, gather};
 use jiff::civil::Date;
 
+use crate::apis::Apis;
 use crate::folder::{Audience, ResourceFile};
 use crate::served::Served;
 
 /// What resources are judged by.
 pub(crate) struct Judge {
-    pub(crate) tree: Tree,
+    pub(crate) apis: Arc<Apis>,
     pub(crate) policy: Policy,
     /// Clusters that clients have from elsewhere.
     pub(crate) static_clusters: BTreeSet<String>,
@@ -41,7 +42,7 @@ impl Judge {
             .map(|(instance, file)| InstanceFile { instance, text: &file.bytes })
             .collect();
         let options = InstanceOptions::on(as_of);
-        let report = abide::check_instances(&self.tree, &self.policy, options, &judged);
+        let report = abide::check_instances(&self.apis.newest, &self.policy, options, &judged);
         for finding in &report.findings {
             let file = match finding.location.origin {
                 Origin::Instance(number) => files.get(number as usize),
@@ -64,7 +65,7 @@ impl Judge {
         }
         let mut served = Served::default();
         for (audience, instances) in layers {
-            let gathered = gather(&self.tree, instances);
+            let gathered = gather(&self.apis.newest, instances);
             errors.extend(
                 gathered
                     .misfits
@@ -93,12 +94,13 @@ impl Judge {
 
     fn read(&self, file: &ResourceFile) -> Instance {
         let options = ReadOptions { notation: file.notation, ty: None, dialect: None };
-        let read = |options| Instance::read(&self.tree, &file.bytes, options);
+        let read = |options| Instance::read(&self.apis.newest, &file.bytes, options);
         let instance = read(options);
         // These notations do not say their types; a discovery response is what Envoy reads in them.
         let needs_type = matches!(file.notation, Notation::Text | Notation::Binary)
             && instance.documents.iter().all(|it| it.reading.is_none());
-        let response = self.tree.message_named("envoy.service.discovery.v3.DiscoveryResponse");
+        let response =
+            self.apis.newest.message_named("envoy.service.discovery.v3.DiscoveryResponse");
         match response {
             Some(response) if needs_type => read(ReadOptions { ty: Some(response.id), ..options }),
             _ => instance,

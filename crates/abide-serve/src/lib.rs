@@ -5,16 +5,19 @@
 #![allow(clippy::disallowed_methods)] // This crate does I/O.
 
 mod admin;
+mod apis;
 mod args;
 mod bootstrap;
 mod commands;
 mod duration;
+mod file_out;
 mod fleet;
 mod folder;
 mod follow;
 mod grpc;
 mod judge;
 mod logs;
+mod rest;
 mod restarter;
 mod served;
 mod shutdown;

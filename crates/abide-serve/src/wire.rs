@@ -9,6 +9,9 @@ use abide_xds::{Names, Request, Response};
 use bytes::Bytes;
 use prost::Message;
 
+/// How much of each text that a client says about itself is kept.
+const MAX_SAID: usize = 1024;
+
 /// Who asks.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Node {
@@ -44,6 +47,34 @@ pub(crate) struct SemanticVersion {
 }
 
 impl Node {
+    /// What of it is kept: texts have an end.
+    #[must_use]
+    pub(crate) fn brief(mut self) -> Node {
+        let texts = [
+            &mut self.id,
+            &mut self.cluster,
+            &mut self.build_version,
+            &mut self.user_agent_name,
+            &mut self.user_agent_version,
+        ];
+        for text in texts {
+            let end = (0..=MAX_SAID.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+            text.truncate(end.unwrap_or(0));
+        }
+        self
+    }
+
+    /// The version of its program, if it says one that can be compared.
+    pub(crate) fn version(&self) -> Option<semver::Version> {
+        let built = self.user_agent_build_version.as_ref().and_then(|it| it.version.as_ref());
+        match built {
+            Some(it) => {
+                Some(semver::Version::new(it.major.into(), it.minor.into(), it.patch.into()))
+            }
+            None => semver::Version::parse(&self.user_agent_version).ok(),
+        }
+    }
+
     /// What it says about its program, as one phrase.
     pub(crate) fn user_agent(&self) -> String {
         let built = self.user_agent_build_version.as_ref().and_then(|it| it.version.as_ref());

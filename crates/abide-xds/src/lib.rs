@@ -17,6 +17,7 @@ mod session;
 mod snapshot;
 mod subscription;
 mod topic;
+mod view;
 
 pub use collection::Collection;
 pub use gather::{Gathered, Misfit, gather};
@@ -26,3 +27,4 @@ pub use resource::{Reference, Resource};
 pub use session::{Options, Session};
 pub use snapshot::{Dangling, Snapshot};
 pub use topic::{HeldBack, Refusal, TopicStatus};
+pub use view::{Loss, Understanding, View};

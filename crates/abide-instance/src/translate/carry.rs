@@ -112,7 +112,9 @@ impl<'a, 't> Carrier<'a, 't> {
     fn leftover(&mut self, rest: &Message) {
         for entry in &rest.entries {
             match &entry.value {
-                Value::Message(inside) if inside.content.is_none() && !inside.entries.is_empty() => {
+                Value::Message(inside)
+                    if inside.content.is_none() && !inside.entries.is_empty() =>
+                {
                     self.leftover(inside);
                 }
                 _ => self.homeless(self.tree.field(entry.field), entry.key),

@@ -10,13 +10,13 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 
 use super::{folder_of, judge_of, today};
-use crate::admin;
 use crate::args::Serve;
 use crate::fleet::Fleet;
 use crate::follow::follow;
 use crate::grpc::DiscoveryServices;
 use crate::judge::Judge;
 use crate::logs;
+use crate::{admin, file_out, rest};
 
 /// How often a silent connection is asked whether it still lives.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -34,10 +34,12 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
 }
 
 async fn run(args: Serve, judge: Judge) -> Result<(), String> {
-    let fleet = Arc::new(Fleet::new(args.limits.clone(), !args.unordered));
+    let fleet = Arc::new(Fleet::new(Arc::clone(&judge.apis), args.limits.clone(), !args.unordered));
     let cannot = |what: &str, error: &dyn std::fmt::Display| format!("cannot {what}: {error}");
     let admin = TcpListener::bind(args.admin).await;
     let admin = admin.map_err(|error| cannot(&format!("listen at {}", args.admin), &error))?;
+    let http = TcpListener::bind(args.http).await;
+    let http = http.map_err(|error| cannot(&format!("listen at {}", args.http), &error))?;
     let grpc = TcpListener::bind(args.grpc).await;
     let grpc = grpc.map_err(|error| cannot(&format!("listen at {}", args.grpc), &error))?;
     if !args.admin.ip().is_loopback() {
@@ -45,13 +47,24 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     }
     let address =
         |it: &TcpListener| it.local_addr().map_or_else(|_| String::new(), |it| it.to_string());
-    tracing::info!(grpc = address(&grpc), admin = address(&admin), "serving");
+    tracing::info!(
+        grpc = address(&grpc),
+        http = address(&http),
+        admin = address(&admin),
+        "serving"
+    );
     let (failed, source) = oneshot::channel();
     std::thread::spawn({
         let fleet = Arc::clone(&fleet);
         let folder = folder_of(&args.inputs);
+        let file_out = args.file_out.clone();
         move || {
-            let ended = follow(&fleet, &judge, &folder, today);
+            let ended = follow(&fleet, &judge, &folder, today, |served| {
+                let Some(out) = &file_out else { return };
+                if let Err(error) = file_out::write(out, &judge.apis.newest, served) {
+                    tracing::error!("{error}");
+                }
+            });
             drop(failed.send(ended)); // Nobody hears it if the server ends as well.
         }
     });
@@ -63,6 +76,9 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     tokio::select! {
         it = source => it.unwrap_or_else(|_| Err("reading resources ended".to_owned())),
         it = grpc => it.map_err(|error| cannot("serve over gRPC", &error)),
+        it = axum::serve(http, rest::pages(Arc::clone(&fleet), args.long_poll)).into_future() => {
+            it.map_err(|error| cannot("serve over REST", &error))
+        }
         it = axum::serve(admin, admin::pages(fleet)).into_future() => {
             it.map_err(|error| cannot("serve the admin pages", &error))
         }

@@ -1,0 +1,74 @@
+//! What everyone gets, as files, for clients that read files.
+
+use std::path::Path;
+
+use abide_schema::Tree;
+use abide_schema::value::Codec;
+use abide_xds::{Collection, Kind};
+use prost::Message;
+
+use crate::folder::Audience;
+use crate::rest::json;
+use crate::served::Served;
+use crate::wire::{Any, DiscoveryResponse};
+
+/// Writes a discovery response for each type: `cds.json`, `cds.yaml`, `cds.pb` and, if the
+/// API declares the response itself, `cds.pb_text`. Each is written beside its place and moved
+/// there, in the order in which types are sent.
+///
+/// # Errors
+/// A file that cannot be written: one phrase.
+pub(crate) fn write(folder: &Path, tree: &Tree, served: &Served) -> Result<(), String> {
+    let everyone = served.audiences().into_iter().find(|it| it.0 == Audience::Everyone);
+    let Some((_, snapshot)) = everyone else { return Ok(()) };
+    let failed = |error: std::io::Error| format!("cannot write to `{}`: {error}", folder.display());
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let mut types: Vec<_> = snapshot.types().collect();
+    types.sort_by_key(|(url, _)| Kind::of(url));
+    for (url, content) in types {
+        let name = stem(url);
+        let put = |ending: &str, bytes: &[u8]| {
+            let place = folder.join(format!("{name}.{ending}"));
+            let beside = folder.join(format!(".{name}.{ending}"));
+            std::fs::write(&beside, bytes).map_err(failed)?;
+            std::fs::rename(&beside, &place).map_err(failed)
+        };
+        let text = json(tree, url, content)?;
+        put("json", text.as_bytes())?;
+        put("yaml", text.as_bytes())?; // JSON is YAML.
+        let bytes = response(url, content).encode_to_vec();
+        put("pb", &bytes)?;
+        let declared = tree.message_named("envoy.service.discovery.v3.DiscoveryResponse");
+        if let Some(message) = declared.and_then(|it| Codec::new(tree).decode(it.id, &bytes).ok()) {
+            put("pb_text", Codec::new(tree).to_text(&message).as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of the file of a type.
+fn stem(url: &str) -> String {
+    let known = match Kind::of(url) {
+        Kind::Cluster => "cds",
+        Kind::Endpoints => "eds",
+        Kind::Listener => "lds",
+        Kind::ScopedRoutes => "srds",
+        Kind::Routes => "rds",
+        Kind::VirtualHost => "vhds",
+        Kind::Secret => "sds",
+        Kind::Extension => "ecds",
+        Kind::Runtime => "rtds",
+        Kind::Other => return url.rsplit('/').next().unwrap_or(url).to_owned(),
+    };
+    known.to_owned()
+}
+
+fn response(url: &str, content: &Collection) -> DiscoveryResponse {
+    let any = |value: &bytes::Bytes| Any { type_url: url.to_owned(), value: value.clone() };
+    DiscoveryResponse {
+        version_info: content.version().to_string(),
+        resources: content.iter().map(|it| any(&it.body)).collect(),
+        type_url: url.to_owned(),
+        nonce: String::new(),
+    }
+}

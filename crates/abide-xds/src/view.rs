@@ -1,0 +1,186 @@
+//! What is served, as clients of one release and major version can hold it.
+
+mod cap;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use abide_instance::{Translator, Way};
+use abide_schema::Tree;
+use abide_schema::value::Codec;
+
+use crate::collection::Collection;
+use crate::kind::{Service, TYPE_URL_PREFIX};
+use crate::resource::{Resource, hash};
+use crate::snapshot::Snapshot;
+use cap::cap;
+
+/// What some clients understand.
+#[derive(Clone, Copy, Debug)]
+pub struct Understanding<'t> {
+    /// The API that declares what is served.
+    pub newest: &'t Tree,
+    /// The API of their release; `None`: the same.
+    pub theirs: Option<&'t Tree>,
+    /// How what is served becomes the second major of the protocol's types, for
+    /// clients that speak it.
+    pub down: Option<&'t Translator<'t>>,
+}
+
+/// A snapshot as some clients can hold it, and what it lacks.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// What they are served.
+    pub snapshot: Arc<Snapshot>,
+    /// What was taken away for them, by type URL and name.
+    pub losses: BTreeMap<(Arc<str>, Arc<str>), Loss>,
+    /// What became of each resource of the snapshot, so that one that did not
+    /// change is not looked at again.
+    outcomes: BTreeMap<(Arc<str>, Arc<str>), Outcome>,
+}
+
+/// What clients do not get of a resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// The full names of fields that they do not know, and do not get.
+    pub dropped: Vec<String>,
+    /// Why they do not get the resource as it is now at all.
+    pub held_back: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Outcome {
+    of: Arc<str>,
+    resource: Option<Arc<Resource>>,
+    loss: Loss,
+}
+
+impl View {
+    /// What a snapshot is to clients that understand all of it.
+    pub fn whole(snapshot: Arc<Snapshot>) -> View {
+        View { snapshot, ..View::default() }
+    }
+
+    /// What a snapshot is to clients with this understanding. A resource that they
+    /// cannot hold stays as it was in `before`; one that refers to what they do not
+    /// have stays with it.
+    pub fn of(snapshot: &Snapshot, understanding: Understanding<'_>, before: &View) -> View {
+        let mut outcomes = BTreeMap::new();
+        for (url, collection) in snapshot.types() {
+            for resource in collection.iter() {
+                let place = (Arc::clone(url), Arc::clone(&resource.name));
+                let known = before.outcomes.get(&place).filter(|it| it.of == resource.version);
+                let outcome = match known {
+                    Some(known) => known.clone(),
+                    None => understanding.outcome(url, resource),
+                };
+                outcomes.insert(place, outcome);
+            }
+        }
+        let mut types: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>> = BTreeMap::new();
+        let mut losses = BTreeMap::new();
+        for ((url, name), outcome) in &outcomes {
+            let url = understanding.url(url);
+            let old = before.snapshot.collection(&url).and_then(|it| it.get(name));
+            let resource = outcome.resource.as_ref().or(old);
+            let collection = types.entry(Arc::clone(&url)).or_default();
+            collection.extend(resource.map(|it| (Arc::clone(name), Arc::clone(it))));
+            if outcome.loss != Loss::default() {
+                losses.insert((url, Arc::clone(name)), outcome.loss.clone());
+            }
+        }
+        let mut snapshot = assembled(&types);
+        // What holds another one back may hold back more; each round settles one at least.
+        loop {
+            let dangling = snapshot.dangling(&Default::default());
+            let required: Vec<_> = dangling.into_iter().filter(|it| it.is_required).collect();
+            let is_lost = |it: &&crate::Dangling| {
+                losses.iter().any(|((url, name), loss)| {
+                    crate::Kind::of(url) == it.kind
+                        && *name == it.missing
+                        && loss.held_back.is_some()
+                })
+            };
+            let Some(found) = required.iter().find(is_lost) else { break };
+            let place = (Arc::clone(&found.type_url), Arc::clone(&found.name));
+            let old =
+                before.snapshot.collection(&found.type_url).and_then(|it| it.get(&found.name));
+            let collection = types.entry(Arc::clone(&found.type_url)).or_default();
+            let current = collection.get(&found.name).map(|it| Arc::clone(&it.version));
+            match old.filter(|old| current.as_ref() != Some(&old.version)) {
+                Some(old) => collection.insert(Arc::clone(&found.name), Arc::clone(old)),
+                None => collection.remove(&found.name),
+            };
+            let loss: &mut Loss = losses.entry(place).or_default();
+            loss.held_back = Some(format!("it refers to `{}`, which is held back", found.missing));
+            snapshot = assembled(&types);
+        }
+        View { snapshot: Arc::new(snapshot), losses, outcomes }
+    }
+}
+
+fn assembled(types: &BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>) -> Snapshot {
+    let collection =
+        |it: &BTreeMap<_, Arc<Resource>>| Arc::new(Collection::of(it.values().cloned()));
+    Snapshot::of_collections(types.iter().map(|(url, it)| (Arc::clone(url), collection(it))))
+}
+
+impl Understanding<'_> {
+    /// The type URL that a type has for these clients.
+    fn url(&self, url: &Arc<str>) -> Arc<str> {
+        if self.down.is_none() {
+            return Arc::clone(url);
+        }
+        let is_it = |service: &&Service| service.type_url(3).is_some_and(|it| it == **url);
+        let older = Service::ALL.iter().find(is_it).and_then(|it| it.type_url(2));
+        older.map_or_else(|| Arc::clone(url), Arc::from)
+    }
+
+    fn outcome(&self, url: &str, resource: &Arc<Resource>) -> Outcome {
+        let mut loss = Loss::default();
+        let body = match self.body(url, resource, &mut loss.dropped) {
+            Ok(body) => Some(body),
+            Err(reason) => {
+                loss.held_back = Some(reason);
+                None
+            }
+        };
+        let resource_for_them = body.map(|body| {
+            if *body == *resource.body {
+                return Arc::clone(resource);
+            }
+            let version = hash([resource.version.as_bytes(), &body]);
+            Arc::new(Resource { version, body: body.into(), ..(**resource).clone() })
+        });
+        Outcome { of: Arc::clone(&resource.version), resource: resource_for_them, loss }
+    }
+
+    /// What these clients get, or why they cannot.
+    fn body(
+        &self,
+        url: &str,
+        resource: &Resource,
+        dropped: &mut Vec<String>,
+    ) -> Result<Vec<u8>, String> {
+        let codec = Codec::new(self.newest);
+        let name = url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(url);
+        let Some(ty) = self.newest.message_named(name) else { return Ok(resource.body.to_vec()) };
+        let message = codec.decode(ty.id, &resource.body).map_err(|error| error.to_string())?;
+        let mut message = match self.theirs {
+            Some(theirs) => cap(self.newest, theirs, &message, dropped)?,
+            None => message,
+        };
+        if let Some(down) = self.down {
+            let translated = down.translate(&message, &Way::Down(2), false);
+            // What is gone in the older major is what its clients never had.
+            dropped.extend(translated.losses.into_iter().map(|it| it.element));
+            message = translated.message;
+            if !down.is_known(&message) {
+                return Err("the second major has no type for what it holds".to_owned());
+            }
+        }
+        dropped.sort();
+        dropped.dedup();
+        Ok(codec.encode(&message))
+    }
+}
