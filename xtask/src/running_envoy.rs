@@ -81,6 +81,18 @@ impl RunningEnvoy {
         Ok(ask(&self.admin, method, path)?.1)
     }
 
+    /// Tells it to end, as a supervisor does.
+    pub(crate) fn terminate(&self) -> Result<()> {
+        let pid = self.child.id().to_string();
+        let status = Command::new("kill").args(["-s", "TERM", &pid]).status()?;
+        if status.success() { Ok(()) } else { Err("Envoy cannot be told to end".into()) }
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
     /// The statistics whose names match, with their values.
     pub(crate) fn statistics(&self, pattern: &str) -> Result<Vec<(String, String)>> {
         let text = self.get(&format!("/stats?filter={pattern}"))?;

@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::envoys::{Envoy, Running, ask, envoys};
+use crate::envoys::{Envoy, envoys};
+use crate::running_envoy::{RunningEnvoy, Started, ask};
 use crate::task::Result;
 use crate::tools::target;
 
@@ -161,7 +162,7 @@ impl<'e> Steps<'e> {
         let ready = folder.join("ok");
         // As a pod that was killed leaves it.
         std::fs::write(&ready, "")?;
-        let mut proxy = envoy.start(folder, CONFIG, &[])?;
+        let mut proxy = start(envoy, folder)?;
         let listener = listener(&proxy)?;
         let (_manager, manager) = manager(serve, &ready, &proxy, &["--recover"])?;
         let mut agreed = self.step("a stale ready file is removed", !ready.exists());
@@ -174,20 +175,21 @@ impl<'e> Steps<'e> {
         }
         let open = format!("\"open_connections\":{CLIENTS}");
         agreed &= self.until("the manager counts the connections of all clients", || {
-            Ok(ask(manager, "GET", "/status")?.1.contains(&open))
+            Ok(ask(&manager, "GET", "/status")?.1.contains(&open))
         })?;
 
         // Kubernetes runs both hooks at once.
+        let waiting = manager.clone();
         let hook =
-            thread::spawn(move || ask(manager, "GET", "/shutdown").map_err(|it| it.to_string()));
-        let port = proxy.admin.port().to_string();
+            thread::spawn(move || ask(&waiting, "GET", "/shutdown").map_err(|it| it.to_string()));
+        let port = port(&proxy)?;
         let mut command = Command::new(serve);
         command.args(["shutdown", "--admin-address", "127.0.0.1", "--admin-port", &port]);
         command.args(["--check-delay", "300ms", "--check-interval", "100ms", "--ready-file"]);
         command.arg(&ready).stderr(Stdio::null());
         let mut command = Ours(command.spawn()?);
         agreed &= self.until("health checks fail, and the proxy says that it drains", || {
-            let (status, body) = proxy.ask("GET", "/ready")?;
+            let (status, body) = ask(proxy.admin(), "GET", "/ready")?;
             Ok((status, body.trim()) == (503, "DRAINING"))
         })?;
         let mut late = Client::connect(listener)?;
@@ -216,23 +218,41 @@ impl<'e> Steps<'e> {
 
     /// A sidecar that was restarted alone finds the proxy draining, and nobody waits for that.
     fn recovered(&self, envoy: &Envoy, serve: &Path, folder: &Path) -> Result<bool> {
-        let proxy = envoy.start(folder, CONFIG, &[])?;
-        proxy.ask("POST", "/healthcheck/fail")?;
-        let draining = proxy.ask("GET", "/ready")?.0 == 503;
+        let proxy = start(envoy, folder)?;
+        proxy.post("/healthcheck/fail")?;
+        let draining = ask(proxy.admin(), "GET", "/ready")?.0 == 503;
         let mut agreed = self.step("the proxy was left draining", draining);
         let (_manager, _) = manager(serve, &folder.join("ok"), &proxy, &["--recover"])?;
         agreed &= self.until("the manager takes it back into service", || {
-            Ok(proxy.ask("GET", "/ready")?.0 == 200)
+            Ok(ask(proxy.admin(), "GET", "/ready")?.0 == 200)
         })?;
         Ok(agreed)
     }
 }
 
+/// Starts a proxy.
+fn start(envoy: &Envoy, folder: &Path) -> Result<RunningEnvoy> {
+    let config = folder.join("envoy.yaml");
+    std::fs::write(&config, CONFIG)?;
+    match RunningEnvoy::start(envoy, &config, &[], folder)? {
+        Started::Running(proxy) => Ok(proxy),
+        Started::Refused(why) => {
+            Err(format!("Envoy {} does not start: {why}", envoy.version).into())
+        }
+    }
+}
+
+/// The admin port of a proxy.
+fn port(proxy: &RunningEnvoy) -> Result<String> {
+    let (_, port) = proxy.admin().rsplit_once(':').ok_or("an address without a port")?;
+    Ok(port.to_owned())
+}
+
 /// Where the listener of the proxy is.
-fn listener(proxy: &Running) -> Result<SocketAddr> {
+fn listener(proxy: &RunningEnvoy) -> Result<SocketAddr> {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
-        let (_, text) = proxy.ask("GET", "/listeners")?;
+        let text = proxy.get("/listeners")?;
         if let Some((_, address)) = text.trim().split_once("ingress::") {
             return Ok(address.trim().parse()?);
         }
@@ -245,13 +265,13 @@ fn listener(proxy: &Running) -> Result<SocketAddr> {
 fn manager(
     serve: &Path,
     ready: &Path,
-    proxy: &Running,
+    proxy: &RunningEnvoy,
     more: &[&str],
-) -> Result<(Ours, SocketAddr)> {
+) -> Result<(Ours, String)> {
     let mut command = Command::new(serve);
     command.args(["shutdown-manager", "--bind", "127.0.0.1", "--serve-port", "0"]);
     command.args(["--check-interval", "50ms", "--admin-address", "127.0.0.1", "--admin-port"]);
-    command.arg(proxy.admin.port().to_string()).arg("--ready-file").arg(ready).args(more);
+    command.arg(port(proxy)?).arg("--ready-file").arg(ready).args(more);
     let mut child = Ours(command.stderr(Stdio::piped()).spawn()?);
     let mut lines = BufReader::new(child.0.stderr.take().ok_or("no log")?).lines();
     let mut log = String::new();
@@ -261,7 +281,7 @@ fn manager(
             let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
             // What follows is read, or the pipe would fill.
             thread::spawn(move || lines.count());
-            return Ok((child, SocketAddr::from(([127, 0, 0, 1], port.parse()?))));
+            return Ok((child, format!("127.0.0.1:{port}")));
         }
         writeln!(log, "{line}")?;
     }
