@@ -435,8 +435,9 @@ fn an_upgrade_makes_what_can_be_made_and_names_the_rest() {
 fn readme_commands(heading: &str) -> Vec<String> {
     let readme = std::fs::read_to_string(crate::run::repository().join("README.md")).unwrap();
     let part = readme.split_once(&format!("\n## {heading}\n")).expect("it has this heading").1;
-    let block = part.split_once("```sh\n").and_then(|it| it.1.split_once("```")).unwrap().0;
-    block.lines().map(str::to_owned).collect()
+    let part = part.split("\n## ").next().unwrap_or_default();
+    let blocks = part.split("```sh\n").skip(1).filter_map(|it| it.split("```").next());
+    blocks.flat_map(str::lines).map(str::to_owned).collect()
 }
 
 #[test]
@@ -464,7 +465,12 @@ fn the_quick_start_of_the_readme_does_what_it_says() {
     let (checks, others): (Vec<_>, Vec<_>) =
         ran.iter().partition(|it| it.0.starts_with("abide check"));
     let [clean, broken] = checks[..] else { panic!("{ran:?}") };
-    for (command, status, said) in others.into_iter().chain([clean]) {
+    let (configs, others): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|it| it.0.starts_with("abide config check"));
+    let [typo, mended] = configs[..] else { panic!("{ran:?}") };
+    assert_eq!(typo.1, Some(1), "{}", typo.2);
+    assert!(typo.2.contains("did you mean `mail`?"), "{}", typo.2);
+    for (command, status, said) in others.into_iter().chain([clean, mended]) {
         assert_eq!(*status, Some(0), "{command}: {said}");
     }
     let (command, status, said) = broken;
