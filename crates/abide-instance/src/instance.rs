@@ -101,7 +101,7 @@ impl Instance {
         }
         let YamlNodes { mut parsed, mut found } = nodes;
         if path.is_empty() && dialect == Dialect::Envoy {
-            keep_first(tree, &mut parsed, &mut found, options);
+            keep_first(tree, text, &mut parsed, &mut found, options);
         }
         // A document that is empty holds nothing to judge.
         found.retain(|it| !matches!(it.node.kind, JsonKind::Null));
@@ -250,24 +250,30 @@ fn yaml_nodes<'t>(tree: &Tree, text: &'t str, path: &str, dialect: Dialect) -> Y
 /// Of a file that Envoy itself loads, only the first document counts.
 fn keep_first(
     tree: &Tree,
+    text: &str,
     parsed: &mut yaml::YamlText<'_>,
     found: &mut Vec<Found<'_>>,
     options: ReadOptions,
 ) {
-    let [first, second, ..] = found.as_slice() else { return };
+    let Some(first) = found.first() else { return };
     let ty = options.ty.or_else(|| first.kind(tree).ty());
     let is_file = |ty| ["Bootstrap", "DiscoveryResponse"].contains(&tree.message(ty).name());
-    let (end, second) = (first.node.span.end, second.node.span);
-    if !(options.dialect.is_some() || ty.is_some_and(is_file))
-        || parsed.errors.iter().any(|error| error.span.start < end)
-    {
+    if options.dialect.is_none() && !ty.is_some_and(is_file) {
         return;
     }
-    let text = "Envoy reads only the first document of a file, not this one";
-    let place = Span { start: second.start, end: second.start };
+    // Where the next document begins; errors before it are in the first one.
+    let end = first.node.span.end;
+    let rest = text.get(end as usize..).unwrap_or_default();
+    let Some(next) = rest.find("\n---").map(|at| end + at as u32 + 1) else { return };
+    if parsed.errors.iter().any(|error| error.span.start < next) {
+        return;
+    }
+    let is_first = |it: &ReadError| it.span.start < next;
     found.truncate(1);
     parsed.errors.clear();
-    parsed.liberties.retain(|it| it.span.start < end);
+    parsed.liberties.retain(is_first);
+    let text = "Envoy reads only the first document of a file, not this one";
+    let place = Span { start: next, end: next + 3 };
     parsed.liberties.push(ReadError::new(ReadErrorKind::Liberty, place, text));
 }
 

@@ -62,8 +62,8 @@ struct Comments {
     foreign: Vec<Span>,
 }
 
-/// Replaces what proto files do not have by spaces: comments that start with `#`
-/// and the `f` after a number. Returns the comments.
+/// Replaces what proto files do not have: comments that start with `#`, and the `f`
+/// after a number. Returns the comments.
 fn blank_what_is_text_only(text: &mut [u8]) -> Comments {
     let mut comments = Comments::default();
     let mut at = 0;
@@ -86,7 +86,9 @@ fn blank_what_is_text_only(text: &mut [u8]) -> Comments {
                 if let [number @ .., last @ (b'f' | b'F')] = &mut text[token.span.range()]
                     && !number.iter().any(|byte| matches!(byte, b'a'..=b'd' | b'f'..=b'z' | b'_'))
                 {
-                    *last = b' ';
+                    // What looks like an integer is a float all the same.
+                    let is_integer = number.iter().all(u8::is_ascii_digit);
+                    *last = if is_integer { b'.' } else { b' ' };
                 }
             }
             _ => {}
