@@ -62,7 +62,8 @@ impl Instance {
     /// elements and `*` for all of them, with dots between them, as in `spec.config`. A text that
     /// stands there is read as YAML, which JSON is as well. Documents without the path are passed.
     ///
-    /// Other notations have no paths; of them the whole is read.
+    /// In text format the path names fields, and messages stand there. Bytes have no paths; of them
+    /// the whole is read.
     pub fn read_at(tree: &Tree, text: &[u8], path: &str, options: ReadOptions) -> Instance {
         if text.len() > u32::MAX as usize {
             let message = "texts over four gigabytes are not supported";
@@ -77,7 +78,7 @@ impl Instance {
                 }
             },
             Notation::Json => Instance::read_json(tree, text, path, options),
-            Notation::Text => Instance::read_text(tree, text, options),
+            Notation::Text => Instance::read_text(tree, text, path, options),
             Notation::Binary => Instance::read_binary(tree, text, options),
         }
     }
@@ -187,16 +188,29 @@ impl Instance {
         self.comments.sort_by_key(|it| it.start);
     }
 
-    fn read_text(tree: &Tree, text: &[u8], options: ReadOptions) -> Instance {
-        let span = Span { start: 0, end: text.len() as u32 };
-        let kind = options.ty.map_or_else(|| named_in_header(tree, text), Kind::Said);
+    fn read_text(tree: &Tree, text: &[u8], path: &str, options: ReadOptions) -> Instance {
+        let whole = Span { start: 0, end: text.len() as u32 };
         let codec = Codec::new(tree);
-        let document = Document::read(tree, span, kind, options, |ty, _| {
-            let mut reading = codec.read_text(ty, text, Undeclared::Ignore);
-            codec.open_any(&mut reading);
-            reading
+        let header = || match path {
+            "" => named_in_header(tree, text),
+            _ => Kind::Nothing,
+        };
+        let kind = options.ty.map_or_else(header, Kind::Said);
+        let read = |ty| codec.read_text_at(ty, text, path, Undeclared::Ignore);
+        let readings = match kind.ty().map(read) {
+            None => vec![(whole, None)],
+            Some(found) => found.into_iter().map(|(span, it)| (span, Some(it))).collect(),
+        };
+        let documents = readings.into_iter().map(|(span, reading)| {
+            let span = if path.is_empty() { whole } else { span };
+            Document::read(tree, span, kind.clone(), options, |ty, _| {
+                let mut reading = reading.unwrap_or_else(|| Reading::of(Message::new(ty)));
+                codec.open_any(&mut reading);
+                reading
+            })
         });
-        Instance { comments: text_comments(text), ..Instance::of(document) }
+        let documents = documents.collect();
+        Instance { documents, comments: text_comments(text), ..Instance::default() }
     }
 
     fn of(document: Document) -> Instance {
@@ -261,10 +275,11 @@ fn keep_first(
     if options.dialect.is_none() && !ty.is_some_and(is_file) {
         return;
     }
-    // Where the next document begins; errors before it are in the first one.
-    let end = first.node.span.end;
-    let rest = text.get(end as usize..).unwrap_or_default();
-    let Some(next) = rest.find("\n---").map(|at| end + at as u32 + 1) else { return };
+    // Where the next document begins: nothing else begins a line so. Errors before it are in the
+    // first one.
+    let start = first.node.span.start;
+    let rest = text.get(start as usize..).unwrap_or_default();
+    let Some(next) = rest.find("\n---").map(|at| start + at as u32 + 1) else { return };
     if parsed.errors.iter().any(|error| error.span.start < next) {
         return;
     }
