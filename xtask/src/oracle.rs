@@ -19,6 +19,7 @@ mod moving;
 mod peers;
 mod plugins;
 mod protovalidate;
+mod reading;
 mod release;
 mod requirements;
 mod runtime;
@@ -53,6 +54,7 @@ const PARTS: &[&str] = &[
     "peers",
     "protovalidate",
     "validation",
+    "reading",
     "symbols",
     "gapic",
     "layout",
@@ -113,7 +115,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     if wanted("validation") {
         agreed &= validation::run(&protoc, show)?;
     }
-    if !only.is_empty() && only.iter().all(|part| part == "validation") {
+    if wanted("reading") {
+        agreed &= reading::run(&protoc, show)?;
+    }
+    if !only.is_empty()
+        && only.iter().all(|part| ["validation", "reading"].contains(&part.as_str()))
+    {
         return Ok(agreed);
     }
     let abide = abide(place.abide.as_deref())?;
