@@ -27,7 +27,9 @@ use self::examples::{
 };
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
-pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand};
+pub(crate) use self::config::{
+    ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs,
+};
 pub(crate) use self::deprecations::DeprecationsArgs;
 pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;

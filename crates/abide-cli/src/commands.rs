@@ -20,6 +20,8 @@ mod graph;
 mod hash;
 mod history;
 mod init;
+mod instance_files;
+mod instances;
 mod lsp;
 mod made_files;
 mod outcome;

@@ -28,9 +28,10 @@ mod scene;
 mod simulation_report;
 mod snippets;
 mod sources;
+mod usable_deprecations;
 mod workflow_command;
 
-use abide::{GraphView, Policy, Report, Status};
+use abide::{GraphView, Policy, Report, Status, UsableDeprecation};
 use abide_schema::Graph;
 
 use crate::history::History;
@@ -115,6 +116,14 @@ pub(crate) type RuntimeFormat = Format<fn(&RuntimeReport<'_>, Look) -> String>;
 pub(crate) const RUNTIMES: &[RuntimeFormat] = &[
     Format::styled("human", "For people: each key with its value and layer", runtime_report::human),
     Format::plain("json", "JSON Lines: one object per key, then a summary", runtime_report::json),
+];
+
+/// Of `abide config deprecations`.
+pub(crate) type UsableDeprecationFormat = Format<fn(&[UsableDeprecation<'_>], Look) -> String>;
+/// The forms of what instances can use and is deprecated.
+pub(crate) const USABLE_DEPRECATIONS: &[UsableDeprecationFormat] = &[
+    Format::styled("human", "For people: each element with its replacement", usable_deprecations::human),
+    Format::plain("json", "JSON Lines: one object per element", usable_deprecations::json),
 ];
 
 /// Of `abide rules`.

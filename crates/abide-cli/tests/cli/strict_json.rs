@@ -115,6 +115,7 @@ fn message(command: &str, line: &Value) -> &'static str {
     match (line["kind"].as_str().unwrap_or_default(), command) {
         ("", "graph") => "PackageGraph",
         ("finding", _) => "Finding",
+        ("message" | "field" | "enum-value", "config") => "UsableDeprecation",
         ("count", _) => "RuleCount",
         ("file" | "message" | "package", "hash") => "HashEntry",
         ("package", "bump") => "PackagePlan",
