@@ -376,7 +376,10 @@ fn bump_command(global: &Global, judge: &JudgeArgs, work: &Work<'_>) -> String {
 fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let acceptable = |finding: &&abide::Finding| {
         finding.severity != Severity::Note
-            && matches!(finding.location.origin, Origin::Tree(_) | Origin::Features(_))
+            && matches!(
+                finding.location.origin,
+                Origin::Tree(_) | Origin::Features(_) | Origin::Instance(_)
+            )
             && abide::RULES
                 .iter()
                 .any(|rule| rule.id == finding.rule && !matches!(rule.check, abide::Check::Linker))

@@ -17,6 +17,7 @@ mod hash;
 mod history;
 mod hostile;
 mod init;
+mod instances;
 mod interrupted;
 mod layouts;
 mod links;
