@@ -18,6 +18,7 @@ mod layout;
 mod moving;
 mod peers;
 mod protovalidate;
+mod reading;
 mod release;
 mod requirements;
 mod sets;
@@ -49,6 +50,7 @@ const PARTS: &[&str] = &[
     "peers",
     "protovalidate",
     "validation",
+    "reading",
     "symbols",
     "gapic",
     "layout",
@@ -95,7 +97,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
     if wanted("validation") {
         agreed &= validation::run(&protoc, show)?;
     }
-    if !only.is_empty() && only.iter().all(|part| part == "validation") {
+    if wanted("reading") {
+        agreed &= reading::run(&protoc, show)?;
+    }
+    if !only.is_empty()
+        && only.iter().all(|part| ["validation", "reading"].contains(&part.as_str()))
+    {
         return Ok(agreed);
     }
     let abide = abide(place.abide.as_deref())?;

@@ -62,7 +62,8 @@ impl Instance {
     /// elements and `*` for all of them, with dots between them, as in `spec.config`. A text that
     /// stands there is read as YAML, which JSON is as well. Documents without the path are passed.
     ///
-    /// Other notations have no paths; of them the whole is read.
+    /// In text format the path names fields, and messages stand there. Bytes have no paths; of them
+    /// the whole is read.
     pub fn read_at(tree: &Tree, text: &[u8], path: &str, options: ReadOptions) -> Instance {
         if text.len() > u32::MAX as usize {
             let message = "texts over four gigabytes are not supported";
@@ -77,7 +78,7 @@ impl Instance {
                 }
             },
             Notation::Json => Instance::read_json(tree, text, path, options),
-            Notation::Text => Instance::read_text(tree, text, options),
+            Notation::Text => Instance::read_text(tree, text, path, options),
             Notation::Binary => Instance::read_binary(tree, text, options),
         }
     }
@@ -101,7 +102,7 @@ impl Instance {
         }
         let YamlNodes { mut parsed, mut found } = nodes;
         if path.is_empty() && dialect == Dialect::Envoy {
-            keep_first(tree, &mut parsed, &mut found, options);
+            keep_first(tree, text, &mut parsed, &mut found, options);
         }
         // A document that is empty holds nothing to judge.
         found.retain(|it| !matches!(it.node.kind, JsonKind::Null));
@@ -187,16 +188,29 @@ impl Instance {
         self.comments.sort_by_key(|it| it.start);
     }
 
-    fn read_text(tree: &Tree, text: &[u8], options: ReadOptions) -> Instance {
-        let span = Span { start: 0, end: text.len() as u32 };
-        let kind = options.ty.map_or_else(|| named_in_header(tree, text), Kind::Said);
+    fn read_text(tree: &Tree, text: &[u8], path: &str, options: ReadOptions) -> Instance {
+        let whole = Span { start: 0, end: text.len() as u32 };
         let codec = Codec::new(tree);
-        let document = Document::read(tree, span, kind, options, |ty, _| {
-            let mut reading = codec.read_text(ty, text, Undeclared::Ignore);
-            codec.open_any(&mut reading);
-            reading
+        let header = || match path {
+            "" => named_in_header(tree, text),
+            _ => Kind::Nothing,
+        };
+        let kind = options.ty.map_or_else(header, Kind::Said);
+        let read = |ty| codec.read_text_at(ty, text, path, Undeclared::Ignore);
+        let readings = match kind.ty().map(read) {
+            None => vec![(whole, None)],
+            Some(found) => found.into_iter().map(|(span, it)| (span, Some(it))).collect(),
+        };
+        let documents = readings.into_iter().map(|(span, reading)| {
+            let span = if path.is_empty() { whole } else { span };
+            Document::read(tree, span, kind.clone(), options, |ty, _| {
+                let mut reading = reading.unwrap_or_else(|| Reading::of(Message::new(ty)));
+                codec.open_any(&mut reading);
+                reading
+            })
         });
-        Instance { comments: text_comments(text), ..Instance::of(document) }
+        let documents = documents.collect();
+        Instance { documents, comments: text_comments(text), ..Instance::default() }
     }
 
     fn of(document: Document) -> Instance {
@@ -250,24 +264,31 @@ fn yaml_nodes<'t>(tree: &Tree, text: &'t str, path: &str, dialect: Dialect) -> Y
 /// Of a file that Envoy itself loads, only the first document counts.
 fn keep_first(
     tree: &Tree,
+    text: &str,
     parsed: &mut yaml::YamlText<'_>,
     found: &mut Vec<Found<'_>>,
     options: ReadOptions,
 ) {
-    let [first, second, ..] = found.as_slice() else { return };
+    let Some(first) = found.first() else { return };
     let ty = options.ty.or_else(|| first.kind(tree).ty());
     let is_file = |ty| ["Bootstrap", "DiscoveryResponse"].contains(&tree.message(ty).name());
-    let (end, second) = (first.node.span.end, second.node.span);
-    if !(options.dialect.is_some() || ty.is_some_and(is_file))
-        || parsed.errors.iter().any(|error| error.span.start < end)
-    {
+    if options.dialect.is_none() && !ty.is_some_and(is_file) {
         return;
     }
-    let text = "Envoy reads only the first document of a file, not this one";
-    let place = Span { start: second.start, end: second.start };
+    // Where the next document begins: nothing else begins a line so. Errors before it are in the
+    // first one.
+    let start = first.node.span.start;
+    let rest = text.get(start as usize..).unwrap_or_default();
+    let Some(next) = rest.find("\n---").map(|at| start + at as u32 + 1) else { return };
+    if parsed.errors.iter().any(|error| error.span.start < next) {
+        return;
+    }
+    let is_first = |it: &ReadError| it.span.start < next;
     found.truncate(1);
     parsed.errors.clear();
-    parsed.liberties.retain(|it| it.span.start < end);
+    parsed.liberties.retain(is_first);
+    let text = "Envoy reads only the first document of a file, not this one";
+    let place = Span { start: next, end: next + 3 };
     parsed.liberties.push(ReadError::new(ReadErrorKind::Liberty, place, text));
 }
 

@@ -20,8 +20,12 @@ const fn max_levels(dialect: Dialect) -> u32 {
     }
 }
 
-/// This many values may come of aliases in one text.
+/// This many values may come of aliases in one text. A long text counts as many.
 const MAX_FROM_ALIASES: usize = 1_000_000;
+/// So many bytes of a text count as one value.
+const BYTES_OF_VALUE: usize = 64;
+/// This many values may have anchors, those inside of others counted again.
+const MAX_ANCHORED: usize = 4 * MAX_FROM_ALIASES;
 
 /// A text of YAML.
 #[derive(Debug, Default)]
@@ -55,6 +59,7 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> YamlText<'_> {
         dialect,
         anchors: HashMap::new(),
         from_aliases: 0,
+        anchored: 0,
         out: YamlText::default(),
     };
     reader.documents();
@@ -68,6 +73,7 @@ struct YamlReader<'t> {
     /// The values with an anchor in this document.
     anchors: HashMap<usize, Anchored<'t>>,
     from_aliases: usize,
+    anchored: usize,
     out: YamlText<'t>,
 }
 
@@ -158,8 +164,9 @@ impl<'t> YamlReader<'t> {
                     self.put(&mut open, node, ended.anchor, size, levels)?;
                 }
                 Event::Scalar(value, style, anchor, tag) => {
+                    let size = 1 + value.len() / BYTES_OF_VALUE;
                     let node = JsonNode { span, kind: self.scalar(value, style, tag, span)? };
-                    self.put(&mut open, node, anchor, 1, 0)?;
+                    self.put(&mut open, node, anchor, size, 0)?;
                 }
                 Event::Alias(id) => self.alias(&mut open, id, span)?,
                 Event::UnresolvedAlias(name) => {
@@ -253,6 +260,12 @@ impl<'t> YamlReader<'t> {
         levels: u32,
     ) -> Result<(), Broken> {
         if anchor != 0 {
+            self.anchored += size;
+            if self.anchored > MAX_ANCHORED {
+                let text = format!("anchors stand for more than {MAX_ANCHORED} values");
+                self.error(node.span, text);
+                return Err(Broken);
+            }
             self.anchors.insert(anchor, Anchored { node: node.clone(), size, levels });
         }
         let Some(parent) = open.last_mut() else {

@@ -142,7 +142,7 @@ fn spare_inputs(global: &Global, args: &ConfigCheckArgs) -> Result<(), Error> {
     match args.files.iter().find(is_output) {
         None => Ok(()),
         Some(name) => Err(Error::Usage(format!(
-            "`--output` would overwrite what is checked: `{}` is in `{name}`",
+            "`--output` would overwrite `{}`, and `{name}` is checked",
             output.display()
         ))),
     }

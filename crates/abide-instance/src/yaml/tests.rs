@@ -127,3 +127,35 @@ fn many_lines_of_comments_are_no_error() {
     let text = format!("a:\n{}  - 1\n", "  # line\n".repeat(5_000));
     check(&text, &["{a: [1]}"], &[]);
 }
+
+#[test]
+fn long_texts_are_not_repeated_without_end() {
+    let text = format!("a: &x |\n  {}\nb: [{}]\n", "x".repeat(1_000_000), "*x, ".repeat(1_000));
+    check(&text, &[], &["aliases repeat more than 1000000 values"]);
+    let inner = "1, ".repeat(100_000);
+    let (open, close) = ("&a [".repeat(50), "]".repeat(50));
+    check(&format!("{open}{inner}{close}"), &[], &["anchors stand for more than 4000000 values"]);
+}
+
+#[test]
+fn a_long_scalar_is_read() {
+    for text in
+        [format!("a: {}\n", "x".repeat(10_000_000)), format!("a: '{}'\n", "''".repeat(5_000_000))]
+    {
+        let parsed = parse(&text, Dialect::Protobuf);
+        assert_eq!((parsed.documents.len(), parsed.errors.len()), (1, 0));
+    }
+}
+
+#[test]
+fn envoy_takes_the_last_of_equal_keys_and_no_tags() {
+    let parsed = parse("a: 1\nb: !x 2\na: [y]\n", Dialect::Envoy);
+    let mut out = String::new();
+    show("a: 1\nb: !x 2\na: [y]\n", &parsed.documents[0], &mut out);
+    assert_eq!(out, "{b: 2, a: [true]}");
+    let liberties: Vec<&str> = parsed.liberties.iter().map(|it| &*it.message).collect();
+    assert_eq!(
+        liberties,
+        ["Envoy ignores the tag `!x`", "`a` is set again below; Envoy takes the last"]
+    );
+}

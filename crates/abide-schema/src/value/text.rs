@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, parse_fields};
+use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, ValueId, ValueKind, parse_fields};
 
 use super::aggregate::{AggregateReader, URL_PREFIXES, is_any, is_group_like};
 use super::codec::Codec;
@@ -24,6 +24,29 @@ pub(crate) struct TextNode {
     text: Text,
     ast: Ast,
     errors: Vec<ReadError>,
+}
+
+impl TextNode {
+    /// The messages that a message holds in the field with this name.
+    fn messages_in<'n>(
+        &'n self,
+        message: ValueId,
+        name: &'n str,
+    ) -> impl Iterator<Item = ValueId> + 'n {
+        let ast = &self.ast;
+        let kind = |value: ValueId| ast.values[value as usize].kind;
+        let fields = ast.value_children(message).filter(move |field| match kind(*field) {
+            ValueKind::Field { key, .. } => key.str(&self.text) == name,
+            _ => false,
+        });
+        let values = fields.flat_map(move |field| {
+            let value = field + 1;
+            let elements = (kind(value) == ValueKind::List).then(|| ast.value_children(value));
+            let alone = elements.is_none().then_some(value);
+            alone.into_iter().chain(elements.into_iter().flatten())
+        });
+        values.filter(move |value| kind(*value) == ValueKind::Message)
+    }
 }
 
 /// Parses a text as the fields of a message.
@@ -62,8 +85,8 @@ struct Comments {
     foreign: Vec<Span>,
 }
 
-/// Replaces what proto files do not have by spaces: comments that start with `#`
-/// and the `f` after a number. Returns the comments.
+/// Replaces what proto files do not have: comments that start with `#`, and the `f`
+/// after a number. Returns the comments.
 fn blank_what_is_text_only(text: &mut [u8]) -> Comments {
     let mut comments = Comments::default();
     let mut at = 0;
@@ -86,7 +109,9 @@ fn blank_what_is_text_only(text: &mut [u8]) -> Comments {
                 if let [number @ .., last @ (b'f' | b'F')] = &mut text[token.span.range()]
                     && !number.iter().any(|byte| matches!(byte, b'a'..=b'd' | b'f'..=b'z' | b'_'))
                 {
-                    *last = b' ';
+                    // What looks like an integer is a float all the same.
+                    let is_integer = number.iter().all(u8::is_ascii_digit);
+                    *last = if is_integer { b'.' } else { b' ' };
                 }
             }
             _ => {}
@@ -105,11 +130,50 @@ impl Codec<'_> {
         self.read_text_node(ty, &parse(text), undeclared)
     }
 
+    /// Reads the messages that stand at a path of field names, each as a value of `ty`, whatever the
+    /// type around them is; names have dots between them, and a repeated field stands for all its
+    /// elements. With the place of each; errors of the syntax are in the first.
+    pub fn read_text_at(
+        self,
+        ty: MessageId,
+        text: &[u8],
+        path: &str,
+        undeclared: Undeclared,
+    ) -> Vec<(Span, Reading)> {
+        let node = parse(text);
+        let mut found: Vec<ValueId> = node.ast.values.first().map(|_| 0).into_iter().collect();
+        for name in path.split('.').filter(|it| !it.is_empty()) {
+            found = found.iter().flat_map(|value| node.messages_in(*value, name)).collect();
+        }
+        let mut readings: Vec<(Span, Reading)> = Vec::new();
+        for value in found {
+            let span = node.ast.values[value as usize].span;
+            readings.push((span, self.read_text_value(ty, &node, value, undeclared)));
+        }
+        if let Some((_, first)) = readings.first_mut() {
+            first.errors.splice(..0, node.errors);
+        }
+        readings
+    }
+
     /// Reads a message from text that is parsed already.
     pub(crate) fn read_text_node(
         self,
         ty: MessageId,
         node: &TextNode,
+        undeclared: Undeclared,
+    ) -> Reading {
+        let mut reading = self.read_text_value(ty, node, 0, undeclared);
+        reading.errors.extend(node.errors.iter().cloned());
+        reading.errors.sort_by_key(|error| error.span.start);
+        reading
+    }
+
+    fn read_text_value(
+        self,
+        ty: MessageId,
+        node: &TextNode,
+        value: ValueId,
         undeclared: Undeclared,
     ) -> Reading {
         let mut reader = AggregateReader {
@@ -123,8 +187,8 @@ impl Codec<'_> {
             max_faults: usize::MAX,
             undeclared: Vec::new(),
         };
-        let message = match node.ast.values.first() {
-            Some(_) => reader.message(0, ty),
+        let message = match node.ast.values.get(value as usize) {
+            Some(_) => reader.message(value, ty),
             None => Message::new(ty),
         };
         let faults = reader.faults.into_iter().map(|fault| ReadError {
@@ -133,8 +197,7 @@ impl Codec<'_> {
             field: fault.field,
             ..ReadError::new(fault.reason, fault.span, fault.message)
         });
-        let mut errors: Vec<ReadError> = node.errors.iter().cloned().chain(faults).collect();
-        errors.sort_by_key(|error| error.span.start);
+        let errors = faults.collect();
         Reading { errors, undeclared: reader.undeclared, ..Reading::of(message) }
     }
 

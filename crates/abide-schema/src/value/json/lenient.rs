@@ -56,7 +56,7 @@ impl<'t> JsonReader<'t> {
                 self.expected::<()>(node, "an array", field);
                 return Vec::new();
             }
-            let text = format!("a value alone for the list `{}`", field.name());
+            let text = format!("`{}` is a list, but is written as one value", field.name());
             self.liberty(node.span, text, "write it in `[` and `]`");
             return vec![node];
         };
@@ -69,7 +69,10 @@ impl<'t> JsonReader<'t> {
         while let Some(element) = rest.pop() {
             match &element.kind {
                 JsonKind::Array(inner) => {
-                    let text = format!("a list inside the list `{}`", field.name());
+                    let text = format!(
+                        "`{}` is one list, but is written as lists in a list",
+                        field.name()
+                    );
                     self.liberty(element.span, text, "write one list");
                     rest.extend(inner.iter().rev());
                 }
@@ -91,7 +94,7 @@ impl<'t> JsonReader<'t> {
         }
         let word = match &node.kind {
             JsonKind::Null => {
-                let text = format!("`null` is the zero of `{}` here", field.name());
+                let text = format!("`null` counts as the zero of `{}`", field.name());
                 self.liberty(node.span, text, "leave it out, or write the value");
                 return Value::zero(self.tree, field.ty());
             }
@@ -115,11 +118,11 @@ impl<'t> JsonReader<'t> {
         if !is_plain {
             let (text, help) = match value {
                 Value::Bool(value) => (
-                    format!("the bool `{}` as a text", field.name()),
+                    format!("`{}` is a bool, but is written as a text", field.name()),
                     format!("write `{value}` without quotes"),
                 ),
                 _ => (
-                    format!("the number `{}` in a notation of its own", field.name()),
+                    format!("`{}` is a number, but is not written as one of JSON", field.name()),
                     "write it as JSON does".to_owned(),
                 ),
             };
@@ -139,7 +142,7 @@ impl<'t> JsonReader<'t> {
             return None;
         }
         if let Ok(number) = name.trim_ascii().parse::<i32>() {
-            let text = format!("a number of `{}` in quotes", item.full_name());
+            let text = format!("the number of a value of `{}` is in quotes", item.full_name());
             self.liberty(span, text, "write the name of the value");
             return Some(number);
         }
@@ -169,7 +172,7 @@ impl<'t> JsonReader<'t> {
         match &node.kind {
             JsonKind::Object(members) => {
                 let name = self.tree.message(message.ty).full_name();
-                let text = format!("a `{name}` by its fields");
+                let text = format!("a `{name}` is written by its fields");
                 self.liberty(node.span, text, format!("write it as {written_alone}"));
                 self.fields(message, members.iter(), depth);
                 true
@@ -230,7 +233,7 @@ fn hexadecimal(digits: &str) -> Option<f64> {
 }
 
 /// A whole number as a text. What is not plain digits is read as a `double` first.
-fn whole_number(scalar: Scalar, word: &str) -> Option<i128> {
+pub(super) fn whole_number(scalar: Scalar, word: &str) -> Option<i128> {
     let is_word = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'+' | b'-' | b'.');
     if word.is_empty() || !word.bytes().all(is_word) {
         return None;
@@ -254,10 +257,4 @@ fn exact(scalar: Scalar) -> f64 {
             | Scalar::Sfixed64
     );
     f64::from(if is_signed { 53 } else { 54 }).exp2()
-}
-
-/// Whether a number of JSON is read without a loss: as digits alone, or small enough.
-pub(super) fn is_exact(scalar: Scalar, text: &str) -> bool {
-    let is_digits = text.bytes().all(|it| it.is_ascii_digit() || it == b'-');
-    is_digits || text.parse::<f64>().is_ok_and(|it| it.abs() <= exact(scalar))
 }

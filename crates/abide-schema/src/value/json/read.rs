@@ -187,7 +187,7 @@ impl<'t> JsonReader<'t> {
             return Some(message);
         }
         if matches!(node.kind, JsonKind::Null) && self.is_lenient() && depth > 0 {
-            let text = format!("`null` is an empty `{}` here", view.full_name());
+            let text = format!("`null` counts as an empty `{}`", view.full_name());
             self.liberty(node.span, text, "write `{}`");
             return Some(message);
         }
@@ -496,7 +496,15 @@ impl<'t> JsonReader<'t> {
                 let mut first = None;
                 let mut content = None;
                 for member in rest {
-                    if member.key == VALUE_KEY && first.is_none() {
+                    if member.key == VALUE_KEY && (first.is_none() || self.is_lenient()) {
+                        if first.is_some() {
+                            let text = format!("`{VALUE_KEY}` is set twice; the last value counts");
+                            self.liberty(
+                                member.key_span,
+                                text,
+                                "remove the value that is not meant",
+                            );
+                        }
                         first = Some(member.key_span);
                         content = self.message(ty, &member.value, depth + 1);
                         continue;

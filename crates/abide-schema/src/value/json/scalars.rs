@@ -120,8 +120,8 @@ impl<'t> JsonReader<'t> {
 
     /// An integer in the range of its type.
     fn integer(&self, scalar: Scalar, text: &str) -> Option<Value> {
-        if self.is_lenient() && !lenient::is_exact(scalar, text) {
-            return None;
+        if self.is_lenient() {
+            return lenient::whole_number(scalar, text).and_then(|number| fit(scalar, number));
         }
         integer(text).and_then(|number| fit(scalar, number))
     }

@@ -182,7 +182,7 @@ impl<'t> JsonParser<'t> {
             Some(b'{') => JsonKind::Object(self.object(depth)),
             Some(b'[') => JsonKind::Array(self.array(depth)),
             Some(b'"') => JsonKind::String(self.string(b'"')?),
-            Some(b'\'') if self.liberty("a text in single quotes") => {
+            Some(b'\'') if self.liberty("a text is in single quotes") => {
                 JsonKind::String(self.string(b'\'')?)
             }
             Some(b'-' | b'0'..=b'9') => JsonKind::Number(Cow::Borrowed(self.number()?)),
@@ -232,8 +232,12 @@ impl<'t> JsonParser<'t> {
     fn key(&mut self) -> Result<Cow<'t, str>, ReadError> {
         match self.byte() {
             Some(b'"') => self.string(b'"'),
-            Some(b'\'') if self.liberty("a key in single quotes") => self.string(b'\''),
-            Some(byte) if is_word(byte) && !byte.is_ascii_digit() && self.liberty("a bare key") => {
+            Some(b'\'') if self.liberty("a key is in single quotes") => self.string(b'\''),
+            Some(byte)
+                if is_word(byte)
+                    && !byte.is_ascii_digit()
+                    && self.liberty("a key has no quotes") =>
+            {
                 let start = self.at;
                 while self.byte().is_some_and(is_word) {
                     self.at += 1;
@@ -260,7 +264,7 @@ impl<'t> JsonParser<'t> {
         loop {
             self.space();
             let is_behind_comma = !items.is_empty() && self.byte() == Some(closing);
-            if is_behind_comma && self.liberty("a comma without a value behind it") {
+            if is_behind_comma && self.liberty("nothing follows the comma") {
                 self.at += 1;
                 return items;
             }
@@ -327,7 +331,9 @@ impl<'t> JsonParser<'t> {
                     text.push(self.escape()?);
                     start = self.at;
                 }
-                Some(0..0x20) if self.liberty("a control character in a text") => self.at += 1,
+                Some(0..0x20) if self.liberty("a control character in a text is not escaped") => {
+                    self.at += 1
+                }
                 Some(0..0x20) => {
                     return Err(self.error("a control character in a string must be escaped"));
                 }
