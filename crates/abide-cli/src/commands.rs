@@ -20,6 +20,7 @@ mod graph;
 mod hash;
 mod history;
 mod init;
+mod instance_diff;
 mod lsp;
 mod made_files;
 mod outcome;

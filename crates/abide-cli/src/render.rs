@@ -2,6 +2,7 @@
 
 mod calendar_note;
 mod deprecation_report;
+mod diff_report;
 mod element_lives;
 mod format;
 mod github;
@@ -38,6 +39,7 @@ use crate::history::History;
 pub(crate) use deprecation_report::{
     DeprecationReport, TITLE as DEPRECATIONS_TITLE, is_of_tables, tables as deprecation_tables,
 };
+pub(crate) use diff_report::{DiffReport, Side};
 pub(crate) use format::{Format, one_of};
 pub(crate) use hash_list::{HashList, Told};
 pub(crate) use man_page::ManPage;
@@ -107,6 +109,15 @@ pub(crate) type HashFormat = Format<fn(&HashList<'_>, Look) -> String>;
 pub(crate) const HASHES: &[HashFormat] = &[
     Format::styled("human", "For people", hash_list::human),
     Format::plain("json", "JSON Lines: one object per entry", hash_list::lines),
+];
+
+/// Of `abide config diff`.
+pub(crate) type DiffFormat = Format<fn(&DiffReport<'_>, Look) -> String>;
+/// The forms of a difference.
+pub(crate) const DIFFS: &[DiffFormat] = &[
+    Format::styled("human", "For people: each change with its places and cost", diff_report::human),
+    Format::plain("json", "JSON Lines: one object per change, then a summary", diff_report::json),
+    Format::plain("markdown", "A table for a pull request", diff_report::markdown),
 ];
 
 /// Of `abide runtime show`.

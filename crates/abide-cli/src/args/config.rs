@@ -9,6 +9,7 @@ use crate::render::{REPORTS, ReportFormat, one_of};
 pub(super) const HELP: &str = "\
 Examples:
   abide config check envoy.yaml --api git:v1.41:api    will it load on that release?
+  abide config diff old.yaml new.yaml --api api        what changed, and does it need a restart?
   abide help config check                              more about a command";
 
 const CHECK: &str = "\
@@ -46,6 +47,9 @@ pub(crate) enum ConfigCommand {
     /// Check configuration files and other values of messages against an API
     #[command(after_help = CHECK)]
     Check(ConfigCheckArgs),
+    /// Show what changed between two files, and what the change costs a server
+    #[command(after_help = super::instance_diff::HELP)]
+    Diff(super::ConfigDiffArgs),
 }
 
 /// Which files, and against which API.

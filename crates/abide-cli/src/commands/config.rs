@@ -23,6 +23,7 @@ use crate::terminal::{error_color, look, say};
 pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Outcome, Error> {
     match &args.command {
         ConfigCommand::Check(args) => check(global, args),
+        ConfigCommand::Diff(args) => super::instance_diff::config_diff(global, args),
     }
 }
 
@@ -256,7 +257,7 @@ impl InstanceFile {
 }
 
 /// The message with this full name.
-fn message_named(tree: &Tree, name: &str) -> Result<MessageId, Error> {
+pub(super) fn message_named(tree: &Tree, name: &str) -> Result<MessageId, Error> {
     let name = name.trim_start_matches('.');
     if let Some(message) = tree.message_named(name) {
         return Ok(message.id);
