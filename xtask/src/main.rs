@@ -16,6 +16,7 @@ mod hooks;
 mod oracle;
 mod packages;
 mod repository;
+mod running_envoy;
 mod soundness;
 mod task;
 mod tools;
@@ -43,7 +44,7 @@ enum Task {
         place: Place,
         /// Run only these parts: `own`, `googleapis`, `hash`, `history`, `findings`, `verdicts`,
         /// `breaking`, `validation`, `symbols`, `layout`, `upgrade`, `versions`,
-        /// `requirements`, or the name of an archive.
+        /// `runtime`, `requirements`, or the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// The number of differences to print for each file.

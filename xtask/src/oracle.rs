@@ -21,6 +21,7 @@ mod protovalidate;
 mod reading;
 mod release;
 mod requirements;
+mod runtime;
 mod sets;
 mod symbols;
 mod upgrade;
@@ -58,6 +59,7 @@ const PARTS: &[&str] = &[
     "upgrade",
     "versions",
     "instances",
+    "runtime",
     "requirements",
 ];
 
@@ -69,6 +71,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= requirements::run(place, PARTS)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "requirements") {
+        return Ok(agreed);
+    }
+    if wanted("runtime") {
+        agreed &= runtime::run()?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "runtime") {
         return Ok(agreed);
     }
     if wanted("moving") {

@@ -20,6 +20,7 @@ mod graph;
 mod hash;
 mod history;
 mod init;
+mod instance_diff;
 mod instance_files;
 mod instances;
 mod lsp;

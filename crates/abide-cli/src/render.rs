@@ -2,6 +2,7 @@
 
 mod calendar_note;
 mod deprecation_report;
+mod diff_report;
 mod element_lives;
 mod format;
 mod github;
@@ -39,6 +40,7 @@ use crate::history::History;
 pub(crate) use deprecation_report::{
     DeprecationReport, TITLE as DEPRECATIONS_TITLE, is_of_tables, tables as deprecation_tables,
 };
+pub(crate) use diff_report::{DiffReport, Side};
 pub(crate) use format::{Format, one_of};
 pub(crate) use hash_list::{HashList, Told};
 pub(crate) use man_page::ManPage;
@@ -110,6 +112,15 @@ pub(crate) const HASHES: &[HashFormat] = &[
     Format::plain("json", "JSON Lines: one object per entry", hash_list::lines),
 ];
 
+/// Of `abide config diff`.
+pub(crate) type DiffFormat = Format<fn(&DiffReport<'_>, Look) -> String>;
+/// The forms of a difference.
+pub(crate) const DIFFS: &[DiffFormat] = &[
+    Format::styled("human", "For people: each change with its places and cost", diff_report::human),
+    Format::plain("json", "JSON Lines: one object per change, then a summary", diff_report::json),
+    Format::plain("markdown", "A table for a pull request", diff_report::markdown),
+];
+
 /// Of `abide runtime show`.
 pub(crate) type RuntimeFormat = Format<fn(&RuntimeReport<'_>, Look) -> String>;
 /// The forms of a runtime.
@@ -122,7 +133,11 @@ pub(crate) const RUNTIMES: &[RuntimeFormat] = &[
 pub(crate) type UsableDeprecationFormat = Format<fn(&[UsableDeprecation<'_>], Look) -> String>;
 /// The forms of what instances can use and is deprecated.
 pub(crate) const USABLE_DEPRECATIONS: &[UsableDeprecationFormat] = &[
-    Format::styled("human", "For people: each element with its replacement", usable_deprecations::human),
+    Format::styled(
+        "human",
+        "For people: each element with its replacement",
+        usable_deprecations::human,
+    ),
     Format::plain("json", "JSON Lines: one object per element", usable_deprecations::json),
 ];
 

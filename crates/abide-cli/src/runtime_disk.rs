@@ -25,9 +25,8 @@ const MAX_BYTES: usize = 64 << 20;
 /// What Envoy does not read, whatever path or link leads there.
 const REFUSED: &[&str] = &["/dev", "/proc", "/sys"];
 
-/// What is on disk for each layer there, in the order of the layers. Relative roots start at the
-/// current folder.
-pub fn read_layers(layers: &Layers) -> Vec<DiskReading> {
+/// What is on disk for each layer there, in the order of the layers. Relative roots start at `base`.
+pub fn read_layers(layers: &Layers, base: &Path) -> Vec<DiskReading> {
     let on_disk = layers.layers().iter().filter_map(|layer| match &layer.source {
         LayerSource::Disk(disk) => Some(disk),
         _ => None,
@@ -40,7 +39,7 @@ pub fn read_layers(layers: &Layers) -> Vec<DiskReading> {
         let below = on_disk.iter().enumerate().filter(|(_, layer)| &*layer.symlink_root == root);
         let (places, folders): (Vec<usize>, Vec<&str>) =
             below.map(|(at, layer)| (at, &*layer.folder)).unzip();
-        for (at, reading) in places.into_iter().zip(read_root(Path::new(root), &folders)) {
+        for (at, reading) in places.into_iter().zip(read_root(&base.join(root), &folders)) {
             readings[at] = Some(reading);
         }
     }
@@ -87,6 +86,8 @@ struct Found {
     /// A folder that a link out of the tree led to; `None` is that of the tree.
     outside: Option<Dir>,
     path: String,
+    /// Whether it is where Envoy reads nothing.
+    is_refused: bool,
 }
 
 /// What was read of a layer so far.
@@ -100,14 +101,14 @@ impl Top {
     fn read_layer(&self, folder: &str) -> DiskReading {
         let folder = folder.trim_matches('/');
         let folder = if folder.is_empty() { "." } else { folder };
-        let found = match self.find(folder) {
-            Ok(found) if found.metadata.is_dir() => found,
-            Err(error) if error.kind() == io::ErrorKind::Other => {
-                let reason = DiskFailureReason::Unreadable(error.to_string());
-                return DiskReading::Failed(DiskFailure { path: folder.to_owned(), reason });
-            }
-            _ => return DiskReading::Missing,
-        };
+        let Ok(found) = self.find(folder) else { return DiskReading::Missing };
+        if !found.metadata.is_dir() {
+            return DiskReading::Missing;
+        }
+        if found.is_refused {
+            let (path, reason) = (folder.to_owned(), DiskFailureReason::OfTheSystem);
+            return DiskReading::Failed(DiskFailure { path, reason });
+        }
         let mut taken = Taken::default();
         match self.walk(&found, folder, "", 1, &mut taken) {
             Ok(()) => DiskReading::Files(taken.files),
@@ -139,7 +140,16 @@ impl Top {
                 "" => name,
                 above => format!("{above}/{name}"),
             };
-            let found = self.find(&path).map_err(|error| unreadable(&key_path, error))?;
+            let found = match self.find(&path) {
+                Ok(found) => found,
+                // A link to itself: unlike one to nothing, Envoy passes it over.
+                Err(error) if is_loop(&error) => continue,
+                Err(error) => return Err(unreadable(&key_path, error)),
+            };
+            let holds_values = found.metadata.is_dir() || found.metadata.is_file();
+            if found.is_refused && holds_values {
+                return Err(fail(&key_path, DiskFailureReason::OfTheSystem));
+            }
             if found.metadata.is_dir() {
                 self.walk(&found, &path, &key_path, depth + 1, taken)?;
             } else if found.metadata.is_file() {
@@ -155,32 +165,26 @@ impl Top {
         Ok(())
     }
 
-    /// What is at a path below the folder, or where a link in it leads: as for Envoy, links may lead
-    /// anywhere but to what the system makes up.
+    /// What is at a path below the folder, or where a link in it leads, which may be anywhere.
     fn find(&self, path: &str) -> io::Result<Found> {
         let is_refused = |path: &Path| REFUSED.iter().any(|it| path.starts_with(it));
-        let refused = || io::Error::other("Envoy reads nothing in /dev, /proc and /sys");
         let below = match self.dir.metadata(path) {
             // The way leads out of the folder.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
             found => Some(found?),
         };
         if let Some(metadata) = below {
-            return match is_refused(&self.path) {
-                true => Err(refused()),
-                false => Ok(Found { metadata, outside: None, path: path.to_owned() }),
-            };
+            let (path, is_refused) = (path.to_owned(), is_refused(&self.path));
+            return Ok(Found { metadata, outside: None, path, is_refused });
         }
         let real = self.path.join(path).canonicalize()?;
-        if is_refused(&real) {
-            return Err(refused());
-        }
         let (above, name) = match (real.parent(), real.file_name()) {
             (Some(above), Some(name)) => (above, name.to_string_lossy().into_owned()),
             _ => (&*real, ".".to_owned()),
         };
         let outside = Dir::open_ambient_dir(above, ambient_authority())?;
-        Ok(Found { metadata: outside.metadata(&name)?, outside: Some(outside), path: name })
+        let metadata = outside.metadata(&name)?;
+        Ok(Found { metadata, outside: Some(outside), path: name, is_refused: is_refused(&real) })
     }
 
     /// The folder that something found is opened from.
@@ -201,4 +205,10 @@ impl Top {
         file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
+}
+
+fn is_loop(error: &io::Error) -> bool {
+    // The standard library does not name this kind of error on stable Rust.
+    const ELOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
+    error.raw_os_error() == Some(ELOOP)
 }

@@ -78,9 +78,11 @@ pub(crate) fn named_types<'t>(
     let mut types = Vec::new();
     for (file, document) in set.documents() {
         let Some(message) = document.message() else { continue };
-        types.extend(named(tree, message, document.span).iter().map(|it| {
-            (tree.message(it.message.ty), Location::instance(file, it.place))
-        }));
+        types.extend(
+            named(tree, message, document.span)
+                .iter()
+                .map(|it| (tree.message(it.message.ty), Location::instance(file, it.place))),
+        );
     }
     types
 }

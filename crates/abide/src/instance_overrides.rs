@@ -81,7 +81,8 @@ pub(crate) fn near_key(tree: &Tree, key: &str) -> Option<String> {
         Some(format!("{outer}.{value}"))
     });
     let same = |it: &&String| {
-        it.eq_ignore_ascii_case(name) || outer.as_ref().is_some_and(|name| it.eq_ignore_ascii_case(name))
+        it.eq_ignore_ascii_case(name)
+            || outer.as_ref().is_some_and(|name| it.eq_ignore_ascii_case(name))
     };
     let near = || {
         let near = nearest(name, elements.iter().map(String::as_str))?;

@@ -72,7 +72,8 @@ impl Past {
         }
         if was.deprecated().is_some() {
             let since = was.deprecated_since();
-            why += &since.map_or(", deprecated".to_owned(), |(it, _)| format!(", deprecated since {it}"));
+            why += &since
+                .map_or(", deprecated".to_owned(), |(it, _)| format!(", deprecated since {it}"));
         }
         let replacement = was.replacement().map(Element::full_name);
         let known = replacement.filter(|it| context.tree.element_named(it).is_some());

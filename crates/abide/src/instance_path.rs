@@ -12,9 +12,8 @@ pub(crate) fn path_of(tree: &Tree, message: &Message, place: Span) -> String {
     while let Some(message) = next.take() {
         let message = message.content.as_deref().unwrap_or(message);
         let is_in = |span: Span| span.start <= place.start && place.end <= span.end;
-        let covers = |entry: &&Entry| {
-            !entry.span.is_empty() && (is_in(entry.key) || is_in(entry.span))
-        };
+        let covers =
+            |entry: &&Entry| !entry.span.is_empty() && (is_in(entry.key) || is_in(entry.span));
         let Some(entry) = message.entries.iter().rev().find(covers) else { break };
         let field = tree.field(entry.field);
         if !path.is_empty() {

@@ -85,7 +85,8 @@ pub(crate) fn report_use<'t>(
     let message = match used.decision.by {
         Some((key, _)) => {
             let verb = if used.decision.is_allowed { "allows" } else { "refuses" };
-            let key = if key.starts_with(FEATURE) { "its runtime key" } else { &format!("`{key}`") };
+            let key =
+                if key.starts_with(FEATURE) { "its runtime key" } else { &format!("`{key}`") };
             format!("{subject} is {state}, and {key} {verb} it")
         }
         None => format!("{subject} is {state}"),

@@ -49,7 +49,8 @@ impl InstanceWaivers {
             if !words.starts_with(MARKER) {
                 continue;
             }
-            let start = comment.start + (text.len() - text.trim_start_matches('#').trim_start().len()) as u32;
+            let start = comment.start
+                + (text.len() - text.trim_start_matches('#').trim_start().len()) as u32;
             let span = Span::new(start, start + words.len() as u32);
             match parse(words) {
                 Ok((rule, until)) => self.waivers.push(InstanceWaiver {

@@ -94,8 +94,8 @@ pub use config::{Config, ConfigApi, ConfigInstances};
 pub use config_error::ConfigError;
 pub use counted::counted;
 pub use dependents::{Dependent, find_dependents};
-pub use deprecation_list::{Deprecated, DeprecationList, Unknown};
 pub use deprecated_uses::{UsableDeprecation, usable_deprecations};
+pub use deprecation_list::{Deprecated, DeprecationList, Unknown};
 pub use deprecation_policy::{DeprecationPolicy, Removal};
 pub use drawing::view::GraphView;
 pub use element_life::{

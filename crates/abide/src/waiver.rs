@@ -194,12 +194,7 @@ impl Defect {
 }
 
 /// Whether a waiver is expired or matched nothing.
-pub(crate) fn state(
-    what: &str,
-    until: Option<Date>,
-    as_of: Date,
-    silent: bool,
-) -> Option<Defect> {
+pub(crate) fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<Defect> {
     if let Some(until) = until
         && as_of > until
     {

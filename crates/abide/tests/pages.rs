@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide::{
-    Accepted, Check, Config, FeatureFile, Group, InstanceFile, InstanceOptions, Lock, Options, Origin, REMEDIES, RULES, Records,
-    Report, Rule, Severity, find_rule,
+    Accepted, Check, Config, FeatureFile, Group, InstanceFile, InstanceOptions, Lock, Options,
+    Origin, REMEDIES, RULES, Records, Report, Rule, Severity, find_rule,
 };
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_schema::{FileDecl, ProblemKind, SourceFile, Tree};

@@ -120,7 +120,9 @@ fn report(
             .filter(|(class, _)| (**class == "constraint") == is_constraint)
             .filter_map(|(_, counts)| counts.get(&Comparison::Explained))
             .sum();
-        println!("instances: {name}: {same} of {counted} agree, {share:.2} %, and {explained} differ for a reason");
+        println!(
+            "instances: {name}: {same} of {counted} agree, {share:.2} %, and {explained} differ for a reason"
+        );
         agreed &= share >= least;
     }
     println!("instances: {total} cases");
@@ -148,19 +150,15 @@ fn cases(
     bases.sort_by_key(|(about_phases, ..)| !about_phases);
     let rare = bases.iter().filter(|(about_phases, ..)| *about_phases).count();
     let wanted = (count / 4).max(4);
-    let chosen = bases.into_iter().enumerate().filter(|(at, _)| {
-        *at < wanted.min(rare) || (rare..rare + wanted).contains(at)
-    });
+    let chosen = bases
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| *at < wanted.min(rare) || (rare..rare + wanted).contains(at));
     let mut plain = Vec::new();
     let mut kept = Vec::new();
     for (_, (_, target, leaf, mutants)) in chosen {
         let Some(text) = text_of(target, tree, Value::Object(leaf), &[]) else { continue };
-        plain.push(Case {
-            class: "valid",
-            place: target.text(tree),
-            element: String::new(),
-            text,
-        });
+        plain.push(Case { class: "valid", place: target.text(tree), element: String::new(), text });
         kept.push((target, mutants));
     }
     let files = write(&work.join("bases"), &plain)?;
@@ -214,7 +212,10 @@ fn write(folder: &Path, cases: &[Case]) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(folder)?;
     let files = cases.iter().enumerate().map(|(at, case)| {
         let file = folder.join(format!("{at:04}-{}.yaml", case.class));
-        fs::write(&file, format!("# proto-message: envoy.config.bootstrap.v3.Bootstrap\n{}\n", case.text))?;
+        fs::write(
+            &file,
+            format!("# proto-message: envoy.config.bootstrap.v3.Bootstrap\n{}\n", case.text),
+        )?;
         Ok(file)
     });
     files.collect()

@@ -4,13 +4,12 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::SelectArgs;
-use crate::render::{
-    REPORTS, ReportFormat, USABLE_DEPRECATIONS, UsableDeprecationFormat, one_of,
-};
+use crate::render::{REPORTS, ReportFormat, USABLE_DEPRECATIONS, UsableDeprecationFormat, one_of};
 
 pub(super) const HELP: &str = "\
 Examples:
   abide config check envoy.yaml --api git:v1.41:api    will it load on that release?
+  abide config diff old.yaml new.yaml --api api        what changed, and does it need a restart?
   abide help config check                              more about a command";
 
 const CHECK: &str = "\
@@ -62,6 +61,9 @@ pub(crate) enum ConfigCommand {
     /// List what an API has deprecated, with the runtime keys that allow it
     #[command(after_help = DEPRECATIONS)]
     Deprecations(ConfigDeprecationsArgs),
+    /// Show what changed between two files, and what the change costs a server
+    #[command(after_help = super::instance_diff::HELP)]
+    Diff(super::ConfigDiffArgs),
 }
 
 /// Which API, and how it is shown.

@@ -208,8 +208,7 @@ fn run(
         true => configured(settings, &[])?,
         false => Vec::new(),
     };
-    let mut instances =
-        Instances::load(settings, subjects, RuntimeLayers::default(), &progress)?;
+    let mut instances = Instances::load(settings, subjects, RuntimeLayers::default(), &progress)?;
     instances.load_others(settings, &progress)?;
     let texts = instances.texts();
     let judge_with = |trees: &Trees, accepted: &Option<RecordedFindings>| {

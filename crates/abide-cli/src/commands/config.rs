@@ -24,6 +24,7 @@ pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Outcome, Erro
     match &args.command {
         ConfigCommand::Check(args) => check(global, args),
         ConfigCommand::Deprecations(args) => deprecations(global, args),
+        ConfigCommand::Diff(args) => super::instance_diff::config_diff(global, args),
     }
 }
 
@@ -93,7 +94,11 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     for note in hidden.iter().filter(|_| !global.quiet) {
         say(&format!("note: {note}"));
     }
-    Ok(Outcome { report: Some(text), failed, troubles: instances.apis().flat_map(troubles).collect() })
+    Ok(Outcome {
+        report: Some(text),
+        failed,
+        troubles: instances.apis().flat_map(troubles).collect(),
+    })
 }
 
 /// The files that are judged, and by what.

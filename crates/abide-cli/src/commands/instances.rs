@@ -157,7 +157,7 @@ impl RuntimeLayers {
             if Path::new(name).is_dir() {
                 let root = if name.ends_with('/') { name.clone() } else { format!("{name}/") };
                 let layers = Layers::of_folder(&root);
-                let readings = read_layers(&layers);
+                let readings = read_layers(&layers, Path::new("."));
                 let runtime = Runtime::new(layers, readings);
                 for layer in runtime.snapshot().layers() {
                     all.overrides.push_layer(name, &layer.values, None);
@@ -171,11 +171,8 @@ impl RuntimeLayers {
             let file = NamedFile::open(name, None)?;
             let (tree, _) = known_bootstrap();
             let fields = tree.message_named("google.protobuf.Struct").map(|it| it.id);
-            let options = ReadOptions {
-                notation: file.notation,
-                ty: fields,
-                dialect: Some(Dialect::Envoy),
-            };
+            let options =
+                ReadOptions { notation: file.notation, ty: fields, dialect: Some(Dialect::Envoy) };
             let instance = Instance::read(&tree, &file.bytes, options);
             let document = instance.documents.first().and_then(|it| it.message());
             let (Some(keys), []) = (document, instance.errors.as_slice()) else {
@@ -260,7 +257,8 @@ impl Instances {
         progress: &Progress,
     ) -> Result<(), Error> {
         let instances = self.subjects.iter().flat_map(|it| &it.read).flat_map(|(_, it)| it);
-        let mut readings = instances.flat_map(|it| &it.documents).filter_map(|it| it.reading.as_ref());
+        let mut readings =
+            instances.flat_map(|it| &it.documents).filter_map(|it| it.reading.as_ref());
         if readings.any(|it| !it.undeclared.is_empty()) {
             for api in &settings.config.apis {
                 self.loaded(settings, &Api::configured(settings, api), progress)?;
@@ -359,7 +357,7 @@ fn all_types_are_known(instances: &[Instance]) -> bool {
 }
 
 /// The message with this full name.
-fn message_named(tree: &Tree, name: &str) -> Result<MessageId, Error> {
+pub(super) fn message_named(tree: &Tree, name: &str) -> Result<MessageId, Error> {
     let name = name.trim_start_matches('.');
     if let Some(message) = tree.message_named(name) {
         return Ok(message.id);

@@ -73,7 +73,7 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<Outcome, Error> {
     // Who asks for one key wants to know no more than that it is right.
     places.retain(|it| it.is_error || args.key.is_none());
     places.sort();
-    let readings = read_layers(&layers);
+    let readings = read_layers(&layers, Path::new(""));
     let runtime = Runtime::new(layers, readings);
     let snapshot = runtime.snapshot();
     let keys: Vec<&str> = match &args.key {

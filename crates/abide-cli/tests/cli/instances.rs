@@ -122,11 +122,31 @@ fn runtime_decides_about_phases() {
         ("a key with false", one(&old_key, "false"), &old, "refused"),
         ("all", one(all, "true"), &older, "allowed"),
         ("none", one(all, "false"), &old, "refused"),
-        ("the singular", one("envoy.features.enable_all_deprecated_feature", "true"), &older, "refused"),
+        (
+            "the singular",
+            one("envoy.features.enable_all_deprecated_feature", "true"),
+            &older,
+            "refused",
+        ),
         ("fail on any", one(fail, "true"), &old, "refused"),
-        ("a key beats all", vec![layer("a", &format!("{all}: true, \"{key}\": false"))], &older, "refused"),
-        ("a key beats fail", vec![layer("a", &format!("{fail}: true, \"{old_key}\": true"))], &old, "allowed"),
-        ("all beats fail", vec![layer("a", &format!("{fail}: true, {all}: true"))], &old, "allowed"),
+        (
+            "a key beats all",
+            vec![layer("a", &format!("{all}: true, \"{key}\": false"))],
+            &older,
+            "refused",
+        ),
+        (
+            "a key beats fail",
+            vec![layer("a", &format!("{fail}: true, \"{old_key}\": true"))],
+            &old,
+            "allowed",
+        ),
+        (
+            "all beats fail",
+            vec![layer("a", &format!("{fail}: true, {all}: true"))],
+            &old,
+            "allowed",
+        ),
         ("the later layer", two(&key, "false", "true"), &older, "allowed"),
         ("the later layer hides", two(&key, "true", "\"\""), &older, "refused"),
         ("another case", one(&key.to_uppercase(), "true"), &older, "refused"),
@@ -174,11 +194,15 @@ fn overrides_that_decide_are_shown_and_can_be_refused() {
 fn layers_of_the_command_line_lie_on_top() {
     let key = format!("{PREFIX}.Filter.older");
     let files = [
-        ("b.yaml", bootstrap(&layer("a", &format!("\"{key}\": true")), "older: x\n  mode: MANUAL", "")),
+        (
+            "b.yaml",
+            bootstrap(&layer("a", &format!("\"{key}\": true")), "older: x\n  mode: MANUAL", ""),
+        ),
         ("above.yaml", format!("\"{key}\": false\n")),
         (&*format!("disk/{key}"), "true\n".to_owned()),
     ];
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let folder = folder(&files);
     let refused = check(folder.path(), &["b.yaml", "--runtime", "above.yaml"]);
     assert_eq!(found(&refused), ["error disallowed-field-used:5"]);
@@ -214,13 +238,11 @@ fn several_releases_share_their_findings() {
     let folder = releases("");
     let text = "# proto-message: acme.user.v1.User\nnick: x\nnmae: y\n";
     put(folder.path(), &[("u.yaml", text)]);
-    let args = ["config", "check", "u.yaml", "--release", "1.0", "--release", "2.0", "--format", "json"];
+    let args =
+        ["config", "check", "u.yaml", "--release", "1.0", "--release", "2.0", "--format", "json"];
     let ran = abide(folder.path(), &args);
-    let expected = [
-        "error unknown-field:3",
-        "warning deprecated-field-used:2",
-        "error unknown-field:2",
-    ];
+    let expected =
+        ["error unknown-field:3", "warning deprecated-field-used:2", "error unknown-field:2"];
     assert_eq!(found(&ran), expected);
     let lines = ran.json();
     assert_eq!(lines[0]["releases"], serde_json::json!(["1.0", "2.0"]));
@@ -244,7 +266,8 @@ fn a_gone_field_is_explained_by_another_configured_release() {
 
 #[test]
 fn check_judges_the_instances_of_the_configuration() {
-    let config = "[[instances]]\nfiles = \"fixtures/*.yaml\"\ntype = \"acme.user.v1.User\"\napi = \"2.0\"\n";
+    let config =
+        "[[instances]]\nfiles = \"fixtures/*.yaml\"\ntype = \"acme.user.v1.User\"\napi = \"2.0\"\n";
     let folder = releases(&format!("roots = [\"v2\"]\n{config}"));
     // A key before the tables belongs to none of them.
     let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
@@ -298,18 +321,31 @@ fn comments_of_instances_waive() {
         // Behind what it covers, and above it.
         ("nmae: x # abide:allow(unknown-field): a test\n", &[]),
         ("# abide:allow(unknown-field): a test\nnmae: x\n", &[]),
-        ("# abide:allow(unknown-field): a test\n# more\nnmae: x\naeg: y\n", &["error unknown-field:5"]),
+        (
+            "# abide:allow(unknown-field): a test\n# more\nnmae: x\naeg: y\n",
+            &["error unknown-field:5"],
+        ),
         // All that begins there, and nothing else.
-        ("# abide:allow(unknown-field): a test\nfriends:\n- nmae: x\n- name: x\n  nmae: x\naeg: 1\n",
-         &["error unknown-field:7"]),
-        ("friends:\n- nmae: x # abide:allow(unknown-field): a test\n- nmae: x\n", &["error unknown-field:4"]),
+        (
+            "# abide:allow(unknown-field): a test\nfriends:\n- nmae: x\n- name: x\n  nmae: x\naeg: 1\n",
+            &["error unknown-field:7"],
+        ),
+        (
+            "friends:\n- nmae: x # abide:allow(unknown-field): a test\n- nmae: x\n",
+            &["error unknown-field:4"],
+        ),
         // The whole document.
         ("# abide:allow(unknown-field): a test\n\nnmae: x\naeg: x\n", &[]),
         // One that matches nothing, is over, or is none.
         ("# abide:allow(unknown-field): a test\nname: x\n", &["warning waiver-unused:2"]),
-        ("nmae: x # abide:allow(unknown-field, until = \"2020-01-01\"): a test\n",
-         &["error unknown-field:2", "error waiver-expired:2"]),
-        ("nmae: x # abide:allow(unknown-field)\n", &["error unknown-field:2", "error waiver-invalid:2"]),
+        (
+            "nmae: x # abide:allow(unknown-field, until = \"2020-01-01\"): a test\n",
+            &["error unknown-field:2", "error waiver-expired:2"],
+        ),
+        (
+            "nmae: x # abide:allow(unknown-field)\n",
+            &["error unknown-field:2", "error waiver-invalid:2"],
+        ),
     ];
     for (text, expected) in cases {
         let text = format!("# proto-message: acme.user.v1.User\n{text}");
@@ -317,7 +353,8 @@ fn comments_of_instances_waive() {
         let args = ["config", "check", "u.yaml", "--release", "2.0", "--format", "json"];
         assert_eq!(found(&abide(folder.path(), &args)), *expected, "{text}");
     }
-    let text = "# proto-message: acme.user.v1.User\n# abide:allow(unknown-field): a test\nnmae: 'x'\n";
+    let text =
+        "# proto-message: acme.user.v1.User\n# abide:allow(unknown-field): a test\nnmae: 'x'\n";
     put(folder.path(), &[("u.txtpb", text)]);
     let args = ["config", "check", "u.txtpb", "--release", "2.0", "--format", "json"];
     assert_eq!(found(&abide(folder.path(), &args)), [""; 0]);

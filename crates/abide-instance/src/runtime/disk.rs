@@ -47,6 +47,8 @@ pub enum DiskFailureReason {
     TooDeep,
     /// With it there would be more than anybody reads.
     TooMuch,
+    /// It is in a folder that the system makes up, such as `/proc`.
+    OfTheSystem,
     /// It cannot be read, which the system gives this reason for.
     Unreadable(String),
     /// The value in a file is no YAML.
@@ -63,6 +65,9 @@ impl fmt::Display for DiskFailure {
             ),
             DiskFailureReason::TooMuch => {
                 write!(f, "`{path}` is one file too many: the layer is too large to be read")
+            }
+            DiskFailureReason::OfTheSystem => {
+                write!(f, "`{path}` leads to a folder of the system, which Envoy does not read")
             }
             DiskFailureReason::Unreadable(reason) => write!(f, "`{path}` cannot be read: {reason}"),
             DiskFailureReason::Malformed(reason) => write!(f, "`{path}` is not YAML: {reason}"),

@@ -95,8 +95,8 @@ fn decimal(word: &str) -> Option<Cow<'_, str>> {
 }
 
 /// What Envoy's reader takes a word for: a boolean in any spelling of YAML 1.1,
-/// then a whole number of 32 bits, decimal or with a prefix; all else is a text,
-/// fractions and greater numbers among them. Seen on Envoy 1.36 to 1.40.
+/// then a whole number, decimal or with a prefix, in the range of 32 bits; all
+/// else is a text, larger numbers and fractions among them. Seen on Envoy 1.36 to 1.40.
 fn envoy(word: Cow<'_, str>) -> JsonKind<'_> {
     match &*word {
         "" | "~" | "null" | "Null" | "NULL" => return JsonKind::Null,
@@ -120,7 +120,7 @@ fn envoy(word: Cow<'_, str>) -> JsonKind<'_> {
         Some(number) if i32::try_from(number).is_ok() => {
             JsonKind::Number(number.to_string().into())
         }
-        // A text is a number for the fields of 64 bits. A `Struct` keeps the text.
+        // It keeps larger ones as texts, which no `double` would change.
         Some(number) => JsonKind::String(number.to_string().into()),
         None => JsonKind::String(word),
     }
@@ -216,11 +216,10 @@ mod tests {
             ("1.5", "text 1.5"),
             ("1e3", "text 1e3"),
             ("2147483647", "number 2147483647"),
-            ("-2147483648", "number -2147483648"),
+            ("2147483648", "text 2147483648"),
             ("0x80000000", "text 2147483648"),
-            ("9223372036854775807", "text 9223372036854775807"),
             ("9223372036854775808", "text 9223372036854775808"),
-            ("-9223372036854775808", "text -9223372036854775808"),
+            ("-2147483648", "number -2147483648"),
             ("~", "null"),
         ] {
             check(Dialect::Envoy, word, expected);

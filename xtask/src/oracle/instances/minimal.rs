@@ -56,7 +56,8 @@ impl<'t> Rules<'t> {
             return true;
         }
         if self.flag("ignore_empty") || field.message_type().is_some() && !field.is_map() {
-            return field.cardinality() == Cardinality::Repeated && self.number("min_items") > Some(0.0);
+            return field.cardinality() == Cardinality::Repeated
+                && self.number("min_items") > Some(0.0);
         }
         if field.oneof().is_some() {
             return false;
@@ -67,7 +68,9 @@ impl<'t> Rules<'t> {
         match kind {
             "string" | "bytes" => {
                 ["min_len", "min_bytes", "len"].iter().any(|it| self.number(it) > Some(0.0))
-                    || ["const", "prefix", "suffix", "contains"].iter().any(|it| self.text(it).is_some())
+                    || ["const", "prefix", "suffix", "contains"]
+                        .iter()
+                        .any(|it| self.text(it).is_some())
                     || rules.get(self.tree, "in").is_some()
             }
             "enum" => rules.get_all(self.tree, "not_in").any(|it| it.value.as_i64() == Some(0)),
@@ -96,7 +99,9 @@ pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Map<Stri
     for oneof in message.oneofs() {
         let required = oneof.options().and_then(|it| it.extension(tree, "validate.required"));
         if required.is_some_and(|it| it.value == Datum::Bool(true)) {
-            let live = oneof.fields().filter(|it| abide_schema::Element::Field(*it).deprecated().is_none());
+            let live = oneof
+                .fields()
+                .filter(|it| abide_schema::Element::Field(*it).deprecated().is_none());
             let (name, value) =
                 { live }.find_map(|field| Some((field.name(), sample(field, depth)?)))?;
             fields.insert(name.to_owned(), value);
@@ -116,7 +121,9 @@ pub(super) fn sample(field: Field<'_>, depth: u32) -> Option<Value> {
                 Type::Scalar(abide_schema::Scalar::Bool) => "true",
                 _ => "1",
             };
-            Some(json!({ key: single(entry.field_numbered(2)?, &Rules { tree: field.tree, field: None }, depth)? }))
+            Some(
+                json!({ key: single(entry.field_numbered(2)?, &Rules { tree: field.tree, field: None }, depth)? }),
+            )
         }
         Cardinality::Repeated => {
             let count = rules.number("min_items").unwrap_or(1.0).max(1.0) as usize;
@@ -185,7 +192,9 @@ fn message_value(tree: &Tree, id: MessageId, rules: &Rules<'_>, depth: u32) -> O
         Some("BoolValue") => json!(true),
         Some("StringValue") => json!(text(rules)?),
         Some("BytesValue") => json!("eHh4eA=="),
-        Some(name) if name.ends_with("Value") && message.fields().len() == 1 && name != "ListValue" => {
+        Some(name)
+            if name.ends_with("Value") && message.fields().len() == 1 && name != "ListValue" =>
+        {
             json!(value)
         }
         Some("Struct" | "Empty") => json!({}),

@@ -9,47 +9,73 @@ use super::minimal::minimal;
 
 /// Where a message of a kind can stand in an Any.
 const SEATS: &[(&str, fn(Value) -> Value)] = &[
-    ("envoy.extensions.filters.network.http_connection_manager.", |any| listener(json!({
-        "filters": [{"name": "x", "typed_config": any}]}))),
-    ("envoy.extensions.filters.network.", |any| listener(json!({
-        "filters": [{"name": "x", "typed_config": any}]}))),
-    ("envoy.extensions.filters.http.", |any| manager(json!({
-        "http_filters": [{"name": "x", "typed_config": any}, router()]}))),
+    ("envoy.extensions.filters.network.http_connection_manager.", |any| {
+        listener(json!({
+        "filters": [{"name": "x", "typed_config": any}]}))
+    }),
+    ("envoy.extensions.filters.network.", |any| {
+        listener(json!({
+        "filters": [{"name": "x", "typed_config": any}]}))
+    }),
+    ("envoy.extensions.filters.http.", |any| {
+        manager(json!({
+        "http_filters": [{"name": "x", "typed_config": any}, router()]}))
+    }),
     ("envoy.extensions.filters.listener.", |any| {
         let mut all = listener(json!({"filters": []}));
         all["static_resources"]["listeners"][0]["listener_filters"] =
             json!([{"name": "x", "typed_config": any}]);
         all
     }),
-    ("envoy.extensions.access_loggers.", |any| manager(json!({
-        "access_log": [{"name": "x", "typed_config": any}], "http_filters": [router()]}))),
-    ("envoy.extensions.upstreams.http.v3.", |any| cluster(json!({
+    ("envoy.extensions.access_loggers.", |any| {
+        manager(json!({
+        "access_log": [{"name": "x", "typed_config": any}], "http_filters": [router()]}))
+    }),
+    ("envoy.extensions.upstreams.http.v3.", |any| {
+        cluster(json!({
         "typed_extension_protocol_options":
-            {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": any}}))),
-    ("envoy.extensions.transport_sockets.", |any| cluster(json!({
-        "transport_socket": {"name": "x", "typed_config": any}}))),
-    ("envoy.extensions.clusters.", |any| cluster(json!({
-        "lb_policy": "CLUSTER_PROVIDED", "cluster_type": {"name": "x", "typed_config": any}}))),
-    ("envoy.extensions.health_checkers.", |any| cluster(json!({
+            {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": any}}))
+    }),
+    ("envoy.extensions.transport_sockets.", |any| {
+        cluster(json!({
+        "transport_socket": {"name": "x", "typed_config": any}}))
+    }),
+    ("envoy.extensions.clusters.", |any| {
+        cluster(json!({
+        "lb_policy": "CLUSTER_PROVIDED", "cluster_type": {"name": "x", "typed_config": any}}))
+    }),
+    ("envoy.extensions.health_checkers.", |any| {
+        cluster(json!({
         "health_checks": [{"timeout": "1s", "interval": "1s", "unhealthy_threshold": 1,
-            "healthy_threshold": 1, "custom_health_check": {"name": "x", "typed_config": any}}]}))),
-    ("envoy.extensions.load_balancing_policies.", |any| cluster(json!({
+            "healthy_threshold": 1, "custom_health_check": {"name": "x", "typed_config": any}}]}))
+    }),
+    ("envoy.extensions.load_balancing_policies.", |any| {
+        cluster(json!({
         "load_balancing_policy":
-            {"policies": [{"typed_extension_config": {"name": "x", "typed_config": any}}]}}))),
-    ("envoy.config.trace.", |any| manager(json!({
-        "tracing": {"provider": {"name": "x", "typed_config": any}}, "http_filters": [router()]}))),
+            {"policies": [{"typed_extension_config": {"name": "x", "typed_config": any}}]}}))
+    }),
+    ("envoy.config.trace.", |any| {
+        manager(json!({
+        "tracing": {"provider": {"name": "x", "typed_config": any}}, "http_filters": [router()]}))
+    }),
     ("envoy.config.metrics.", |any| json!({"stats_sinks": [{"name": "x", "typed_config": any}]})),
-    ("envoy.extensions.stat_sinks.", |any| {
-        json!({"stats_sinks": [{"name": "x", "typed_config": any}]})
+    (
+        "envoy.extensions.stat_sinks.",
+        |any| json!({"stats_sinks": [{"name": "x", "typed_config": any}]}),
+    ),
+    (
+        "envoy.extensions.bootstrap.",
+        |any| json!({"bootstrap_extensions": [{"name": "x", "typed_config": any}]}),
+    ),
+    ("envoy.extensions.resource_monitors.", |any| {
+        json!({"overload_manager":
+        {"resource_monitors": [{"name": "x", "typed_config": any}]}})
     }),
-    ("envoy.extensions.bootstrap.", |any| {
-        json!({"bootstrap_extensions": [{"name": "x", "typed_config": any}]})
-    }),
-    ("envoy.extensions.resource_monitors.", |any| json!({"overload_manager":
-        {"resource_monitors": [{"name": "x", "typed_config": any}]}})),
-    ("envoy.extensions.retry.host.", |any| manager(json!({"http_filters": [router()],
+    ("envoy.extensions.retry.host.", |any| {
+        manager(json!({"http_filters": [router()],
         "route_config": {"virtual_hosts": [{"name": "v", "domains": ["*"],
-            "retry_policy": {"retry_host_predicate": [{"name": "x", "typed_config": any}]}}]}}))),
+            "retry_policy": {"retry_host_predicate": [{"name": "x", "typed_config": any}]}}]}}))
+    }),
 ];
 
 fn router() -> Value {
@@ -164,7 +190,8 @@ pub(super) fn targets(tree: &Tree) -> Vec<Target> {
             }
             for field in message.fields() {
                 let is_live = Element::Field(field).deprecated().is_none();
-                let Some(inner) = field.message_type().filter(|_| is_live && !field.is_map()) else {
+                let Some(inner) = field.message_type().filter(|_| is_live && !field.is_map())
+                else {
                     continue;
                 };
                 let name = inner.full_name();

@@ -143,11 +143,7 @@ pub(super) fn theirs(output: &Output) -> Verdict {
 }
 
 /// What Abide says of each file in a folder.
-pub(super) fn ours(
-    abide: &Path,
-    folder: &Path,
-    api: &Path,
-) -> Result<BTreeMap<PathBuf, Verdict>> {
+pub(super) fn ours(abide: &Path, folder: &Path, api: &Path) -> Result<BTreeMap<PathBuf, Verdict>> {
     let mut command = Command::new(abide);
     command.args(["config", "check", "--format", "json", "--api"]).arg(api).arg(folder);
     let output = output(&mut command)?;
