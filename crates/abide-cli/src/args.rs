@@ -6,6 +6,7 @@ mod deprecations;
 mod examples;
 mod fix;
 mod format;
+mod instance_diff;
 mod lsp;
 mod owners;
 mod packaging;
@@ -29,10 +30,11 @@ use self::examples::{
 };
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
-pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand};
+pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs};
 pub(crate) use self::deprecations::DeprecationsArgs;
 pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;
+pub(crate) use self::instance_diff::ConfigDiffArgs;
 pub(crate) use self::lsp::LspArgs;
 pub(crate) use self::owners::OwnersArgs;
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs};

@@ -2,6 +2,7 @@
 
 mod calendar_note;
 mod deprecation_report;
+mod diff_report;
 mod element_lives;
 mod format;
 mod github;
@@ -29,9 +30,10 @@ mod simulation_report;
 mod snippets;
 mod sources;
 mod translation_report;
+mod usable_deprecations;
 mod workflow_command;
 
-use abide::{GraphView, Policy, Report, Status};
+use abide::{GraphView, Policy, Report, Status, UsableDeprecation};
 use abide_schema::Graph;
 
 use crate::history::History;
@@ -39,6 +41,7 @@ use crate::history::History;
 pub(crate) use deprecation_report::{
     DeprecationReport, TITLE as DEPRECATIONS_TITLE, is_of_tables, tables as deprecation_tables,
 };
+pub(crate) use diff_report::{DiffReport, Side};
 pub(crate) use format::{Format, one_of};
 pub(crate) use hash_list::{HashList, Told};
 pub(crate) use man_page::ManPage;
@@ -123,12 +126,33 @@ pub(crate) const HASHES: &[HashFormat] = &[
     Format::plain("json", "JSON Lines: one object per entry", hash_list::lines),
 ];
 
+/// Of `abide config diff`.
+pub(crate) type DiffFormat = Format<fn(&DiffReport<'_>, Look) -> String>;
+/// The forms of a difference.
+pub(crate) const DIFFS: &[DiffFormat] = &[
+    Format::styled("human", "For people: each change with its places and cost", diff_report::human),
+    Format::plain("json", "JSON Lines: one object per change, then a summary", diff_report::json),
+    Format::plain("markdown", "A table for a pull request", diff_report::markdown),
+];
+
 /// Of `abide runtime show`.
 pub(crate) type RuntimeFormat = Format<fn(&RuntimeReport<'_>, Look) -> String>;
 /// The forms of a runtime.
 pub(crate) const RUNTIMES: &[RuntimeFormat] = &[
     Format::styled("human", "For people: each key with its value and layer", runtime_report::human),
     Format::plain("json", "JSON Lines: one object per key, then a summary", runtime_report::json),
+];
+
+/// Of `abide config deprecations`.
+pub(crate) type UsableDeprecationFormat = Format<fn(&[UsableDeprecation<'_>], Look) -> String>;
+/// The forms of what instances can use and is deprecated.
+pub(crate) const USABLE_DEPRECATIONS: &[UsableDeprecationFormat] = &[
+    Format::styled(
+        "human",
+        "For people: each element with its replacement",
+        usable_deprecations::human,
+    ),
+    Format::plain("json", "JSON Lines: one object per element", usable_deprecations::json),
 ];
 
 /// Of `abide rules`.

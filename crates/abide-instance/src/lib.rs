@@ -5,6 +5,7 @@
 //! This crate reads them with the place of every key and value, finds out their
 //! types, and walks over what they hold. It knows no rule and does no I/O.
 
+pub mod diff;
 mod inside;
 mod instance;
 mod kinds;

@@ -30,6 +30,11 @@ impl Notation {
         }
     }
 
+    /// The notation with this name.
+    pub fn named(name: &str) -> Option<Notation> {
+        Notation::ALL.iter().copied().find(|it| it.name() == name)
+    }
+
     /// What the ends of the names of its files are, without the dot.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {

@@ -403,3 +403,6 @@ pub(crate) static FOLDER_RULES: &[&Rule] = &[&package_path_mismatch::RULE, &pack
 
 /// The rule about new majors outside the window.
 pub(crate) static EARLY_MAJOR: &Rule = &major_outside_window::RULE;
+
+/// The rule about overrides that decide, which a run can refuse.
+pub static OVERRIDE_USED: &Rule = &override_used::RULE;

@@ -122,8 +122,10 @@ impl<'t> Evaluator<'t> {
     /// Checks a value that stands at this place as [`evaluate`] does.
     pub fn evaluate(&self, message: &value::Message, span: Span) -> Evaluation {
         let mut evaluation = Evaluation::default();
-        let mut walk =
-            EvaluationWalk { evaluator: self, out: &mut evaluation, field: None, depth: 0 };
+        let mut zeros = FxHashMap::default();
+        written_zeros(message, span, &mut zeros);
+        let out = &mut evaluation;
+        let mut walk = EvaluationWalk { evaluator: self, out, zeros, field: None, depth: 0 };
         walk.message(&message.normalized(self.tree), span, [true; 2], "");
         evaluation
     }
@@ -231,9 +233,27 @@ pub(super) fn facets(field: Field<'_>) -> Vec<Facet> {
     facets
 }
 
+/// Finds the zeros that a text sets, which a value on the wire does not have: by the place of their
+/// message and their field.
+fn written_zeros(
+    message: &value::Message,
+    span: Span,
+    zeros: &mut FxHashMap<(Span, FieldId), Span>,
+) {
+    for entry in message.entries.iter().filter(|entry| !entry.span.is_empty()) {
+        match &entry.value {
+            Value::Message(inner) => written_zeros(inner, entry.span, zeros),
+            value if value.is_zero() => drop(zeros.insert((span, entry.field), entry.span)),
+            _ => {}
+        }
+    }
+}
+
 struct EvaluationWalk<'j, 't> {
     evaluator: &'j Evaluator<'t>,
     out: &'j mut Evaluation,
+    /// Where zeros stand that the value does not have.
+    zeros: FxHashMap<(Span, FieldId), Span>,
     /// The field of the outermost message.
     field: Option<FieldId>,
     depth: u32,
@@ -334,7 +354,7 @@ impl<'t> EvaluationWalk<'_, 't> {
         let limits = self.evaluator.limits(field);
         let values: Vec<&Value> = entries.iter().map(|entry| &entry.value).collect();
         let span = match (entries, field.cardinality()) {
-            ([], _) => around,
+            ([], _) => self.zeros.get(&(around, field.id)).copied().unwrap_or(around),
             ([.., entry], Cardinality::Singular) => entry.span,
             ([entry, ..], Cardinality::Repeated | Cardinality::Map) => entry.key,
         };

@@ -5,12 +5,13 @@ use clap::{Args, Subcommand};
 
 use super::SelectArgs;
 use super::translation::{DOWNGRADE, TranslationArgs, UPGRADE};
-use crate::render::{REPORTS, ReportFormat, one_of};
+use crate::render::{REPORTS, ReportFormat, USABLE_DEPRECATIONS, UsableDeprecationFormat, one_of};
 
 pub(super) const HELP: &str = "\
 Examples:
   abide config check envoy.yaml --api git:v1.41:api    will it load on that release?
   abide config upgrade envoy.yaml --api api --diff     what does the next major need?
+  abide config diff old.yaml new.yaml --api api        what changed, and does it need a restart?
   abide help config check                              more about a command";
 
 const CHECK: &str = "\
@@ -31,8 +32,19 @@ Examples:
   abide config check envoy.yaml --api git:v1.41:api        against a revision
   abide config check envoy.yaml --api /usr/local/bin/envoy against the Envoy that will load it
   abide config check configmap.yaml --api api --at data.envoy.yaml
+  abide config check envoy.yaml --release 1.40 --release 1.41   by several [api.NAME] at once
+  abide config check envoy.yaml --api api --runtime /srv/runtime/current
+  abide config check                                       the [[instances]] of abide.toml
   abide config check fixtures --api proto --type acme.user.v1.User
   abide config check - --api api.binpb --type acme.user.v1.User --notation json";
+
+const DEPRECATIONS: &str = "\
+An element is a message, a field or an enum value. Readers warn of what is deprecated and refuse what \
+is disallowed, unless the runtime key is set to true.
+
+Examples:
+  abide config deprecations --api git:v1.41:api
+  abide config deprecations --api /usr/local/bin/envoy --format json";
 
 /// What to do with instances.
 #[derive(Args, Debug)]
@@ -54,18 +66,48 @@ pub(crate) enum ConfigCommand {
     /// Translate configuration files to the major version before
     #[command(after_help = DOWNGRADE)]
     Downgrade(TranslationArgs),
+    /// List what an API has deprecated, with the runtime keys that allow it
+    #[command(after_help = DEPRECATIONS)]
+    Deprecations(ConfigDeprecationsArgs),
+    /// Show what changed between two files, and what the change costs a server
+    #[command(after_help = super::instance_diff::HELP)]
+    Diff(super::ConfigDiffArgs),
+}
+
+/// Which API, and how it is shown.
+#[derive(Args, Debug)]
+pub(crate) struct ConfigDeprecationsArgs {
+    /// The API, as of `abide config check` [default: the configured one]
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) api: Option<String>,
+    /// Resolve imports of the API in DIR (repeatable)
+    #[arg(short = 'I', long = "import-path", value_name = "DIR")]
+    pub(crate) import_path: Vec<String>,
+    /// The format of the list
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(USABLE_DEPRECATIONS))]
+    pub(crate) format: &'static UsableDeprecationFormat,
 }
 
 /// Which files, and against which API.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigCheckArgs {
     /// Files in YAML, JSON, text format or binary, and folders of them; - is standard input
-    #[arg(value_name = "FILE", required = true)]
+    /// [default: the `[[instances]]` of abide.toml]
+    #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,
     /// The API: a folder, git:REV, a descriptor set, an archive or a program that has its
-    /// descriptors compiled in [default: the configured tree]
+    /// descriptors compiled in [default: the only `[api.NAME]`, else the configured tree]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) api: Option<String>,
+    /// Judge by `[api.NAME]` of abide.toml (repeatable: findings say which releases they are for)
+    #[arg(long = "release", value_name = "NAME", conflicts_with = "api")]
+    pub(crate) releases: Vec<String>,
+    /// Put a layer of runtime on top: a file with its keys, or a folder as on disk (repeatable)
+    #[arg(long, value_name = "FILE|DIR")]
+    pub(crate) runtime: Vec<String>,
+    /// Fail if a runtime key decides about what is deprecated
+    #[arg(long)]
+    pub(crate) deny_overrides: bool,
     /// Resolve imports of the API in DIR, and types that nothing imports (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,

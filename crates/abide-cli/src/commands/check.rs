@@ -9,6 +9,7 @@ use super::changed::{Change, LAST_COMMIT, Trees};
 use super::file_changes::{failed, open};
 use super::fitness::{foreign, has_texts, left_out, losses, troubles, unlinked};
 use super::fix::Fixer;
+use super::instances::{Instances, RuntimeLayers, configured};
 use super::outcome::Outcome;
 use super::selection::Selection;
 use crate::args::{CompareArgs, FixArgs, Global, JudgeArgs};
@@ -35,6 +36,8 @@ struct Work<'a> {
     surfaces: Vec<Surface>,
     accept: bool,
     versions: bool,
+    /// Whether the instances of `abide.toml` are judged, too.
+    instances: bool,
     fix: Option<FixArgs>,
 }
 
@@ -64,7 +67,8 @@ pub(super) fn check(
             "`--accept` writes {ACCEPTED} for the whole tree: leave `--changed` out"
         )));
     }
-    let work = Work { accept, fix: Some(fix), ..work(judge, compare, &settings) };
+    let instances = !settings.is_part();
+    let work = Work { accept, instances, fix: Some(fix), ..work(judge, compare, &settings) };
     // Whoever set up a gate for a tree expects it to see what breaks.
     let is_gate = settings.file.is_some() && judge.tree.source.is_none() && !judge.changed;
     let compares = work.against.or(work.bump_against).is_some();
@@ -200,8 +204,18 @@ fn run(
         features: &features,
     };
     let policy = &settings.config.policy;
+    let subjects = match work.instances {
+        true => configured(settings, &[])?,
+        false => Vec::new(),
+    };
+    let mut instances = Instances::load(settings, subjects, RuntimeLayers::default(), &progress)?;
+    instances.load_others(settings, &progress)?;
+    let texts = instances.texts();
     let judge_with = |trees: &Trees, accepted: &Option<RecordedFindings>| {
-        abide::check(&trees.loaded.tree, policy, options_for(shared, trees, accepted))
+        let options = options_for(shared, trees, accepted);
+        let mut report = abide::check(&trees.loaded.tree, policy, options);
+        report.append(instances.judge(settings, shared.as_of, options.accepted), 0);
+        report
     };
     let mut report = judge_with(&trees, &accepted);
     let is_too_little = trees.is_slice && (report.depends_on_everything || fixer.is_some());
@@ -272,7 +286,8 @@ fn run(
         config: settings.file.as_ref(),
         accepted: accepted.as_ref().map(|(_, file)| file),
         features: &features,
-        instances: &[],
+        instances: &texts,
+        are_only_instances: false,
         touched: &touched,
         prefix: &source.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
         config_prefix: &settings.config_prefix(),
@@ -360,7 +375,10 @@ fn bump_command(global: &Global, judge: &JudgeArgs, work: &Work<'_>) -> String {
 fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let acceptable = |finding: &&abide::Finding| {
         finding.severity != Severity::Note
-            && matches!(finding.location.origin, Origin::Tree(_) | Origin::Features(_))
+            && matches!(
+                finding.location.origin,
+                Origin::Tree(_) | Origin::Features(_) | Origin::Instance(_)
+            )
             && abide::RULES
                 .iter()
                 .any(|rule| rule.id == finding.rule && !matches!(rule.check, abide::Check::Linker))

@@ -2,24 +2,24 @@
 
 mod translation;
 
-use std::io::Read;
 use std::path::Path;
 
-use abide::{counted, nearest};
-use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
-use abide_schema::value::ReadErrorKind;
-use abide_schema::{MessageId, Tree};
-use rayon::prelude::*;
+use abide::{OVERRIDE_USED, Severity, counted, usable_deprecations};
+use abide_instance::{Dialect, Notation};
 
 use self::translation::{Direction, translate};
 use super::fitness::troubles;
+use super::instance_files::named_files;
+use super::instances::{Api, Instances, RuntimeLayers, Subject, configured};
 use super::outcome::Outcome;
 use super::selection::Selection;
-use crate::args::{ConfigArgs, ConfigCheckArgs, ConfigCommand, Global, TreeArgs};
+use crate::args::{
+    ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs, Global, TreeArgs,
+};
 use crate::error::Error;
-use crate::load::{load, load_beside};
+use crate::load::load;
 use crate::progress::Progress;
-use crate::render::{Scene, TextFile};
+use crate::render::Scene;
 use crate::settings::{Settings, today};
 use crate::terminal::{error_color, look, say};
 
@@ -28,60 +28,47 @@ pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Outcome, Erro
         ConfigCommand::Check(args) => check(global, args),
         ConfigCommand::Upgrade(args) => translate(global, args, Direction::Up),
         ConfigCommand::Downgrade(args) => translate(global, args, Direction::Down),
+        ConfigCommand::Deprecations(args) => deprecations(global, args),
+        ConfigCommand::Diff(args) => super::instance_diff::config_diff(global, args),
     }
-}
-
-/// A file with instances: its name and bytes.
-pub(super) struct InstanceFile {
-    pub(super) name: String,
-    pub(super) notation: Notation,
-    pub(super) bytes: Vec<u8>,
 }
 
 fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
-    let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
     let selection = Selection::of(&args.show, args.format)?;
     let progress = Progress::new(global.quiet);
-    let files = read_files(&args.files, args.notation.as_deref())?;
+    let subjects = subjects(args, &settings)?;
     spare_inputs(global, args)?;
-    let source = settings.source(&tree_args)?;
-    let mut loaded = load(&source, &progress)?;
-    let mut instances = read_instances(&loaded.tree, &files, args);
-    if !args.import_path.is_empty() && !instances.as_ref().is_ok_and(|it| all_types_are_known(it)) {
-        // What nothing imports may be the type of an instance, or of what it holds.
-        let folder = |folder: &String| {
-            let import_path = args.import_path.clone();
-            settings.source(&TreeArgs { source: Some(folder.clone()), import_path })
-        };
-        let folders = args.import_path.iter().map(folder).collect::<Result<Vec<_>, _>>()?;
-        loaded = load_beside(&source, &folders, &progress)?;
-        instances = read_instances(&loaded.tree, &files, args);
-    }
-    let instances = instances?;
+    let runtime = RuntimeLayers::read(&args.runtime)?;
+    let mut instances = Instances::load(&settings, subjects, runtime, &progress)?;
+    instances.load_others(&settings, &progress)?;
     if let Some(path) = &args.at {
-        say_what_has_no_path(global, path, &files, &instances)?;
+        instances.say_what_has_no_path(global, path)?;
     }
-    progress.step(format!("judging {} files", files.len()));
-    let policy = &settings.config.policy;
-    let as_of = global.as_of.unwrap_or_else(today);
-    let judged: Vec<abide::InstanceFile<'_>> = instances
-        .iter()
-        .zip(&files)
-        .map(|(instance, file)| abide::InstanceFile { instance, text: &file.bytes })
-        .collect();
-    let options = abide::InstanceOptions::on(as_of);
-    let mut report = abide::check_instances(&loaded.tree, policy, options, &judged);
+    let texts = instances.texts();
+    progress.step(format!("judging {} files", texts.len()));
+    let mut report = instances.judge(&settings, global.as_of.unwrap_or_else(today), None);
+    if args.deny_overrides {
+        let is_used = |rule: &str| rule == OVERRIDE_USED.id;
+        for finding in report.findings.iter_mut().filter(|it| is_used(it.rule)) {
+            finding.severity = Severity::Error;
+            finding.severity_reason = Some("by `--deny-overrides`".to_owned());
+        }
+        report.retain(|_| true);
+    }
     selection.select(&mut report);
     let failed = report.errors > 0;
-    let texts: Vec<TextFile> = files.into_iter().map(InstanceFile::shown).collect();
+    let Some(api) = instances.apis().next() else {
+        return Err(Error::Usage("there is nothing to check".to_owned()));
+    };
     let scene = Scene {
-        tree: &loaded.tree,
+        tree: &api.tree,
         old: None,
         config: settings.file.as_ref(),
         accepted: None,
         features: &[],
         instances: &texts,
+        are_only_instances: true,
         touched: &[],
         prefix: "",
         config_prefix: "",
@@ -95,43 +82,63 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
         }
     };
     progress.finish();
-    // An instance is judged by the part of the API that links.
-    let broken = loaded.tree.problems().iter().filter(|it| it.kind.is_error()).count();
-    if broken > 0 && !global.quiet {
-        say(&format!(
-            "note: the API does not link everywhere, so some types may not be known: `abide lint` \
-             shows the {}",
-            counted(broken, "error")
-        ));
+    for loaded in instances.apis().filter(|_| !global.quiet) {
+        // An instance is judged by the part of the API that links.
+        let broken = loaded.tree.problems().iter().filter(|it| it.kind.is_error()).count();
+        if broken > 0 {
+            say(&format!(
+                "note: the API does not link everywhere, so some types may not be known: `abide \
+                 lint` shows the {}",
+                counted(broken, "error")
+            ));
+        }
+        for note in &loaded.notes {
+            say(&format!("note: {note}"));
+        }
     }
-    for note in loaded.notes.iter().chain(&hidden).filter(|_| !global.quiet) {
+    for note in hidden.iter().filter(|_| !global.quiet) {
         say(&format!("note: {note}"));
     }
-    Ok(Outcome { report: Some(text), failed, troubles: troubles(&loaded) })
-}
-
-fn read_instances(
-    tree: &Tree,
-    files: &[InstanceFile],
-    args: &ConfigCheckArgs,
-) -> Result<Vec<Instance>, Error> {
-    let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
-    let dialect = Dialect::ALL.iter().copied().find(|it| Some(it.name()) == args.reader.as_deref());
-    let path = args.at.as_deref().unwrap_or_default();
-    let read = |file: &InstanceFile| {
-        let options = ReadOptions { notation: file.notation, ty, dialect };
-        Instance::read_at(tree, &file.bytes, path, options)
-    };
-    Ok(files.par_iter().map(read).collect())
-}
-
-fn all_types_are_known(instances: &[Instance]) -> bool {
-    let mut documents = instances.iter().flat_map(|it| &it.documents);
-    documents.all(|document| {
-        let mut errors = document.reading.iter().flat_map(|it| &it.errors);
-        !matches!(document.kind, Kind::Unknown(_))
-            && !errors.any(|it| it.kind == ReadErrorKind::TypeNotFound)
+    Ok(Outcome {
+        report: Some(text),
+        failed,
+        troubles: instances.apis().flat_map(troubles).collect(),
     })
+}
+
+/// The files that are judged, and by what.
+fn subjects(args: &ConfigCheckArgs, settings: &Settings) -> Result<Vec<Subject>, Error> {
+    let reader = Dialect::ALL.iter().copied().find(|it| Some(it.name()) == args.reader.as_deref());
+    let apis = match (&args.api, args.releases.as_slice()) {
+        (Some(source), _) => vec![Api {
+            name: source.clone(),
+            source: Some(source.clone()),
+            import_path: args.import_path.clone(),
+            reader,
+        }],
+        (None, []) => Vec::new(),
+        (None, names) => {
+            let api = |name: &String| Api::named(settings, name);
+            names.iter().map(api).collect::<Result<_, _>>()?
+        }
+    };
+    if args.files.is_empty() {
+        if settings.config.instances.is_empty() {
+            let message = "nothing to check: name FILE, or set `[[instances]]` in abide.toml";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        return configured(settings, &apis);
+    }
+    let notation = args.notation.as_deref().and_then(Notation::named);
+    let files = named_files(&args.files, notation)?;
+    let mut apis = match apis.is_empty() {
+        true => vec![Api { import_path: args.import_path.clone(), ..Api::default(settings) }],
+        false => apis,
+    };
+    for api in &mut apis {
+        api.reader = reader.or(api.reader);
+    }
+    Ok(vec![Subject { files, ty: args.ty.clone(), at: args.at.clone(), apis }])
 }
 
 /// Refuses to write the report over what it is about.
@@ -150,130 +157,19 @@ fn spare_inputs(global: &Global, args: &ConfigCheckArgs) -> Result<(), Error> {
     }
 }
 
-/// Files in which nothing stands at the path that is asked for are no instances.
-fn say_what_has_no_path(
-    global: &Global,
-    path: &str,
-    files: &[InstanceFile],
-    instances: &[Instance],
-) -> Result<(), Error> {
-    let is_empty = |it: &Instance| it.documents.is_empty() && it.errors.is_empty();
-    let passed = files.iter().zip(instances).filter(|(_, it)| is_empty(it));
-    let passed: Vec<&str> = passed.map(|(file, _)| &*file.name).collect();
-    if passed.len() == files.len() {
-        let message = format!("nothing stands at `{path}`, the path that `--at` names");
-        return Err(Error::Usage(message));
-    }
-    if !passed.is_empty() && !global.quiet {
-        let count = counted(passed.len(), "file");
-        say(&format!("note: {count} passed, nothing stands at `{path}`: {}", passed.join(", ")));
-    }
-    Ok(())
-}
-
-/// The files that the command line names, and those in folders that it names, in the order of
-/// their names.
-fn read_files(names: &[String], notation: Option<&str>) -> Result<Vec<InstanceFile>, Error> {
-    let notation = Notation::ALL.iter().copied().find(|it| Some(it.name()) == notation);
-    let mut files = Vec::new();
-    let mut named: Vec<&String> = Vec::new();
-    for name in names {
-        if named.contains(&name) {
-            continue;
+fn deprecations(global: &Global, args: &ConfigDeprecationsArgs) -> Result<Outcome, Error> {
+    let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
+    let api = match &args.api {
+        Some(_) => TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() },
+        None => {
+            let api = Api::default(&settings);
+            TreeArgs { source: api.source, import_path: api.import_path }
         }
-        named.push(name);
-        if name == "-" || !Path::new(name).is_dir() {
-            files.push(InstanceFile::open(name, notation)?);
-            continue;
-        }
-        let before = files.len();
-        for path in in_folder(name)? {
-            if let Some(notation) = Notation::of_path(&path) {
-                files.push(InstanceFile::read(&path, notation)?);
-            }
-        }
-        if files.len() == before {
-            let message = format!("no file in `{name}` has a name of YAML, JSON, text or binary");
-            return Err(Error::Usage(message));
-        }
-    }
-    Ok(files)
-}
-
-/// The files in a folder and in the folders inside it, hidden and ignored ones left out. A link to
-/// a file inside counts as a file, as in a folder that Kubernetes mounts; others are told.
-fn in_folder(name: &str) -> Result<Vec<String>, Error> {
-    let mut paths = Vec::new();
-    let top = Path::new(name).canonicalize().map_err(|error| unreadable(name, error))?;
-    for entry in ignore::WalkBuilder::new(name).build() {
-        let entry = entry
-            .map_err(|error| Error::Usage(format!("cannot read the folder `{name}`: {error}")))?;
-        let path = entry.path().display().to_string();
-        let is_link = entry.path_is_symlink();
-        if is_link && Notation::of_path(&path).is_some() {
-            let target = entry.path().canonicalize();
-            let is_inside = target.as_ref().is_ok_and(|it| it.starts_with(&top) && it.is_file());
-            match is_inside {
-                true => paths.push(path),
-                false => say(&format!("note: `{path}` was not read: it is a link out of `{name}`")),
-            }
-        } else if entry.file_type().is_some_and(|it| it.is_file()) {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
-}
-
-fn unreadable(name: &str, error: std::io::Error) -> Error {
-    Error::File { what: format!("cannot read `{name}`"), error }
-}
-
-impl InstanceFile {
-    /// Reads a file, or standard input if its name is `-`.
-    pub(super) fn open(name: &str, notation: Option<Notation>) -> Result<InstanceFile, Error> {
-        if name == "-" {
-            let mut bytes = Vec::new();
-            let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| unreadable("standard input", error))?;
-            let notation = notation.unwrap_or(Notation::Yaml);
-            return Ok(InstanceFile { name: "-".to_owned(), notation, bytes });
-        }
-        std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
-        let notation = notation.or_else(|| Notation::of_path(name)).ok_or_else(|| {
-            Error::Usage(format!(
-                "the name of `{name}` does not tell its notation: name it with `--notation`"
-            ))
-        })?;
-        InstanceFile::read(name, notation)
-    }
-
-    fn read(name: &str, notation: Notation) -> Result<InstanceFile, Error> {
-        let bytes = std::fs::read(name).map_err(|error| unreadable(name, error))?;
-        Ok(InstanceFile { name: name.to_owned(), notation, bytes })
-    }
-
-    /// What reports show of it. Bytes that are no text are not shown.
-    fn shown(self) -> TextFile {
-        let text = match self.notation {
-            Notation::Binary => String::new(),
-            Notation::Yaml | Notation::Json | Notation::Text => {
-                String::from_utf8_lossy(&self.bytes).into_owned()
-            }
-        };
-        TextFile { name: self.name, text }
-    }
-}
-
-/// The message with this full name.
-fn message_named(tree: &Tree, name: &str) -> Result<MessageId, Error> {
-    let name = name.trim_start_matches('.');
-    if let Some(message) = tree.message_named(name) {
-        return Ok(message.id);
-    }
-    let all: Vec<String> =
-        tree.files().flat_map(|file| file.all_messages()).map(|it| it.full_name()).collect();
-    let near = nearest(name, all.iter().map(String::as_str));
-    let help = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    Err(Error::Usage(format!("the API has no message `{name}`{help}")))
+    };
+    let progress = Progress::new(global.quiet);
+    let loaded = load(&settings.source(&api)?, &progress)?;
+    let list = usable_deprecations(&loaded.tree);
+    progress.finish();
+    let text = (args.format.write)(&list, look(global, args.format.is_styled));
+    Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
 }

@@ -78,6 +78,7 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
         accepted: None,
         features: &[],
         instances: &[],
+        are_only_instances: false,
         touched: &[],
         prefix: "",
         config_prefix: "",

@@ -9,7 +9,7 @@ use abide_schema::value::{Message, ReadError};
 use abide_schema::{MessageId, Tree};
 use abide_syntax::{LineIndex, Span};
 
-use super::config::InstanceFile;
+use super::instance_files::NamedFile;
 use super::outcome::Outcome;
 use crate::args::{Global, RuntimeArgs, RuntimeCommand, RuntimeShowArgs, TreeArgs};
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub(super) fn runtime(global: &Global, args: &RuntimeArgs) -> Result<Outcome, Er
 fn show(global: &Global, args: &RuntimeShowArgs) -> Result<Outcome, Error> {
     let notation = Notation::ALL.iter().copied();
     let notation = { notation }.find(|it| Some(it.name()) == args.notation.as_deref());
-    let file = InstanceFile::open(&args.bootstrap, notation)?;
+    let file = NamedFile::open(&args.bootstrap, notation)?;
     let (tree, ty) = match &args.api {
         Some(api) => (api_of(global, args, api)?, None),
         None => {
@@ -135,7 +135,7 @@ fn is_about_runtime(tree: &Tree, bootstrap: &Message, error: &ReadError) -> bool
     })
 }
 
-fn place(file: &InstanceFile, index: &LineIndex, span: Span) -> String {
+fn place(file: &NamedFile, index: &LineIndex, span: Span) -> String {
     let start = index.position(&file.bytes, span.start);
     format!("{}:{}:{}", shown(&file.name), start.line, start.column)
 }

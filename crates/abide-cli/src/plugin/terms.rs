@@ -114,6 +114,7 @@ impl Terms {
             accepted: self.accepted.as_ref().map(|(_, file)| file),
             features: &[],
             instances: &[],
+            are_only_instances: false,
             touched: &[],
             prefix: "",
             config_prefix: "",

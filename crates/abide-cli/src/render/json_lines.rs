@@ -120,6 +120,9 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
     if !finding.aliases.is_empty() {
         put("aliases", finding.aliases.as_slice().into());
     }
+    if !finding.releases.is_empty() {
+        put("releases", finding.releases.as_slice().into());
+    }
     if let Some(witness) = finding.change.as_ref().and_then(|change| change.witness.as_ref()) {
         put("witness", self::witness(witness));
     }

@@ -13,8 +13,7 @@ use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut files = scene.by_path(report);
-    // Where instances are judged, the tree is not.
-    if scene.instances.is_empty() {
+    if !scene.are_only_instances {
         for file in scene.tree.files().filter(|file| file.is_judged()) {
             files.entry(full_path(scene.prefix, &file.decl().display)).or_default();
         }

@@ -39,6 +39,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) features: &'a [FeatureFile],
     /// The files that hold instances, in the order of their numbers.
     pub(crate) instances: &'a [TextFile],
+    /// Whether they are all that is judged, and the tree is not.
+    pub(crate) are_only_instances: bool,
     /// The packages that the change touches, with their owners.
     pub(crate) touched: &'a [PackageOwners],
     /// The prefix that makes a path of the tree relative to the top of the repository, or without
@@ -298,6 +300,7 @@ mod tests {
             accepted: Some(&accepted),
             features: &features,
             instances: &instances,
+            are_only_instances: true,
             touched: &[],
             prefix: "api/",
             config_prefix: "",

@@ -115,6 +115,7 @@ fn message(command: &str, line: &Value) -> &'static str {
     match (line["kind"].as_str().unwrap_or_default(), command) {
         ("", "graph") => "PackageGraph",
         ("finding", _) => "Finding",
+        ("message" | "field" | "enum-value", "config") => "UsableDeprecation",
         ("count", _) => "RuleCount",
         ("file" | "message" | "package", "hash") => "HashEntry",
         ("package", "bump") => "PackagePlan",
@@ -129,10 +130,15 @@ fn message(command: &str, line: &Value) -> &'static str {
         ("life", _) => "Life",
         ("deprecation", _) => "Deprecation",
         ("owners", _) => "PackageOwners",
+        ("key", _) => "RuntimeKey",
+        ("problem", "runtime") => "RuntimeProblem",
+        ("summary", "runtime") => "RuntimeSummary",
+        ("change", "config") => "InstanceChange",
         ("summary", "bump") => "PlanSummary",
         ("summary", "history") => "HistorySummary",
         ("summary", "deprecations") => "DeprecationSummary",
         ("summary", "owners") => "OwnerSummary",
+        ("summary", "config") if line["changes"].is_number() => "InstanceDiffSummary",
         ("summary", _) => "Summary",
         (kind, _) => panic!("`{kind}` of `{command}` has no message"),
     }
@@ -189,11 +195,36 @@ fn every_line_of_every_command_is_what_its_proto_says() {
             assert!(reports.read_all(&args, &ran) > 0 || may_be_empty, "{args:?}");
         }
     }
+    let config =
+        ["config", "deprecations", "--api", "testdata/cli/changes/new", "--format", "json"];
+    assert!(reports.read_all(&config, &abide(&top, &config)) > 0);
     let simulate = ["calendar", "simulate", "--preset", "envoy", "--from", "2026-01-01"];
     for args in [&simulate[..], &["rules", "--preset", "google"]] {
         let args = [args, &["--format", "json"]].concat();
         assert!(reports.read_all(&args, &abide(&top, &args)) > 3, "{args:?}");
     }
+}
+
+#[test]
+fn runtimes_and_differences_of_instances_are_what_their_protos_say() {
+    let reports = Reports::new();
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let text = "node: {cluster: c}\nlayered_runtime:\n  layers:\n  - {name: a, static_layer: {b: true, \
+                n: 1, f: 2.5, t: x, q: 'true', s: {numerator: 1, denominator: MILLION}, l: []}}\n  \
+                - {name: d, disk_layer: {symlink_root: ./no}}\n  - {name: a, admin_layer: {}}\n";
+    put(folder, &[("a.yaml", text), ("b/numerator", "1")]);
+    put(folder, &[("b.yaml", &text.replace("./no", "./b"))]);
+    let proto = "syntax = \"proto3\"; package acme.v1; message M { string a = 1; map<string, int32> m = 2; }";
+    put(folder, &[("api/acme/v1/m.proto", proto)]);
+    put(folder, &[("old.txtpb", "a: 'x' m { key: 'k' value: 1 }"), ("new.txtpb", "a: 'y'")]);
+    for file in ["a.yaml", "b.yaml"] {
+        let args = ["runtime", "show", file, "--format", "json", "--service-node", "me"];
+        assert!(reports.read_all(&args, &abide(folder, &args)) > 8, "{args:?}");
+    }
+    let diff = ["config", "diff", "old.txtpb", "new.txtpb", "--api", "api", "--type", "acme.v1.M"];
+    let args = [&diff[..], &["--format", "json"]].concat();
+    assert_eq!(reports.read_all(&args, &abide(folder, &args)), 3);
 }
 
 #[test]

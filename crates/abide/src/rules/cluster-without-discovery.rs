@@ -1,7 +1,7 @@
 use abide_instance::{Document, Met, walk};
 
-use crate::overrides::bootstrap_of;
 use crate::finding::Severity;
+use crate::overrides::bootstrap_of;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

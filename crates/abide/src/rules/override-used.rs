@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use crate::counted::counted;
 use crate::finding::Severity;
+use crate::instance_overrides::deprecated_uses;
 use crate::instance_overrides::override_places;
 use crate::instance_set::InstanceSet;
-use crate::instance_overrides::deprecated_uses;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

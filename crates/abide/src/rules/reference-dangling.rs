@@ -29,7 +29,8 @@ fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Si
         let finding = sink.report(used.location, &used.package, &*used.element, text);
         finding.fact(name.clone());
         if !used.is_checked {
-            finding.at_most(Severity::Warning, "the reader takes the file, and what needs it fails");
+            finding
+                .at_most(Severity::Warning, "the reader takes the file, and what needs it fails");
         }
         if let Some(near) = nearest(name, declared.iter().map(String::as_str)) {
             finding.help(format!("did you mean `{near}`?"));

@@ -11,9 +11,10 @@ use abide_instance::{
 use abide_schema::{MessageId, PackageVersion};
 use rayon::prelude::*;
 
-use super::{InstanceFile, message_named, read_files, unreadable};
 use crate::args::{Global, TranslationArgs, TreeArgs};
 use crate::commands::fitness::troubles;
+use crate::commands::instance_files::{NamedFile, named_files, unreadable};
+use crate::commands::instances::message_named;
 use crate::commands::outcome::Outcome;
 use crate::diff::unified;
 use crate::error::Error;
@@ -67,7 +68,8 @@ pub(super) fn translate(
     let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
     let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
     let progress = Progress::new(global.quiet);
-    let files = read_files(&args.files, args.notation.as_deref())?;
+    let notation = args.notation.as_deref().and_then(Notation::named);
+    let files = named_files(&args.files, notation)?;
     let targets = targets(args, &files)?;
     let mapping = args.mapping.as_deref().map(read_mapping).transpose()?.unwrap_or_default();
     let migrations = read_steps(&args.steps)?;
@@ -79,7 +81,7 @@ pub(super) fn translate(
     let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
     let dialect = Dialect::ALL.iter().copied().find(|it| Some(it.name()) == args.reader.as_deref());
     progress.step(format!("translating {}", counted(files.len(), "file")));
-    let carry = |file: &InstanceFile| {
+    let carry = |file: &NamedFile| {
         let options = ReadOptions { notation: file.notation, ty, dialect };
         carry_text(tree, &translator, &file.bytes, options, way.as_ref()).map_err(|why| {
             Error::Usage(format!(
@@ -98,7 +100,7 @@ pub(super) fn translate(
     let report = abide::check_translations(tree, policy, options, &judged, args.allow_loss);
     progress.finish();
     let bytes: Vec<Vec<u8>> = files.iter().map(|it| it.bytes.clone()).collect();
-    let texts: Vec<TextFile> = files.into_iter().map(InstanceFile::shown).collect();
+    let texts: Vec<TextFile> = files.iter().map(NamedFile::shown).collect();
     let scene = Scene {
         tree,
         old: None,
@@ -106,6 +108,7 @@ pub(super) fn translate(
         accepted: None,
         features: &[],
         instances: &texts,
+        are_only_instances: true,
         touched: &[],
         prefix: "",
         config_prefix: "",
@@ -186,7 +189,7 @@ enum Target {
 }
 
 /// What is done with the new text of each file.
-fn targets(args: &TranslationArgs, files: &[InstanceFile]) -> Result<Vec<Target>, Error> {
+fn targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<Target>, Error> {
     let target = &args.target;
     let Some(out) = &target.out else {
         return files
@@ -270,7 +273,7 @@ fn read_steps(names: &[String]) -> Result<Vec<Migration>, Error> {
         }
     }
     let own = names.iter().filter(|it| BUILT_IN.iter().all(|(name, _)| name != it));
-    for file in read_files(&own.cloned().collect::<Vec<_>>(), None)? {
+    for file in named_files(&own.cloned().collect::<Vec<_>>(), None)? {
         let read = Migration::read(&file.bytes, file.notation);
         migrations.extend(read.map_err(|fault| faulty(&file.name, &file.bytes, fault))?);
     }

@@ -1,0 +1,116 @@
+//! `abide config diff`.
+
+use abide::counted;
+use abide_instance::diff::{Difference, diff};
+use abide_instance::{Document, Instance, Notation, ReadOptions};
+use abide_schema::Tree;
+use abide_syntax::LineIndex;
+
+use super::fitness::troubles;
+use super::instance_files::NamedFile;
+use super::instances::message_named;
+use super::outcome::Outcome;
+use crate::args::{ConfigDiffArgs, Global, TreeArgs};
+use crate::error::Error;
+use crate::load::load;
+use crate::printable::shown;
+use crate::progress::Progress;
+use crate::render::{DiffReport, Side};
+use crate::settings::Settings;
+use crate::terminal::{error_color, look, say};
+
+pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Outcome, Error> {
+    let notation = Notation::ALL.iter().copied();
+    let notation = { notation }.find(|it| Some(it.name()) == args.notation.as_deref());
+    if args.old == "-" && args.new == "-" {
+        return Err(Error::Usage("only one of the two can be standard input".to_owned()));
+    }
+    let old = NamedFile::open(&args.old, notation)?;
+    let new = NamedFile::open(&args.new, notation)?;
+    let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
+    let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
+    let progress = Progress::new(global.quiet);
+    let loaded = load(&settings.source(&tree_args)?, &progress)?;
+    let tree = &loaded.tree;
+    let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
+    let read = |file: &NamedFile| {
+        let options = ReadOptions { notation: file.notation, ty, dialect: None };
+        let instance = Instance::read(tree, &file.bytes, options);
+        match instance.errors.first() {
+            None => Ok(instance),
+            Some(error) => {
+                let start = LineIndex::new(&file.bytes).position(&file.bytes, error.span.start);
+                let (name, message) = (shown(&file.name), shown(&error.message));
+                let place = format!("{name}:{}:{}", start.line, start.column);
+                Err(Error::Usage(format!("{place}: {message}")))
+            }
+        }
+    };
+    let (old_instance, new_instance) = (read(&old)?, read(&new)?);
+    let differences = differences(tree, (&old, &old_instance), (&new, &new_instance))?;
+    progress.finish();
+    let report = DiffReport {
+        tree,
+        old: Side::of(&old.name, old.notation, &old.bytes),
+        new: Side::of(&new.name, new.notation, &new.bytes),
+        differences: &differences,
+    };
+    let text = (args.format.write)(&report, look(global, args.format.is_styled));
+    for (file, instance) in [(&old, &old_instance), (&new, &new_instance)] {
+        let readings = instance.documents.iter().filter_map(|it| it.reading.as_ref());
+        let errors: usize = readings.map(|it| it.errors.len() + it.undeclared.len()).sum();
+        if errors > 0 && !global.quiet {
+            say(&format!(
+                "note: `{}` has {} that the API does not take, which were not compared: `abide \
+                 config check` shows them",
+                shown(&file.name),
+                counted(errors, "part")
+            ));
+        }
+    }
+    Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
+}
+
+/// What differs, document by document.
+fn differences(
+    tree: &Tree,
+    (old, old_instance): (&NamedFile, &Instance),
+    (new, new_instance): (&NamedFile, &Instance),
+) -> Result<Vec<Difference>, Error> {
+    let (olds, news) = (&old_instance.documents, &new_instance.documents);
+    if olds.len() != news.len() {
+        return Err(Error::Usage(format!(
+            "`{}` has {} and `{}` {}: compare files with as many documents",
+            shown(&old.name),
+            counted(olds.len(), "document"),
+            shown(&new.name),
+            news.len()
+        )));
+    }
+    let mut found = Vec::new();
+    for (old_document, new_document) in olds.iter().zip(news) {
+        let (old_value, new_value) = (value(old, old_document)?, value(new, new_document)?);
+        if old_value.ty != new_value.ty {
+            let [old, new] = [old_value.ty, new_value.ty].map(|it| tree.message(it).full_name());
+            return Err(Error::Usage(format!(
+                "the old value is a `{old}` and the new one a `{new}`"
+            )));
+        }
+        let (old, new) = ((old_value, old_document.span), (new_value, new_document.span));
+        found.extend(diff(tree, old, new));
+    }
+    Ok(found)
+}
+
+fn value<'d>(
+    file: &NamedFile,
+    document: &'d Document,
+) -> Result<&'d abide_schema::value::Message, Error> {
+    document.message().ok_or_else(|| {
+        Error::Usage(format!(
+            "nothing in `{}` says of which message it is: name it with `--type`, or begin it with a \
+             comment `# proto-message: NAME`",
+            shown(&file.name)
+        ))
+    })
+}

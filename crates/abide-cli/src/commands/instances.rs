@@ -1,0 +1,370 @@
+//! Instances with the APIs that judge them: those of the command line and those of `abide.toml`.
+
+use std::path::Path;
+
+use abide::{
+    Accepted, ApiRelease, Config, ConfigApi, ConfigInstances, InstanceFile, InstanceOptions,
+    Overrides, Report, counted, join_releases, nearest,
+};
+use abide_instance::runtime::{LayerSource, Layers, Runtime, known_bootstrap};
+use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
+use abide_schema::value::ReadErrorKind;
+use abide_schema::{MessageId, Tree};
+use ignore::overrides::OverrideBuilder;
+use jiff::civil::Date;
+use rayon::prelude::*;
+
+use super::instance_files::NamedFile;
+use crate::args::{Global, TreeArgs};
+use crate::error::Error;
+use crate::load::{Loaded, load, load_beside};
+use crate::progress::Progress;
+use crate::render::TextFile;
+use crate::runtime_disk::read_layers;
+use crate::settings::Settings;
+use crate::terminal::say;
+
+/// An API, by a name for reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Api {
+    pub(super) name: String,
+    /// A SOURCE; `None` is the configured tree.
+    pub(super) source: Option<String>,
+    pub(super) import_path: Vec<String>,
+    pub(super) reader: Option<Dialect>,
+}
+
+/// Files that are read in the same way.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) files: Vec<NamedFile>,
+    pub(super) ty: Option<String>,
+    pub(super) at: Option<String>,
+    pub(super) apis: Vec<Api>,
+}
+
+/// Files with what was read from them, for each API that judges them.
+struct Prepared {
+    files: Vec<NamedFile>,
+    /// By API: its number among those that are loaded, and the instances.
+    read: Vec<(usize, Vec<Instance>)>,
+}
+
+/// Instances that are read, with the APIs that judge them.
+pub(super) struct Instances {
+    subjects: Vec<Prepared>,
+    apis: Vec<(Api, Loaded)>,
+    /// Layers of runtime, with the files that they are in.
+    runtime: RuntimeLayers,
+}
+
+/// Layers of runtime from files and folders.
+#[derive(Default)]
+pub(super) struct RuntimeLayers {
+    overrides: Overrides,
+    files: Vec<NamedFile>,
+}
+
+impl Api {
+    /// A configured API. Its folders count from that of `abide.toml`.
+    pub(super) fn configured(settings: &Settings, api: &ConfigApi) -> Api {
+        let here = |path: &String| {
+            let path = settings.folder.join(path);
+            path.exists().then(|| path.display().to_string())
+        };
+        Api {
+            name: api.name.clone(),
+            source: Some(here(&api.source).unwrap_or_else(|| api.source.clone())),
+            import_path: api.import_paths.iter().filter_map(here).collect(),
+            reader: api.reader,
+        }
+    }
+
+    /// The API that a name of `--release` means.
+    pub(super) fn named(settings: &Settings, name: &str) -> Result<Api, Error> {
+        let apis = &settings.config.apis;
+        if let Some(api) = apis.iter().find(|it| it.name == name) {
+            return Ok(Api::configured(settings, api));
+        }
+        let help = match nearest(name, apis.iter().map(|it| &*it.name)) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => format!(": add `[api.{name}]` to abide.toml"),
+        };
+        Err(Error::Usage(format!("no API is named `{name}`{help}")))
+    }
+
+    /// The API of who names none: the only one that is configured, else the configured tree.
+    pub(super) fn default(settings: &Settings) -> Api {
+        match settings.config.apis.as_slice() {
+            [only] => Api::configured(settings, only),
+            _ => Api {
+                name: "the tree".to_owned(),
+                source: None,
+                import_path: Vec::new(),
+                reader: None,
+            },
+        }
+    }
+}
+
+/// The instances that `abide.toml` names. Their names count from its folder.
+pub(super) fn configured(settings: &Settings, releases: &[Api]) -> Result<Vec<Subject>, Error> {
+    let config: &Config = &settings.config;
+    let subject = |it: &ConfigInstances| {
+        let api = match &it.api {
+            Some(name) => Api::named(settings, name)?,
+            None => Api::default(settings),
+        };
+        let apis = if releases.is_empty() { vec![api] } else { releases.to_vec() };
+        let files = matching(&settings.folder, &it.files)?;
+        Ok(Subject { files, ty: it.ty.clone(), at: it.at.clone(), apis })
+    };
+    config.instances.iter().map(subject).collect()
+}
+
+/// The files in a folder whose paths match one of the patterns.
+fn matching(folder: &Path, patterns: &[String]) -> Result<Vec<NamedFile>, Error> {
+    let invalid = |error: ignore::Error| Error::Usage(format!("`[[instances]] files`: {error}"));
+    let mut overrides = OverrideBuilder::new(folder);
+    for pattern in patterns {
+        // A pattern counts from the folder, as all paths of `abide.toml` do.
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(invalid)?;
+    }
+    let overrides = overrides.build().map_err(invalid)?;
+    let mut names = Vec::new();
+    for entry in ignore::WalkBuilder::new(folder).overrides(overrides).build() {
+        let entry = entry.map_err(invalid)?;
+        let path = entry.path();
+        let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        let is_file = entry.file_type().is_some_and(|it| it.is_file());
+        names.extend(is_file.then_some(name).filter(|it| Notation::of_path(it).is_some()));
+    }
+    names.sort();
+    if names.is_empty() {
+        let message = format!("`[[instances]] files` matches no file: {}", patterns.join(", "));
+        return Err(Error::Usage(message));
+    }
+    names.iter().map(|name| NamedFile::below(folder, name)).collect()
+}
+
+impl RuntimeLayers {
+    /// The layers that the command line names, the first of them the lowest: a folder is one on
+    /// disk, a file one with its keys.
+    pub(super) fn read(names: &[String]) -> Result<RuntimeLayers, Error> {
+        let mut all = RuntimeLayers::default();
+        for name in names {
+            if Path::new(name).is_dir() {
+                let root = if name.ends_with('/') { name.clone() } else { format!("{name}/") };
+                let layers = Layers::of_folder(&root);
+                let readings = read_layers(&layers, Path::new("."));
+                let runtime = Runtime::new(layers, readings);
+                for layer in runtime.snapshot().layers() {
+                    all.overrides.push_layer(name, &layer.values, None);
+                }
+                if let Some((_, Some(failure))) = runtime.left_out().next() {
+                    let message = format!("the runtime in `{name}` cannot be read: {failure}");
+                    return Err(Error::Usage(message));
+                }
+                continue;
+            }
+            let file = NamedFile::open(name, None)?;
+            let (tree, _) = known_bootstrap();
+            let fields = tree.message_named("google.protobuf.Struct").map(|it| it.id);
+            let options =
+                ReadOptions { notation: file.notation, ty: fields, dialect: Some(Dialect::Envoy) };
+            let instance = Instance::read(&tree, &file.bytes, options);
+            let document = instance.documents.first().and_then(|it| it.message());
+            let (Some(keys), []) = (document, instance.errors.as_slice()) else {
+                let message = format!("`{name}` does not hold the keys of a layer of runtime");
+                return Err(Error::Usage(message));
+            };
+            let number = all.files.len() as u32;
+            for layer in Layers::of_struct(&tree, name, keys).layers() {
+                if let LayerSource::Static(values) = &layer.source {
+                    all.overrides.push_layer(name, values, Some(number));
+                }
+            }
+            all.files.push(file);
+        }
+        Ok(all)
+    }
+}
+
+impl Instances {
+    /// Loads the APIs and reads the files.
+    pub(super) fn load(
+        settings: &Settings,
+        subjects: Vec<Subject>,
+        runtime: RuntimeLayers,
+        progress: &Progress,
+    ) -> Result<Instances, Error> {
+        let mut all = Instances { subjects: Vec::new(), apis: Vec::new(), runtime };
+        for subject in subjects {
+            let mut read = Vec::new();
+            for api in &subject.apis {
+                let number = all.loaded(settings, api, progress)?;
+                let mut instances = all.read(number, &subject);
+                let is_whole =
+                    || instances.as_ref().is_ok_and(|it: &Vec<Instance>| all_types_are_known(it));
+                if !api.import_path.is_empty() && !is_whole() {
+                    // What nothing imports may be the type of an instance, or of what it holds.
+                    let folder = |folder: &String| settings.source(&tree_of(Some(folder), api));
+                    let folders = api.import_path.iter().map(folder);
+                    let folders = folders.collect::<Result<Vec<_>, _>>()?;
+                    let source = settings.source(&tree_of(api.source.as_ref(), api))?;
+                    all.apis[number].1 = load_beside(&source, &folders, progress)?;
+                    instances = all.read(number, &subject);
+                }
+                read.push((number, instances?));
+            }
+            all.subjects.push(Prepared { files: subject.files, read });
+        }
+        Ok(all)
+    }
+
+    /// The number of an API among those that are loaded.
+    fn loaded(
+        &mut self,
+        settings: &Settings,
+        api: &Api,
+        progress: &Progress,
+    ) -> Result<usize, Error> {
+        if let Some(known) = self.apis.iter().position(|(known, _)| known == api) {
+            return Ok(known);
+        }
+        let source = settings.source(&tree_of(api.source.as_ref(), api))?;
+        self.apis.push((api.clone(), load(&source, progress)?));
+        Ok(self.apis.len() - 1)
+    }
+
+    fn read(&self, api: usize, subject: &Subject) -> Result<Vec<Instance>, Error> {
+        let (api, loaded) = &self.apis[api];
+        let ty = subject.ty.as_deref().map(|name| message_named(&loaded.tree, name)).transpose()?;
+        let path = subject.at.as_deref().unwrap_or_default();
+        let read = |file: &NamedFile| {
+            let options = ReadOptions { notation: file.notation, ty, dialect: api.reader };
+            Instance::read_at(&loaded.tree, &file.bytes, path, options)
+        };
+        Ok(subject.files.par_iter().map(read).collect())
+    }
+
+    /// Loads the other APIs of `abide.toml` if one of them may know a name that an instance has and
+    /// its API lacks.
+    pub(super) fn load_others(
+        &mut self,
+        settings: &Settings,
+        progress: &Progress,
+    ) -> Result<(), Error> {
+        let instances = self.subjects.iter().flat_map(|it| &it.read).flat_map(|(_, it)| it);
+        let mut readings =
+            instances.flat_map(|it| &it.documents).filter_map(|it| it.reading.as_ref());
+        if readings.any(|it| !it.undeclared.is_empty()) {
+            for api in &settings.config.apis {
+                self.loaded(settings, &Api::configured(settings, api), progress)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges them.
+    pub(super) fn judge(
+        &self,
+        settings: &Settings,
+        as_of: Date,
+        accepted: Option<&Accepted>,
+    ) -> Report {
+        let policy = &settings.config.policy;
+        let mut all = Report::default();
+        let mut before = 0;
+        for subject in &self.subjects {
+            let mut reports = Vec::new();
+            for (number, instances) in &subject.read {
+                let (api, loaded) = &self.apis[*number];
+                let others = self.apis.iter().enumerate().filter(|(at, _)| at != number);
+                let releases: Vec<ApiRelease<'_>> = others
+                    .map(|(_, (api, loaded))| ApiRelease { name: &api.name, tree: &loaded.tree })
+                    .collect();
+                let none = Instance::default();
+                let layers = self.runtime.files.iter().map(|file| (file, &none));
+                let files: Vec<InstanceFile<'_>> = layers
+                    .chain(subject.files.iter().zip(instances))
+                    .map(|(file, instance)| InstanceFile { instance, text: &file.bytes })
+                    .collect();
+                let options = InstanceOptions {
+                    overrides: Some(&self.runtime.overrides),
+                    releases: &releases,
+                    accepted,
+                    ..InstanceOptions::on(as_of)
+                };
+                let mut report = abide::check_instances(&loaded.tree, policy, options, &files);
+                report.files -= self.runtime.files.len();
+                reports.push((api.name.clone(), report));
+            }
+            let report = match reports.len() {
+                1 => reports.remove(0).1,
+                _ => join_releases(reports),
+            };
+            all.append(report, before);
+            before += (self.runtime.files.len() + subject.files.len()) as u32;
+        }
+        all
+    }
+
+    /// The texts of all files, in the order of their numbers.
+    pub(super) fn texts(&self) -> Vec<TextFile> {
+        let files = self.subjects.iter().flat_map(|it| self.runtime.files.iter().chain(&it.files));
+        files.map(NamedFile::shown).collect()
+    }
+
+    /// The APIs that judge them.
+    pub(super) fn apis(&self) -> impl Iterator<Item = &Loaded> {
+        self.apis.iter().map(|(_, loaded)| loaded)
+    }
+
+    /// Says which files have nothing at the path that is asked for: they are no instances.
+    pub(super) fn say_what_has_no_path(&self, global: &Global, path: &str) -> Result<(), Error> {
+        for subject in &self.subjects {
+            let is_empty = |it: &Instance| it.documents.is_empty() && it.errors.is_empty();
+            let Some((_, instances)) = subject.read.first() else { continue };
+            let passed = subject.files.iter().zip(instances).filter(|(_, it)| is_empty(it));
+            let passed: Vec<&str> = passed.map(|(file, _)| &*file.name).collect();
+            if passed.len() == subject.files.len() {
+                let message = format!("nothing stands at `{path}`, the path that `--at` names");
+                return Err(Error::Usage(message));
+            }
+            if !passed.is_empty() && !global.quiet {
+                let count = counted(passed.len(), "file");
+                let names = passed.join(", ");
+                say(&format!("note: {count} passed, nothing stands at `{path}`: {names}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tree_of(source: Option<&String>, api: &Api) -> TreeArgs {
+    TreeArgs { source: source.cloned(), import_path: api.import_path.clone() }
+}
+
+fn all_types_are_known(instances: &[Instance]) -> bool {
+    let mut documents = instances.iter().flat_map(|it| &it.documents);
+    documents.all(|document| {
+        let mut errors = document.reading.iter().flat_map(|it| &it.errors);
+        !matches!(document.kind, Kind::Unknown(_))
+            && !errors.any(|it| it.kind == ReadErrorKind::TypeNotFound)
+    })
+}
+
+/// The message with this full name.
+pub(super) fn message_named(tree: &Tree, name: &str) -> Result<MessageId, Error> {
+    let name = name.trim_start_matches('.');
+    if let Some(message) = tree.message_named(name) {
+        return Ok(message.id);
+    }
+    let all: Vec<String> =
+        tree.files().flat_map(|file| file.all_messages()).map(|it| it.full_name()).collect();
+    let near = nearest(name, all.iter().map(String::as_str));
+    let help = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Err(Error::Usage(format!("the API has no message `{name}`{help}")))
+}

@@ -1,0 +1,252 @@
+//! What differs between two instances, and what it costs: for people, as JSON Lines and Markdown.
+
+use std::fmt::Write;
+
+use abide::counted;
+use abide_instance::Notation;
+use abide_instance::diff::{Cost, Difference, DifferenceKind};
+use abide_schema::Tree;
+use abide_syntax::{LineIndex, Position, Span};
+use serde_json::{Value, json};
+
+use super::markdown_text::Markdown;
+use super::scene::{Look, paint};
+use crate::printable::shown;
+
+/// What `abide config diff` shows.
+pub(crate) struct DiffReport<'a> {
+    /// The tree with the type of both.
+    pub(crate) tree: &'a Tree,
+    /// The old file.
+    pub(crate) old: Side<'a>,
+    /// The new file.
+    pub(crate) new: Side<'a>,
+    /// What differs.
+    pub(crate) differences: &'a [Difference],
+}
+
+/// One of the two files.
+pub(crate) struct Side<'a> {
+    name: &'a str,
+    /// Its text; empty if it is none.
+    text: &'a [u8],
+    index: LineIndex,
+}
+
+/// As much of a value is shown as fits beside the other one.
+const MAX_SHOWN: usize = 40;
+
+impl<'a> Side<'a> {
+    /// A file. Bytes that are no text are not shown.
+    pub(crate) fn of(name: &'a str, notation: Notation, bytes: &'a [u8]) -> Side<'a> {
+        let text = if notation == Notation::Binary { &[] } else { bytes };
+        Side { name, text, index: LineIndex::new(text) }
+    }
+
+    fn position(&self, offset: u32) -> Position {
+        self.index.position(self.text, offset.min(self.text.len() as u32))
+    }
+
+    /// The file with line and column, if it is a text.
+    fn place(&self, span: Span) -> String {
+        if self.text.is_empty() {
+            return shown(self.name);
+        }
+        let start = self.position(span.start);
+        format!("{}:{}:{}", shown(self.name), start.line, start.column)
+    }
+
+    /// What is written at a place, on one line.
+    fn written(&self, span: Span) -> Option<String> {
+        let text = String::from_utf8_lossy(self.text.get(span.range())?);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let text = words.join(" ");
+        let short: String = text.chars().take(MAX_SHOWN).collect();
+        match (text.is_empty(), short.len() < text.len()) {
+            (true, _) => None,
+            (false, true) => Some(format!("{short}…")),
+            (false, false) => Some(short),
+        }
+    }
+
+    fn json(&self, span: Span, has_text: bool) -> Value {
+        let mut side = json!({"path": self.name});
+        if !self.text.is_empty() {
+            for (key, offset) in [("start", span.start), ("end", span.end)] {
+                let position = self.position(offset);
+                side[key] = json!({"line": position.line, "column": position.column});
+            }
+        }
+        if let Some(text) = self.written(span).filter(|_| has_text) {
+            side["text"] = json!(text);
+        }
+        side
+    }
+}
+
+/// Whether each side has what differs; else the place is what is around it.
+fn sides(kind: DifferenceKind) -> (bool, bool) {
+    (kind != DifferenceKind::Added, kind != DifferenceKind::Removed)
+}
+
+fn cost_phrase(difference: &Difference) -> Option<String> {
+    let cost = difference.cost?;
+    let mut phrase = cost.phrase().to_owned();
+    if cost == Cost::HotRestart {
+        let services = difference.services.iter();
+        let services = services.map(|(service, cost)| format!("by {service} it {}", cost.phrase()));
+        let services: Vec<String> = services.collect();
+        if !services.is_empty() {
+            let _ = write!(phrase, "; {}", services.join("; "));
+        }
+    }
+    Some(phrase)
+}
+
+const fn colour(cost: Cost) -> &'static str {
+    match cost {
+        Cost::Nothing | Cost::Live => "32",
+        Cost::WarmsCluster | Cost::DrainsFilterChain | Cost::DrainsListener => "33;1",
+        Cost::HotRestart => "31;1",
+    }
+}
+
+/// For people: each change with both places and its cost.
+pub(super) fn human(report: &DiffReport<'_>, look: Look) -> String {
+    let mut out = String::new();
+    for difference in report.differences {
+        let (has_old, has_new) = sides(difference.kind);
+        let path = if difference.path.is_empty() { "the whole value" } else { &difference.path };
+        paint(&mut out, look.color, "1", &shown(path));
+        // Writing to a string cannot fail.
+        let _ = write!(out, " {}", difference.kind.name());
+        let old = report.old.written(difference.old).filter(|_| has_old);
+        let new = report.new.written(difference.new).filter(|_| has_new);
+        let _ = match (difference.kind, old, new) {
+            (DifferenceKind::Changed, Some(old), Some(new)) => {
+                write!(out, ": {} to {}", shown(&old), shown(&new))
+            }
+            _ => Ok(()),
+        };
+        let places = [
+            has_old.then(|| report.old.place(difference.old)),
+            has_new.then(|| report.new.place(difference.new)),
+        ];
+        let places: Vec<String> = places.into_iter().flatten().collect();
+        let _ = writeln!(out, "\n  {}", places.join(", "));
+        if let (Some(cost), Some(phrase)) = (difference.cost, cost_phrase(difference)) {
+            out.push_str("  ");
+            paint(&mut out, look.color, colour(cost), &phrase);
+            out.push('\n');
+        }
+    }
+    if !look.quiet {
+        if !report.differences.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&total(report));
+        out.push('\n');
+    }
+    out
+}
+
+/// One line about all differences.
+fn total(report: &DiffReport<'_>) -> String {
+    if report.differences.is_empty() {
+        return match report.old.text == report.new.text && !report.old.text.is_empty() {
+            true => "the files are the same".to_owned(),
+            false => "no value changed".to_owned(),
+        };
+    }
+    let changes = counted(report.differences.len(), "change");
+    match worst(report) {
+        None => changes,
+        Some(cost) if report.differences.len() == 1 => {
+            format!("{changes}, which {}", cost.phrase())
+        }
+        Some(cost) => {
+            let count = report.differences.iter().filter(|it| it.cost == Some(cost)).count();
+            let all = count == report.differences.len();
+            let who = if all { "each".to_owned() } else { format!("{count} of them") };
+            let phrase = if count == 1 || all { cost.phrase().to_owned() } else { plural(cost) };
+            format!("{changes}; {who} {phrase}")
+        }
+    }
+}
+
+/// The phrase of a cost after a number of changes.
+fn plural(cost: Cost) -> String {
+    let phrase = cost.phrase();
+    match phrase.split_once(' ') {
+        Some((verb, rest)) => format!("{} {rest}", verb.strip_suffix('s').unwrap_or(verb)),
+        None => phrase.to_owned(),
+    }
+}
+
+fn worst(report: &DiffReport<'_>) -> Option<Cost> {
+    report.differences.iter().filter_map(|it| it.cost).max()
+}
+
+/// JSON Lines: an `InstanceChange` for each difference, then an `InstanceDiffSummary`.
+pub(super) fn json(report: &DiffReport<'_>, _: Look) -> String {
+    let mut out = String::new();
+    for difference in report.differences {
+        let (has_old, has_new) = sides(difference.kind);
+        let mut line = json!({
+            "kind": "change",
+            "change": difference.kind.name(),
+            "path": difference.path,
+        });
+        if let Some(field) = difference.field {
+            line["element"] = json!(report.tree.field(field).full_name());
+        }
+        line["old"] = report.old.json(difference.old, has_old);
+        line["new"] = report.new.json(difference.new, has_new);
+        if let Some(cost) = difference.cost {
+            line["cost"] = json!(cost.name());
+        }
+        let services = difference.services.iter();
+        let services = services.map(|(name, cost)| json!({"service": name, "cost": cost.name()}));
+        line["services"] = services.collect();
+        let _ = writeln!(out, "{line}");
+    }
+    let mut summary = json!({"kind": "summary", "changes": report.differences.len()});
+    if let Some(cost) = worst(report) {
+        summary["cost"] = json!(cost.name());
+    }
+    let _ = writeln!(out, "{summary}");
+    out
+}
+
+/// A table for a pull request.
+pub(super) fn markdown(report: &DiffReport<'_>, _: Look) -> String {
+    let mut out = Markdown::new();
+    if !report.differences.is_empty() {
+        out.markup("| change | old | new | cost |\n|---|---|---|---|\n");
+    }
+    for difference in report.differences {
+        let (has_old, has_new) = sides(difference.kind);
+        let mut change = Markdown::cell();
+        change.words(difference.kind.name()).markup(" ").code(&difference.path);
+        let side = |side: &Side<'_>, span: Span, is_there: bool| {
+            let mut cell = Markdown::cell();
+            if is_there {
+                if let Some(text) = side.written(span) {
+                    cell.code(&text).markup("<br>");
+                }
+                cell.words(&side.place(span));
+            }
+            cell
+        };
+        let old = side(&report.old, difference.old, has_old);
+        let new = side(&report.new, difference.new, has_new);
+        let mut cost = Markdown::cell();
+        cost.words(&cost_phrase(difference).unwrap_or_default());
+        out.row([change, old, new, cost]);
+    }
+    if !report.differences.is_empty() {
+        out.markup("\n");
+    }
+    out.words(&total(report)).markup("\n");
+    out.into_text()
+}

@@ -1,0 +1,53 @@
+//! What instances can use and is deprecated: for people and as JSON Lines.
+
+use std::fmt::Write;
+
+use abide::{UsableDeprecation, counted};
+use serde_json::{Map, Value};
+
+use super::scene::{Look, paint};
+use crate::printable::shown;
+
+pub(super) fn human(list: &[UsableDeprecation<'_>], look: Look) -> String {
+    let mut text = String::new();
+    for it in list {
+        let colour = if it.is_disallowed { "31;1" } else { "33;1" };
+        text += &shown(&it.element.full_name());
+        text.push_str(": ");
+        paint(&mut text, look.color, colour, it.phase());
+        if let Some(since) = it.since() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, " since {}", shown(since));
+        }
+        text.push('\n');
+        if let Some(replacement) = it.replacement() {
+            let _ = writeln!(text, "    use {}", shown(&replacement));
+        }
+        if let Some(key) = it.runtime_key().filter(|_| it.is_disallowed) {
+            let _ = writeln!(text, "    allowed by the runtime key {}", shown(&key));
+        }
+    }
+    if !look.quiet {
+        let disallowed = list.iter().filter(|it| it.is_disallowed).count();
+        let many = counted(list.len(), "deprecated element");
+        let _ = writeln!(text, "{many}, {disallowed} of them disallowed by default");
+    }
+    text
+}
+
+pub(super) fn json(list: &[UsableDeprecation<'_>], _: Look) -> String {
+    let lines = list.iter().map(|it| {
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Option<String>| {
+            object.extend(value.map(|value| (key.to_owned(), Value::from(value))));
+        };
+        put("element", Some(it.element.full_name()));
+        put("kind", Some(it.kind().to_owned()));
+        put("phase", Some(it.phase().to_owned()));
+        put("since", it.since().map(str::to_owned));
+        put("replacement", it.replacement());
+        put("runtime_key", it.runtime_key());
+        format!("{}\n", Value::Object(object))
+    });
+    lines.collect()
+}

@@ -1,0 +1,402 @@
+//! Instances with overrides, waivers and several releases; those that `abide.toml` names.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::run::{Ran, abide, put};
+
+/// What Envoy's bootstrap says about runtime, an Any, and a type with old fields.
+const BOOTSTRAP: &str = "syntax = \"proto3\";
+package envoy.config.bootstrap.v3;
+import \"abide/annotations/v1/lifecycle.proto\";
+import \"google/protobuf/any.proto\";
+import \"google/protobuf/struct.proto\";
+message Bootstrap {
+  message Layer {
+    string name = 1;
+    google.protobuf.Struct static_layer = 2;
+  }
+  message LayeredRuntime { repeated Layer layers = 1; }
+  LayeredRuntime layered_runtime = 1;
+  google.protobuf.Any extra = 2;
+  Filter direct = 3;
+}
+message Filter {
+  string old = 1 [deprecated = true];
+  string older = 2 [deprecated = true, (abide.annotations.v1.field_policy).disallowed_by_default = true];
+  Mode mode = 3;
+}
+enum Mode {
+  AUTO = 0 [deprecated = true];
+  MANUAL = 1;
+}
+";
+
+const PREFIX: &str = "envoy.deprecated_features:envoy.config.bootstrap.v3";
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), &[("api/envoy/config/bootstrap/v3/bootstrap.proto", BOOTSTRAP)]);
+    let lifecycle = crate::run::repository().join("api/abide/annotations/v1/lifecycle.proto");
+    let lifecycle = std::fs::read_to_string(lifecycle).unwrap();
+    put(folder.path(), &[("imports/abide/annotations/v1/lifecycle.proto", &lifecycle)]);
+    put(folder.path(), files);
+    folder
+}
+
+fn check(folder: &Path, args: &[&str]) -> Ran {
+    let mut all = vec!["config", "check", "--api", "api", "-I", "imports", "--format", "json"];
+    all.extend(args);
+    abide(folder, &all)
+}
+
+/// What was found: severity and rule, and the line.
+#[track_caller]
+fn found(ran: &Ran) -> Vec<String> {
+    assert!(ran.status < 2, "{}", ran.stderr);
+    let lines = ran.json();
+    let findings = lines.iter().filter(|line| line["kind"] == "finding");
+    let text = |it: &Value| {
+        let word = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
+        format!("{} {}:{}", word("severity"), word("rule"), it["start"]["line"])
+    };
+    findings.map(text).collect()
+}
+
+/// A bootstrap with layers, in an Any the given fields, and outside of one the given fields.
+fn bootstrap(layers: &str, extra: &str, direct: &str) -> String {
+    let mut text = "# proto-message: envoy.config.bootstrap.v3.Bootstrap\n".to_owned();
+    if !layers.is_empty() {
+        text += &format!("layered_runtime: {{layers: [{layers}]}}\n");
+    }
+    if !direct.is_empty() {
+        text += &format!("direct: {direct}\n");
+    }
+    if !extra.is_empty() {
+        text += "extra:\n  \"@type\": type.googleapis.com/envoy.config.bootstrap.v3.Filter\n";
+        text += &format!("  {extra}\n");
+    }
+    text
+}
+
+fn layer(name: &str, values: &str) -> String {
+    format!("{{name: {name}, static_layer: {{{values}}}}}")
+}
+
+/// What an element in an Any is under a runtime: `refused`, `allowed`, or neither.
+#[track_caller]
+fn verdict(layers: &[String], extra: &str) -> &'static str {
+    let folder = folder(&[("b.yaml", &bootstrap(&layers.join(", "), extra, ""))]);
+    let found = found(&check(folder.path(), &["b.yaml"]));
+    let has = |rule: &str| found.iter().any(|it| it.contains(rule));
+    match (has("error disallowed"), has("warning deprecated")) {
+        (true, false) => "refused",
+        (false, true) => "allowed",
+        _ => "neither",
+    }
+}
+
+#[test]
+fn runtime_decides_about_phases() {
+    let (old, older) = ("{mode: MANUAL, old: x}", "{mode: MANUAL, older: x}");
+    let (old, older) = (old.trim_matches(['{', '}']), older.trim_matches(['{', '}']));
+    let (old, older) = (old.replace(", ", "\n  "), older.replace(", ", "\n  "));
+    let key = format!("{PREFIX}.Filter.older");
+    let old_key = format!("{PREFIX}.Filter.old");
+    let all = "envoy.features.enable_all_deprecated_features";
+    let fail = "envoy.features.fail_on_any_deprecated_feature";
+    let one = |key: &str, value: &str| vec![layer("a", &format!("\"{key}\": {value}"))];
+    let two = |key: &str, first: &str, second: &str| {
+        let values = |value: &str| format!("\"{key}\": {value}");
+        vec![layer("a", &values(first)), layer("b", &values(second))]
+    };
+    let cases: &[(&str, Vec<String>, &str, &str)] = &[
+        ("phase 1", vec![], &old, "allowed"),
+        ("phase 2", vec![], &older, "refused"),
+        ("a key", one(&key, "true"), &older, "allowed"),
+        ("a key with 1", one(&key, "1"), &older, "allowed"),
+        ("a key with a number in quotes", one(&key, "\"1\""), &older, "allowed"),
+        ("a key with a word in quotes", one(&key, "\"true\""), &older, "refused"),
+        ("a key with a half", one(&key, "0.5"), &older, "refused"),
+        ("a key with false", one(&old_key, "false"), &old, "refused"),
+        ("all", one(all, "true"), &older, "allowed"),
+        ("none", one(all, "false"), &old, "refused"),
+        (
+            "the singular",
+            one("envoy.features.enable_all_deprecated_feature", "true"),
+            &older,
+            "refused",
+        ),
+        ("fail on any", one(fail, "true"), &old, "refused"),
+        (
+            "a key beats all",
+            vec![layer("a", &format!("{all}: true, \"{key}\": false"))],
+            &older,
+            "refused",
+        ),
+        (
+            "a key beats fail",
+            vec![layer("a", &format!("{fail}: true, \"{old_key}\": true"))],
+            &old,
+            "allowed",
+        ),
+        (
+            "all beats fail",
+            vec![layer("a", &format!("{fail}: true, {all}: true"))],
+            &old,
+            "allowed",
+        ),
+        ("the later layer", two(&key, "false", "true"), &older, "allowed"),
+        ("the later layer hides", two(&key, "true", "\"\""), &older, "refused"),
+        ("another case", one(&key.to_uppercase(), "true"), &older, "refused"),
+    ];
+    for (name, layers, extra, expected) in cases {
+        assert_eq!(verdict(layers, extra), *expected, "{name}");
+    }
+}
+
+#[test]
+fn outside_of_an_any_a_bootstrap_only_warns() {
+    let direct = "{mode: MANUAL, older: x}";
+    let layers = layer("a", "envoy.features.fail_on_any_deprecated_feature: true");
+    let folder = folder(&[("b.yaml", &bootstrap(&layers, "", direct))]);
+    let ran = check(folder.path(), &["b.yaml"]);
+    assert_eq!(found(&ran), ["warning deprecated-field-used:3"]);
+    assert_eq!(ran.status, 0);
+    let why = ran.json()[0]["why"].as_str().unwrap().to_owned();
+    assert!(why.contains("before runtime"), "{why}");
+}
+
+#[test]
+fn the_default_of_an_enum_is_a_use() {
+    let folder = folder(&[("b.yaml", &bootstrap("", "", "{}"))]);
+    let ran = check(folder.path(), &["b.yaml"]);
+    assert_eq!(found(&ran), ["warning deprecated-enum-value-used:2"]);
+    let message = ran.json()[0]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("`mode` is not set, and its default"), "{message}");
+}
+
+#[test]
+fn overrides_that_decide_are_shown_and_can_be_refused() {
+    let key = format!("\"{PREFIX}.Filter.older\": true");
+    let extra = "older: x\n  mode: MANUAL";
+    let folder = folder(&[("b.yaml", &bootstrap(&layer("a", &key), extra, ""))]);
+    let ran = check(folder.path(), &["b.yaml"]);
+    assert_eq!(found(&ran), ["note override-used:2", "warning deprecated-field-used:5"]);
+    assert_eq!(ran.status, 0);
+    let ran = check(folder.path(), &["b.yaml", "--deny-overrides"]);
+    assert_eq!(found(&ran), ["error override-used:2", "warning deprecated-field-used:5"]);
+    assert_eq!(ran.status, 1);
+}
+
+#[test]
+fn layers_of_the_command_line_lie_on_top() {
+    let key = format!("{PREFIX}.Filter.older");
+    let files = [
+        (
+            "b.yaml",
+            bootstrap(&layer("a", &format!("\"{key}\": true")), "older: x\n  mode: MANUAL", ""),
+        ),
+        ("above.yaml", format!("\"{key}\": false\n")),
+        (&*format!("disk/{key}"), "true\n".to_owned()),
+    ];
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let folder = folder(&files);
+    let refused = check(folder.path(), &["b.yaml", "--runtime", "above.yaml"]);
+    assert_eq!(found(&refused), ["error disallowed-field-used:5"]);
+    let args = ["b.yaml", "--runtime", "above.yaml", "--runtime", "disk"];
+    let allowed = check(folder.path(), &args);
+    assert_eq!(found(&allowed), ["warning deprecated-field-used:5"]);
+    let missing = check(folder.path(), &["b.yaml", "--runtime", "no.yaml"]);
+    assert_eq!(missing.status, 2);
+}
+
+const USERS: &str = "syntax = \"proto3\";
+package acme.user.v1;
+message User {
+  string name = 1;
+  string nick = 2 [deprecated = true];
+  repeated User friends = 3;
+}
+";
+
+/// A folder with two releases of an API, configured.
+fn releases(config: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let newer = USERS.replace("  string nick = 2 [deprecated = true];\n", "  reserved 2;\n");
+    put(folder.path(), &[("v2/acme/user/v1/user.proto", &newer)]);
+    put(folder.path(), &[("v1/acme/user/v1/user.proto", USERS)]);
+    let apis = "[api.\"2.0\"]\nsource = \"v2\"\n[api.\"1.0\"]\nsource = \"v1\"\n";
+    put(folder.path(), &[("abide.toml", &format!("{apis}{config}"))]);
+    folder
+}
+
+#[test]
+fn several_releases_share_their_findings() {
+    let folder = releases("");
+    let text = "# proto-message: acme.user.v1.User\nnick: x\nnmae: y\n";
+    put(folder.path(), &[("u.yaml", text)]);
+    let args =
+        ["config", "check", "u.yaml", "--release", "1.0", "--release", "2.0", "--format", "json"];
+    let ran = abide(folder.path(), &args);
+    let expected =
+        ["error unknown-field:3", "warning deprecated-field-used:2", "error unknown-field:2"];
+    assert_eq!(found(&ran), expected);
+    let lines = ran.json();
+    assert_eq!(lines[0]["releases"], serde_json::json!(["1.0", "2.0"]));
+    assert_eq!(lines[1]["releases"], serde_json::json!(["1.0"]));
+    assert_eq!(lines[2]["releases"], serde_json::json!(["2.0"]));
+    let why = lines[2]["why"].as_str().unwrap();
+    assert!(why.contains("it is a field in 1.0, as `string`, deprecated"), "{why}");
+    let ran = abide(folder.path(), &["config", "check", "u.yaml", "--release", "1.O"]);
+    assert!(ran.stderr.contains("no API is named `1.O`; did you mean `1.0`?"), "{}", ran.stderr);
+    assert_eq!(ran.status, 2);
+}
+
+#[test]
+fn a_gone_field_is_explained_by_another_configured_release() {
+    let folder = releases("");
+    put(folder.path(), &[("u.yaml", "# proto-message: acme.user.v1.User\nnick: x\n")]);
+    let args = ["config", "check", "u.yaml", "--release", "2.0", "--format", "json"];
+    let why = abide(folder.path(), &args).json()[0]["why"].as_str().unwrap().to_owned();
+    assert!(why.contains("it is a field in 1.0"), "{why}");
+}
+
+#[test]
+fn check_judges_the_instances_of_the_configuration() {
+    let config =
+        "[[instances]]\nfiles = \"fixtures/*.yaml\"\ntype = \"acme.user.v1.User\"\napi = \"2.0\"\n";
+    let folder = releases(&format!("roots = [\"v2\"]\n{config}"));
+    // A key before the tables belongs to none of them.
+    let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    let text = format!("roots = [\"v2\"]\n{}", text.replace("roots = [\"v2\"]\n", ""));
+    put(folder.path(), &[("abide.toml", &text)]);
+    put(folder.path(), &[("fixtures/a.yaml", "nmae: x\n"), ("fixtures/b.yaml", "name: x\n")]);
+    put(folder.path(), &[("other/c.yaml", "nmae: x\n")]);
+    for args in [&["check", "--format", "json"][..], &["config", "check", "--format", "json"]] {
+        let ran = abide(folder.path(), args);
+        let lines = ran.json();
+        let of_instances: Vec<&Value> =
+            lines.iter().filter(|it| it["rule"] == "unknown-field").collect();
+        assert_eq!(of_instances.len(), 1, "{args:?} {lines:?}");
+        assert_eq!(of_instances[0]["path"], "fixtures/a.yaml");
+        assert_eq!(ran.status, 1);
+    }
+    // Every format serves them.
+    for format in ["human", "sarif", "junit", "github", "gitlab", "markdown", "html"] {
+        let ran = abide(folder.path(), &["check", "--format", format]);
+        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(text.contains("fixtures/a.yaml"), "{format}: {text}");
+        assert!(text.contains("nmae"), "{format}");
+    }
+    // From another folder the names are those of the configuration, too.
+    let ran = abide(&folder.path().join("fixtures"), &["check", "--format", "json"]);
+    assert!(ran.json().iter().any(|it| it["path"] == "fixtures/a.yaml"), "{:?}", ran.json());
+    let ran = abide(folder.path(), &["check", "--accept"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(abide(folder.path(), &["check"]).status, 0, "what is accepted is not reported");
+}
+
+#[test]
+fn a_wrong_table_of_instances_is_said() {
+    let folder = releases("[[instances]]\nfiles = \"*.yaml\"\napi = \"2.1\"\nfile = 1\n");
+    let ran = abide(folder.path(), &["check"]);
+    assert_eq!(ran.status, 2);
+    for text in ["no API is named `2.1`", "unknown key `file` in `[[instances]]`"] {
+        assert!(ran.stderr.contains(text), "{}", ran.stderr);
+    }
+    let folder = releases("[[instances]]\nfiles = \"no/*.yaml\"\n");
+    let ran = abide(folder.path(), &["config", "check"]);
+    assert!(ran.stderr.contains("matches no file: no/*.yaml"), "{}", ran.stderr);
+    let folder = releases("");
+    assert_eq!(abide(folder.path(), &["config", "check"]).status, 2);
+}
+
+#[test]
+fn comments_of_instances_waive() {
+    let folder = releases("");
+    let cases: &[(&str, &[&str])] = &[
+        // Behind what it covers, and above it.
+        ("nmae: x # abide:allow(unknown-field): a test\n", &[]),
+        ("# abide:allow(unknown-field): a test\nnmae: x\n", &[]),
+        (
+            "# abide:allow(unknown-field): a test\n# more\nnmae: x\naeg: y\n",
+            &["error unknown-field:5"],
+        ),
+        // All that begins there, and nothing else.
+        (
+            "# abide:allow(unknown-field): a test\nfriends:\n- nmae: x\n- name: x\n  nmae: x\naeg: 1\n",
+            &["error unknown-field:7"],
+        ),
+        (
+            "friends:\n- nmae: x # abide:allow(unknown-field): a test\n- nmae: x\n",
+            &["error unknown-field:4"],
+        ),
+        // The whole document.
+        ("# abide:allow(unknown-field): a test\n\nnmae: x\naeg: x\n", &[]),
+        // One that matches nothing, is over, or is none.
+        ("# abide:allow(unknown-field): a test\nname: x\n", &["warning waiver-unused:2"]),
+        (
+            "nmae: x # abide:allow(unknown-field, until = \"2020-01-01\"): a test\n",
+            &["error unknown-field:2", "error waiver-expired:2"],
+        ),
+        (
+            "nmae: x # abide:allow(unknown-field)\n",
+            &["error unknown-field:2", "error waiver-invalid:2"],
+        ),
+    ];
+    for (text, expected) in cases {
+        let text = format!("# proto-message: acme.user.v1.User\n{text}");
+        put(folder.path(), &[("u.yaml", &text)]);
+        let args = ["config", "check", "u.yaml", "--release", "2.0", "--format", "json"];
+        assert_eq!(found(&abide(folder.path(), &args)), *expected, "{text}");
+    }
+    let text =
+        "# proto-message: acme.user.v1.User\n# abide:allow(unknown-field): a test\nnmae: 'x'\n";
+    put(folder.path(), &[("u.txtpb", text)]);
+    let args = ["config", "check", "u.txtpb", "--release", "2.0", "--format", "json"];
+    assert_eq!(found(&abide(folder.path(), &args)), [""; 0]);
+}
+
+#[test]
+fn fingerprints_name_places_and_survive_what_is_added_before() {
+    let folder = releases("");
+    let prints = |text: &str| -> Vec<String> {
+        let text = format!("# proto-message: acme.user.v1.User\n{text}");
+        put(folder.path(), &[("u.yaml", &text)]);
+        let args = ["config", "check", "u.yaml", "--release", "2.0", "--format", "json"];
+        let lines = abide(folder.path(), &args).json();
+        let findings = lines.iter().filter(|it| it["kind"] == "finding");
+        findings.map(|it| it["fingerprint"].as_str().unwrap().to_owned()).collect()
+    };
+    let one = prints("friends:\n- name: b\n  nmae: x\n");
+    let two = prints("friends:\n- name: a\n  nmae: x\n- name: b\n  nmae: x\n");
+    assert_eq!(one.len(), 1);
+    assert!(two.contains(&one[0]), "{one:?} {two:?}");
+    assert_ne!(two[0], two[1]);
+}
+
+#[test]
+fn the_list_of_deprecations_has_runtime_keys() {
+    let folder = folder(&[]);
+    let args = ["config", "deprecations", "--api", "api", "-I", "imports", "--format", "json"];
+    let lines = abide(folder.path(), &args).json();
+    let line = |element: &str| {
+        let element = format!("envoy.config.bootstrap.v3.{element}");
+        lines.iter().find(|it| it["element"] == *element).cloned().unwrap_or_default()
+    };
+    assert_eq!(lines.len(), 3);
+    let expected = serde_json::json!({
+        "element": "envoy.config.bootstrap.v3.Filter.older", "kind": "field", "phase": "disallowed",
+        "runtime_key": format!("{PREFIX}.Filter.older"),
+    });
+    assert_eq!(line("Filter.older"), expected);
+    assert_eq!(line("Filter.old")["phase"], "deprecated");
+    assert_eq!(line("AUTO")["kind"], "enum-value");
+    assert_eq!(line("AUTO")["runtime_key"], format!("{PREFIX}.AUTO"));
+    let args = ["config", "deprecations", "--api", "api", "-I", "imports"];
+    let text = String::from_utf8(abide(folder.path(), &args).stdout).unwrap();
+    assert!(text.ends_with("3 deprecated elements, 1 of them disallowed by default\n"), "{text}");
+}
