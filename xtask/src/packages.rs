@@ -12,6 +12,9 @@ use crate::tools::{output, stdout, target, workspace};
 /// More than the binary takes, and less than it takes with its symbols and debug information.
 const LARGEST: u64 = 24 << 20;
 
+/// The same for the programs that only start it under the names that buf and protoc look for.
+const LARGEST_LAUNCHER: u64 = 4 << 20;
+
 /// How each shell completes `abide brea`, from the file of its completions.
 const SHELLS: &[(&str, &str, &[&str])] = &[
     (
@@ -55,6 +58,7 @@ fn wheel(packages: &Path, stage: &Path, path: &OsString) -> Result<()> {
         return Err(format!("`abide` has {size} bytes: is it stripped?").into());
     }
     tries(&binary, path, "wheel")?;
+    launchers(&folder.join("bin"), path)?;
     println!("wheel: `abide` of {} KiB, installed without cargo", size >> 10);
     Ok(())
 }
@@ -67,7 +71,9 @@ fn archive(packages: &Path, stage: &Path) -> Result<()> {
     let packed = packages.join(format!("{name}.tar.gz"));
     stdout(Command::new("tar").arg("-xzf").arg(&packed).arg("-C").arg(stage))?;
     let folder = stage.join(name);
-    tries(&folder.join("abide"), &std::env::var_os("PATH").unwrap_or_default(), "archive")?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    tries(&folder.join("abide"), &path, "archive")?;
+    launchers(&folder, &path)?;
 
     for name in ["README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY"] {
         if fs::metadata(folder.join(name))?.len() == 0 {
@@ -106,6 +112,23 @@ fn archive(packages: &Path, stage: &Path) -> Result<()> {
         pages += 1;
     }
     println!("manual: {pages} pages, without an error of mandoc");
+    Ok(())
+}
+
+/// Starts the plugins beside a binary, each by its name.
+fn launchers(folder: &Path, path: &OsString) -> Result<()> {
+    for (name, args) in [("buf-plugin-abide", &["--spec"][..]), ("protoc-gen-abide", &[])] {
+        let program = folder.join(name);
+        let size = fs::metadata(&program)?.len();
+        if size > LARGEST_LAUNCHER {
+            return Err(format!("`{name}` has {size} bytes: it must only start `abide`").into());
+        }
+        let said = output(Command::new(&program).args(args).env("PATH", path))?;
+        if !said.status.success() || said.stdout.is_empty() {
+            let said = String::from_utf8_lossy(&said.stderr).into_owned();
+            return Err(format!("`{name}` does not answer: {said}").into());
+        }
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The formats of all output: one module writes each, and the lists here say which command has it.
 
 mod calendar_note;
+mod comment;
 mod deprecation_report;
 mod diff_report;
 mod element_lives;
@@ -80,6 +81,12 @@ pub(crate) const REPORTS: &[ReportFormat] = &[
         markdown::render,
     )
     .of_changes(),
+    ReportFormat::plain(
+        "comment",
+        "A comment for a pull request, in Markdown: errors and warnings by owner, as many as fit",
+        comment::render,
+    )
+    .naming_packages(),
     Format::plain(
         "html",
         "One self-contained page: the findings by file, with a filter",

@@ -51,6 +51,9 @@ impl Project {
                 actions.push(Action { title, kind, finding: index, edits });
             };
             let here = |edit: TextEdit| vec![FileEdits { file: key.clone(), edits: vec![edit] }];
+            if let Some((title, edit)) = put_back(analysis, decl, finding) {
+                offer(title, ActionKind::Fix, here(edit));
+            }
             for fix in &finding.fixes {
                 if let Some(edits) = edits_of(analysis, fix) {
                     offer(capitalised(&fix.title), ActionKind::Fix, edits);
@@ -145,6 +148,31 @@ fn statement_at(decl: &FileDecl, offset: u32) -> Option<(DeclId, Span)> {
     let covers = |it: Span| it.start <= offset && offset < it.end.max(it.start + 1);
     let mut around = ast.decls.iter().enumerate().filter(|(_, it)| covers(it.span));
     around.next_back().map(|(at, it)| (at as DeclId, it.span))
+}
+
+/// The edit that puts what was removed back to the end of the block that held it: reserving its
+/// number is not enough where policy forbids the removal.
+fn put_back(analysis: &Analysis, decl: &FileDecl, finding: &Finding) -> Option<(String, TextEdit)> {
+    let change = finding.change.as_deref().filter(|it| it.gone.is_some())?;
+    let name = finding.element.rsplit('.').next()?;
+    // Its name may live on under another number.
+    if analysis.tree.element_named(&finding.element).is_some() {
+        return None;
+    }
+    let place = change.old?.old_place()?;
+    let old = analysis.old.as_ref()?.file(place.file).decl().source_text()?;
+    let (ast, text) = (decl.ast()?, decl.source_text()?);
+    let (holder, _) = statement_at(decl, finding.location.span.start)?;
+    let end = ast.body(ast.decls.get(holder as usize)?)?.end - 1;
+    let (start, removed) = (line_start(text, end), place.span.str(old));
+    let edit = match Span::new(start, end).str(text).trim() {
+        "" => {
+            let indent = indent(old, place.span.start);
+            TextEdit::insert(start, format!("{indent}{removed}{}", line_end(text)))
+        }
+        _ => TextEdit::insert(end, format!("{removed} ")),
+    };
+    Some((format!("Put `{name}` back"), edit))
 }
 
 /// The waiver comment above the declaration that a finding is in. Errors of the language cannot be

@@ -91,7 +91,9 @@ pub(super) fn read(
         return Err(Failure::Config(path, text, errors));
     }
     let progress = Progress::new(true);
-    let settings = Settings::read(global, Some(&spec), false)?;
+    // What was never saved is judged as if it were in its folder, not in that of the process.
+    let saved = path.ancestors().find(|it| it.exists()).map(Path::to_string_lossy);
+    let settings = Settings::read(global, saved.as_deref(), false)?;
     let config = settings.config.clone();
     if !path.exists() {
         let folder = path.parent().unwrap_or(path).to_owned();

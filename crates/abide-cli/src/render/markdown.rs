@@ -64,7 +64,7 @@ const fn severities(severity: Severity) -> &'static str {
 }
 
 /// A summary line as a sentence.
-fn sentence(summary: &str) -> String {
+pub(super) fn sentence(summary: &str) -> String {
     format!("{}.", summary.trim_end())
 }
 
@@ -101,26 +101,37 @@ fn section(out: &mut Markdown, title: &'static str, findings: &[&Finding], scene
     }
     out.markup("\n### ").markup(title).markup("\n\n");
     for finding in findings {
-        let lines = scene.lines(&finding.location);
-        let at = match lines.range {
-            Some((start, _)) => format!("{}:{}", lines.path, start.line),
-            None => lines.path.to_owned(),
-        };
         let inside = finding.element.strip_prefix(&finding.package).unwrap_or(&finding.element);
         let inside = inside.trim_start_matches('.');
         let element = if inside.is_empty() { &finding.element } else { inside };
-        out.markup("- ");
-        if !element.is_empty() {
-            out.code(element).markup(": ");
-        }
-        out.prose(&finding.message);
-        out.markup(" (").code(&at).markup(")\n");
-        if let Some(change) = &finding.change {
-            consequences(out, change);
-        }
-        if let Some(help) = &finding.help {
-            out.markup("  - ").prose(help).markup("\n");
-        }
+        entry(out, "", element, finding, scene);
+    }
+}
+
+/// An item of a list: a finding under this name of its element, with its consequences.
+pub(super) fn entry(
+    out: &mut Markdown,
+    level: &'static str,
+    element: &str,
+    finding: &Finding,
+    scene: &Scene,
+) {
+    let lines = scene.lines(&finding.location);
+    let at = match lines.range {
+        Some((start, _)) => format!("{}:{}", lines.path, start.line),
+        None => lines.path.to_owned(),
+    };
+    out.markup("- ").markup(level);
+    if !element.is_empty() {
+        out.code(element).markup(": ");
+    }
+    out.prose(&finding.message);
+    out.markup(" (").code(&at).markup(")\n");
+    if let Some(change) = &finding.change {
+        consequences(out, change);
+    }
+    if let Some(help) = &finding.help {
+        out.markup("  - ").prose(help).markup("\n");
     }
 }
 

@@ -76,7 +76,10 @@ fn the_acme_tree() {
 /// Changes of every surface, and an alpha that may change.
 #[test]
 fn changes_between_two_trees() {
-    let markdown = [("md", ["--format", "markdown"].as_slice())];
+    let markdown = [
+        ("md", ["--format", "markdown"].as_slice()),
+        ("comment", ["--format", "comment"].as_slice()),
+    ];
     for (suffix, args) in FORMATS.into_iter().chain(markdown) {
         let mut all = vec!["breaking", "testdata/cli/changes/new", "--as-of", "2026-01-15"];
         all.extend(["--against", "testdata/cli/changes/old", "--changes"]);
@@ -146,6 +149,7 @@ fn help_for_every_command() {
         "calendar simulate",
         "owners",
         "lsp",
+        "plugin",
     ];
     let mut all = String::new();
     for command in commands {

@@ -156,3 +156,36 @@ fn a_file_without_a_tree_works_and_so_do_several_trees() {
     }
     assert_eq!(client.stop(), Some(0));
 }
+
+/// What lies outside of all folders is not judged by the abide.toml of the folder that the server
+/// was started in, saved or not.
+#[test]
+fn a_file_outside_of_the_folders_has_its_own_settings() {
+    let folder = TempDir::new().unwrap();
+    let text = "syntax = \"proto3\";\npackage acme.v1;\nmessage A {}\n";
+    let settings = "[rules]\ncomment-missing = \"error\"\n";
+    put(
+        folder.path(),
+        &[
+            ("tree/abide.toml", settings),
+            ("tree/acme/v1/a.proto", text),
+            ("beside/saved.proto", text),
+        ],
+    );
+    let mut client = Client::start(&folder.path().join("tree"), &[]);
+    for (name, comments) in
+        [("acme/v1/a.proto", 1), ("../beside/saved.proto", 0), ("../beside/fresh.proto", 0)]
+    {
+        client.open(name, text);
+        let found = client.wait_for(name, |version, _| version == Some(1));
+        let found = found.iter().filter(|it| it["code"] == "comment-missing").count();
+        assert_eq!(found, comments, "{name}");
+    }
+    // It is no proto: nothing is said about it.
+    client.open("abide.toml", settings);
+    client.open("acme/v1/b.proto", text);
+    client.wait_for("acme/v1/b.proto", |version, _| version == Some(1));
+    let shown = client.told.iter().filter(|it| it["method"] == "window/showMessage").count();
+    assert_eq!(shown, 0, "{:#?}", client.told);
+    assert_eq!(client.stop(), Some(0));
+}

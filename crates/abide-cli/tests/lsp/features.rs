@@ -259,6 +259,9 @@ fn quick_fixes_mend_what_is_shown() {
     client.replace(SHOP_PATH, 2, &text);
     let fixed = act(&mut client, &text, 2, "field-removed", "Reserve");
     assert!(fixed.contains("  reserved 2;\n  reserved \"by_id\";\n"), "{fixed}");
+    // Where only a major version may remove it, that is not enough: it can come back.
+    let back = act(&mut client, &text, 2, "field-removed", "Put `by_id` back");
+    assert_eq!(back.matches("  map<string, Order> by_id = 2;\n").count(), 1, "{back}");
     let waived = act(&mut client, &text, 2, "field-removed", "Waive");
     assert!(waived.contains("// abide:allow(field-removed): "), "{waived}");
     client.replace(SHOP_PATH, 3, &waived);
@@ -272,10 +275,15 @@ fn quick_fixes_mend_what_is_shown() {
     client.replace(SHOP_PATH, 5, &fixed);
     let clean = client.diagnostics(SHOP_PATH, 5);
     assert!(!clean.iter().any(|it| it.ends_with("name-not-found")), "{clean:?}");
+    // A well-known type that nobody imports.
+    let text = SHOP.replace("map<string, Order> by_id", "google.protobuf.Duration by_id");
+    client.replace(SHOP_PATH, 6, &text);
+    let fixed = act(&mut client, &text, 6, "name-not-found", "Add `import");
+    assert!(fixed.contains("import \"google/protobuf/duration.proto\";"), "{fixed}");
     let text =
         SHOP.replace("import \"acme", "import \"google/protobuf/any.proto\";\nimport \"acme");
-    client.replace(SHOP_PATH, 6, &text);
-    assert_eq!(act(&mut client, &text, 6, "import-unused", "Remove"), SHOP);
+    client.replace(SHOP_PATH, 7, &text);
+    assert_eq!(act(&mut client, &text, 7, "import-unused", "Remove"), SHOP);
     assert_eq!(client.stop(), Some(0));
 }
 

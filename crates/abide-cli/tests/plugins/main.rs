@@ -4,11 +4,13 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
 mod buf;
+mod ci;
 mod names;
 mod protoc;
 #[path = "../cli/run.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod run;
+mod yaml;
 
 use std::path::PathBuf;
 

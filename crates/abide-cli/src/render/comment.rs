@@ -1,0 +1,97 @@
+//! A comment on a pull request: what fails and what warns, by owner.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use abide::{Finding, Report, Severity, counted};
+
+use super::markdown::{entry, sentence};
+use super::markdown_text::Markdown;
+use super::scene::Scene;
+use super::snippets::summary;
+
+/// What a comment begins with: whoever posts the next one finds this one by it, and replaces it.
+const MARKER: &str = "<!-- abide: comment on a pull request -->\n";
+
+/// What GitHub takes, in characters; GitLab takes more.
+const LARGEST: usize = 65_536;
+
+/// What is left for the last line, which says what is missing.
+const REST: usize = 200;
+
+pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+    let mut out = Markdown::new();
+    out.markup(MARKER);
+    out.markup(if scene.old.is_some() { "## API changes\n\n" } else { "## API findings\n\n" });
+    out.words(&sentence(&summary(report))).markup("\n");
+    let mut text = out.into_text();
+
+    let shown = scene.by_weight(report).into_iter().filter(|it| it.severity > Severity::Note);
+    let mut by_owner: BTreeMap<BTreeSet<&str>, Vec<&Finding>> = BTreeMap::new();
+    for finding in shown {
+        by_owner.entry(owners(finding, scene)).or_default().push(finding);
+    }
+    let is_owned = by_owner.keys().any(|owners| !owners.is_empty());
+    let mut left = 0;
+    // Those without an owner come last.
+    let (unowned, owned): (Vec<_>, Vec<_>) =
+        by_owner.into_iter().partition(|(owners, _)| owners.is_empty());
+    for (owners, findings) in owned.into_iter().chain(unowned) {
+        let mut title = heading(&owners, is_owned).into_text();
+        for finding in findings {
+            let item = item(finding, scene);
+            let length = text.chars().count() + title.chars().count() + item.chars().count();
+            if left > 0 || length + REST > LARGEST {
+                left += 1;
+                continue;
+            }
+            text.push_str(&std::mem::take(&mut title));
+            text.push_str(&item);
+        }
+    }
+    if left > 0 {
+        let more = format!("{} not shown: see the log of the run.", counted(left, "more finding"));
+        let mut out = Markdown::new();
+        out.markup("\n").words(&more).markup("\n");
+        text.push_str(&out.into_text());
+    }
+    text.into_bytes()
+}
+
+/// Above the findings of the same owners. Where nobody owns anything, nothing divides them.
+fn heading(owners: &BTreeSet<&str>, is_owned: bool) -> Markdown {
+    let mut out = Markdown::new();
+    match (owners.is_empty(), is_owned) {
+        (true, false) => out.markup("\n"),
+        (true, true) => out.markup("\n### No owner\n\n"),
+        (false, _) => {
+            out.markup("\n### ");
+            for (at, owner) in owners.iter().enumerate() {
+                // As code: a comment that is written anew at each push notifies nobody.
+                out.markup(if at > 0 { " " } else { "" }).code(owner);
+            }
+            out.markup("\n\n")
+        }
+    };
+    out
+}
+
+fn item(finding: &Finding, scene: &Scene) -> String {
+    let mut out = Markdown::new();
+    let level = if finding.severity == Severity::Error { "**error** " } else { "warning " };
+    entry(&mut out, level, &finding.element, finding, scene);
+    out.into_text()
+}
+
+/// The owners of the file of a finding, else those of its package.
+fn owners<'a>(finding: &Finding, scene: &Scene<'a>) -> BTreeSet<&'a str> {
+    let path = scene.lines(&finding.location).full_path();
+    let packages = || scene.touched.iter();
+    let of_file = packages().find_map(|it| it.files.get(&path));
+    match of_file {
+        Some(ownership) => ownership.owners.iter().map(String::as_str).collect(),
+        None => packages()
+            .filter(|it| it.package == finding.package)
+            .flat_map(|it| it.owners())
+            .collect(),
+    }
+}
