@@ -21,6 +21,7 @@ mod release;
 mod requirements;
 mod sets;
 mod symbols;
+mod translate;
 mod upgrade;
 mod validation;
 mod verdicts;
@@ -54,6 +55,7 @@ const PARTS: &[&str] = &[
     "fix",
     "upgrade",
     "versions",
+    "translate",
     "requirements",
 ];
 
@@ -80,6 +82,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= editor::run(&abide(place.abide.as_deref())?)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "editor") {
+        return Ok(agreed);
+    }
+    if wanted("translate") {
+        agreed &= translate::run(place, &abide(place.abide.as_deref())?)?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "translate") {
         return Ok(agreed);
     }
     let protoc = Protoc::find()?;
