@@ -1,7 +1,7 @@
-//! `cargo xtask oracle`: checks that Abide reads protos as the real protoc does.
+//! `cargo xtask oracle`: compares Abide with programs that others wrote.
 //!
-//! `abide build` must write the same bytes as protoc for each file of the set, and
-//! `abide check` must refuse what protoc refuses, on the same line.
+//! Trees are built as the real protoc builds them, to the byte; what protoc refuses is refused
+//! on the same line; and each part holds another of our claims against what decides about it.
 
 mod breaking;
 mod browser;
@@ -26,6 +26,7 @@ mod runtime;
 mod sets;
 mod shutdown;
 mod symbols;
+mod translate;
 mod upgrade;
 mod validation;
 mod verdicts;
@@ -33,176 +34,160 @@ mod versions;
 mod wire;
 mod witnesses;
 
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
 use self::diff::Counts;
 use self::sets::compare;
 use crate::corpora::{self, Corpus};
 use crate::task::{Place, Result};
 use crate::tools::{Protoc, abide};
 
-/// The parts besides the trees.
-const PARTS: &[&str] = &[
-    "own",
-    "googleapis",
-    "hash",
-    "history",
-    "findings",
-    "editor",
-    "plugins",
-    "verdicts",
-    "breaking",
-    "moving",
-    "peers",
-    "protovalidate",
-    "validation",
-    "reading",
-    "symbols",
-    "gapic",
-    "layout",
-    "fix",
-    "upgrade",
-    "versions",
-    "runtime",
-    "instances",
-    "shutdown",
-    "requirements",
+/// A part: its name, and what runs it; true if nothing differs.
+type Part = (&'static str, fn(&Means<'_>) -> Result<bool>);
+
+/// The parts besides the trees, in their order.
+const PARTS: &[Part] = &[
+    ("requirements", |it| requirements::run(it.place)),
+    ("runtime", |_| runtime::run()),
+    ("moving", |it| moving::run(it.place)),
+    ("peers", |_| peers::run()),
+    ("editor", |it| editor::run(it.abide()?)),
+    ("instances", |it| instances::run(it.abide()?, it.show)),
+    ("translate", |it| translate::run(it.place, it.abide()?)),
+    ("shutdown", |_| shutdown::run()),
+    ("reading", |it| reading::run(it.protoc()?, it.show)),
+    ("validation", |it| validation::run(it.protoc()?, it.show)),
+    ("protovalidate", |it| protovalidate::run(it.protoc()?, it.abide()?)),
+    ("history", |it| history::run(it.abide()?)),
+    ("findings", |it| findings::run(it.abide()?)),
+    ("versions", |it| versions::run(it.abide()?)),
+    ("plugins", |it| plugins::run(it.archives()?, it.protoc()?, it.abide()?, it.show)),
+    ("hash", hashes),
+    ("verdicts", |it| verdicts::run(it.protoc()?, it.abide()?)),
+    ("breaking", |it| breaking::run(it.archives()?, it.protoc()?, it.abide()?, it.show)),
+    ("symbols", |it| symbols::run(it.archives()?, it.protoc()?, it.show)),
+    ("gapic", |it| gapic::run(it.protoc()?, it.abide()?, it.show)),
+    ("layout", |it| {
+        let trees = [it.archives()?, &[it.own()?, it.googleapis()?]].concat();
+        layout::run(&trees, it.protoc()?, it.show)
+    }),
+    ("fix", |it| {
+        let trees = [it.archives()?, &[it.googleapis()?]].concat();
+        fix::run(&trees, it.protoc()?, it.abide()?, it.show)
+    }),
+    ("upgrade", |it| {
+        upgrade::run(it.archives()?, &it.googleapis()?, it.protoc()?, it.abide()?, it.show)
+    }),
 ];
+
+/// The names of trees that are not archives.
+const OWN: &str = "own";
+const GOOGLEAPIS: &str = "googleapis";
+
+/// What parts compare, and with what: found or made when the first of them asks.
+struct Means<'a> {
+    place: &'a Place,
+    /// How many differences are shown.
+    show: usize,
+    protoc: OnceCell<Protoc>,
+    abide: OnceCell<PathBuf>,
+    archives: OnceCell<Vec<Corpus>>,
+}
+
+impl Means<'_> {
+    fn protoc(&self) -> Result<&Protoc> {
+        once(&self.protoc, || {
+            let protoc = Protoc::find()?;
+            println!("oracle: {}", protoc.version);
+            Ok(protoc)
+        })
+    }
+
+    fn abide(&self) -> Result<&Path> {
+        Ok(once(&self.abide, || abide(self.place.abide.as_deref()))?)
+    }
+
+    fn archives(&self) -> Result<&[Corpus]> {
+        Ok(once(&self.archives, || corpora::archives(self.place))?)
+    }
+
+    fn own(&self) -> Result<Corpus> {
+        corpora::own()
+    }
+
+    fn googleapis(&self) -> Result<Corpus> {
+        corpora::googleapis(self.place)
+    }
+}
+
+/// What is made once.
+fn once<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(made) = cell.get() {
+        return Ok(made);
+    }
+    let made = make()?;
+    Ok(cell.get_or_init(|| made))
+}
 
 /// Compares all requested parts; true if nothing differs.
 pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
+    let (protoc, abide, archives) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+    let means = Means { place, show, protoc, abide, archives };
+    for name in only.iter().filter(|it| !is_part(it) && *it != OWN && *it != GOOGLEAPIS) {
+        if !means.archives()?.iter().any(|tree| tree.name == *name) {
+            let parts: Vec<&str> = PARTS.iter().map(|(part, _)| *part).collect();
+            return Err(format!("there is no part `{name}`: {}", parts.join(", ")).into());
+        }
+    }
     let wanted = |name: &str| only.is_empty() || only.iter().any(|part| part == name);
     let mut agreed = true;
-    if wanted("requirements") {
-        agreed &= requirements::run(place, PARTS)?;
+    if only.is_empty() || only.iter().any(|name| !is_part(name)) {
+        agreed &= trees(&means, &wanted)?;
     }
-    if !only.is_empty() && only.iter().all(|part| part == "requirements") {
-        return Ok(agreed);
+    for (name, part) in PARTS {
+        if wanted(name) {
+            agreed &= part(&means)?;
+        }
     }
-    if wanted("runtime") {
-        agreed &= runtime::run()?;
-    }
-    if !only.is_empty() && only.iter().all(|part| part == "runtime") {
-        return Ok(agreed);
-    }
-    if wanted("moving") {
-        agreed &= moving::run(place)?;
-    }
-    if wanted("peers") {
-        agreed &= peers::run()?;
-    }
-    if !only.is_empty() && only.iter().all(|part| ["moving", "peers"].contains(&part.as_str())) {
-        return Ok(agreed);
-    }
-    if wanted("editor") {
-        agreed &= editor::run(&abide(place.abide.as_deref())?)?;
-    }
-    if !only.is_empty() && only.iter().all(|part| part == "editor") {
-        return Ok(agreed);
-    }
-    if wanted("instances") {
-        agreed &= instances::run(&abide(place.abide.as_deref())?, show)?;
-    }
-    if !only.is_empty() && only.iter().all(|part| part == "instances") {
-        return Ok(agreed);
-    }
-    if wanted("shutdown") {
-        agreed &= shutdown::run()?;
-    }
-    if !only.is_empty() && only.iter().all(|part| part == "shutdown") {
-        return Ok(agreed);
-    }
-    let protoc = Protoc::find()?;
-    println!("oracle: {}", protoc.version);
-    if wanted("validation") {
-        agreed &= validation::run(&protoc, show)?;
-    }
-    if wanted("reading") {
-        agreed &= reading::run(&protoc, show)?;
-    }
-    if !only.is_empty()
-        && only.iter().all(|part| ["validation", "reading"].contains(&part.as_str()))
-    {
-        return Ok(agreed);
-    }
-    let abide = abide(place.abide.as_deref())?;
-    if wanted("protovalidate") {
-        agreed &= protovalidate::run(&protoc, &abide)?;
-    }
-    if wanted("history") {
-        agreed &= history::run(&abide)?;
-    }
-    if wanted("findings") {
-        agreed &= findings::run(&abide)?;
-    }
-    if wanted("versions") {
-        agreed &= versions::run(&abide)?;
-    }
+    Ok(agreed)
+}
 
-    let archives = corpora::archives(place)?;
-    if wanted("plugins") {
-        agreed &= plugins::run(&archives, &protoc, &abide, show)?;
-    }
-    let mut corpora = Vec::new();
-    let hashed = wanted("hash");
-    if hashed || wanted("own") {
-        corpora.push(corpora::own()?);
-    }
-    let chosen = |corpus: &&Corpus| hashed || wanted(&corpus.name);
-    corpora.extend(archives.iter().filter(chosen).cloned());
-    if hashed || wanted("googleapis") {
-        corpora.push(corpora::googleapis(place)?);
-    }
+/// Whether a part has this name.
+fn is_part(name: &str) -> bool {
+    PARTS.iter().any(|(part, _)| *part == name)
+}
 
-    let named = |part: &String| {
-        PARTS.contains(&part.as_str()) || corpora.iter().any(|corpus| corpus.name == *part)
-    };
-    if let Some(part) = only.iter().find(|part| !named(part)) {
-        return Err(format!("there is no part `{part}`").into());
+/// Builds trees as protoc does.
+fn trees(means: &Means<'_>, wanted: &dyn Fn(&str) -> bool) -> Result<bool> {
+    let mut trees: Vec<Corpus> = Vec::new();
+    if wanted(OWN) {
+        trees.push(means.own()?);
     }
-
+    trees.extend(means.archives()?.iter().filter(|tree| wanted(&tree.name)).cloned());
+    if wanted(GOOGLEAPIS) {
+        trees.push(means.googleapis()?);
+    }
     let mut total = Counts::default();
     let mut different = 0;
-    for corpus in corpora.iter().filter(|corpus| wanted(&corpus.name)) {
-        let (counts, differences) = compare(corpus, &protoc, &abide, show)?;
-        println!("{}: {counts}; {differences} differences", corpus.name);
+    for tree in &trees {
+        let (counts, differences) = compare(tree, means.protoc()?, means.abide()?, means.show)?;
+        println!("{}: {counts}; {differences} differences", tree.name);
         if counts.files() == 0 {
-            return Err(format!("nothing was compared in `{}`", corpus.name).into());
+            return Err(format!("nothing was compared in `{}`", tree.name).into());
         }
         total += &counts;
         different += differences;
     }
-    if total.files() > 0 {
-        println!("all trees: {total}; {different} differences");
+    println!("all trees: {total}; {different} differences");
+    Ok(different == 0)
+}
+
+/// Compares hashes of every tree.
+fn hashes(means: &Means<'_>) -> Result<bool> {
+    let mut agreed = true;
+    for tree in [&[means.own()?], means.archives()?, &[means.googleapis()?]].concat() {
+        agreed &= hash::run(&tree, means.protoc()?, means.abide()?, means.show)?;
     }
-    if hashed {
-        for corpus in &corpora {
-            agreed &= hash::run(corpus, &protoc, &abide, show)?;
-        }
-    }
-    if wanted("verdicts") {
-        agreed &= verdicts::run(&protoc, &abide)?;
-    }
-    if wanted("breaking") {
-        agreed &= breaking::run(&archives, &protoc, &abide, show)?;
-    }
-    if wanted("symbols") {
-        agreed &= symbols::run(&archives, &protoc, show)?;
-    }
-    if wanted("gapic") {
-        agreed &= gapic::run(&protoc, &abide, show)?;
-    }
-    if wanted("layout") {
-        let mut trees = archives.clone();
-        trees.extend([corpora::own()?, corpora::googleapis(place)?]);
-        agreed &= layout::run(&trees, &protoc, show)?;
-    }
-    if wanted("fix") {
-        let mut trees = archives.clone();
-        trees.push(corpora::googleapis(place)?);
-        agreed &= fix::run(&trees, &protoc, &abide, show)?;
-    }
-    if wanted("upgrade") {
-        let googleapis = corpora::googleapis(place)?;
-        agreed &= upgrade::run(&archives, &googleapis, &protoc, &abide, show)?;
-    }
-    Ok(different == 0 && agreed)
+    Ok(agreed)
 }

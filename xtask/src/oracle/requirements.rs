@@ -8,6 +8,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::is_part;
 use crate::task::{Place, Result};
 use crate::tools::workspace;
 
@@ -33,9 +34,9 @@ const BOOK: &str = "crates/abide-cli/book";
 const INVENTORY: &str = "requirements.md";
 
 /// Prints the tables; true if every statement has a proof or is open.
-pub(super) fn run(place: &Place, parts: &[&str]) -> Result<bool> {
+pub(super) fn run(place: &Place) -> Result<bool> {
     let workspace = workspace()?;
-    let evidence = Evidence::of(&workspace, parts)?;
+    let evidence = Evidence::of(&workspace)?;
     let shared = place.shared.clone().unwrap_or(workspace.join("../shared"));
     let inventory = fs::read_to_string(shared.join(INVENTORY)).ok();
     if inventory.is_none() {
@@ -168,16 +169,15 @@ fn rows<'t>(text: &'t str, prefix: &str) -> Vec<Row<'t>> {
 }
 
 /// What can prove a statement.
-struct Evidence<'p> {
+struct Evidence {
     /// The tests that run, and the number of those with this name.
     tests: BTreeMap<String, usize>,
     /// The pages of the book.
     chapters: BTreeSet<String>,
-    parts: &'p [&'p str],
 }
 
-impl<'p> Evidence<'p> {
-    fn of(workspace: &Path, parts: &'p [&'p str]) -> Result<Self> {
+impl Evidence {
+    fn of(workspace: &Path) -> Result<Self> {
         let mut crates = vec![workspace.join("xtask")];
         for entry in fs::read_dir(workspace.join("crates"))? {
             crates.push(entry?.path());
@@ -194,7 +194,7 @@ impl<'p> Evidence<'p> {
         for entry in fs::read_dir(workspace.join(BOOK))? {
             chapters.insert(entry?.file_name().to_string_lossy().into_owned());
         }
-        Ok(Self { tests, chapters, parts })
+        Ok(Self { tests, chapters })
     }
 
     /// Why something is no proof.
@@ -212,7 +212,7 @@ impl<'p> Evidence<'p> {
                 (!self.chapters.contains(*name)).then(|| format!("the book has no page `{name}`"))
             }
             Proof::Oracle(part) => {
-                (!self.parts.contains(part)).then(|| format!("the oracle has no part `{part}`"))
+                (!is_part(part)).then(|| format!("the oracle has no part `{part}`"))
             }
             Proof::Open(_) => None,
             Proof::Pending(words) => Some(format!("is not proven yet: {words}")),
@@ -223,7 +223,7 @@ impl<'p> Evidence<'p> {
 
 impl Document {
     /// What is wrong with its table.
-    fn faults(&self, rows: &[Row<'_>], evidence: &Evidence<'_>) -> Vec<String> {
+    fn faults(&self, rows: &[Row<'_>], evidence: &Evidence) -> Vec<String> {
         let mut faults = Vec::new();
         let mut seen = BTreeSet::new();
         for row in rows {
@@ -318,12 +318,11 @@ fn tests_in(text: &str) -> Vec<&str> {
 #[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
-    use crate::oracle::PARTS;
 
     #[test]
     fn every_statement_has_a_proof_that_exists() {
         let workspace = workspace().unwrap();
-        let evidence = Evidence::of(&workspace, PARTS).unwrap();
+        let evidence = Evidence::of(&workspace).unwrap();
         for document in DOCUMENTS {
             let text = fs::read_to_string(workspace.join(document.table)).unwrap();
             let rows = rows(&text, document.prefix);
@@ -337,7 +336,7 @@ mod tests {
             "#[test]\nfn kept() {}\n#[test]\n#[ignore = \"slow\"]\nfn ignored() {}\nfn lost() {}\n";
         let tests = tests_in(source).into_iter().map(|it| (it.to_owned(), 1)).collect();
         let chapters = BTreeSet::from(["adopting.md".to_owned()]);
-        let evidence = Evidence { tests, chapters, parts: PARTS };
+        let evidence = Evidence { tests, chapters };
         let document = &DOCUMENTS[0];
         let said = |proof: &str| {
             let text = format!("| 003-001 | words | {proof} |\n");
