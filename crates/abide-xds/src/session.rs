@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::kind::Kind;
 use crate::message::{Action, Ending, Event, Names, Request, Response};
+use crate::resource::Resource;
 use crate::snapshot::Snapshot;
 use crate::topic::{Topic, TopicStatus};
 
@@ -51,16 +52,25 @@ pub struct Session {
     options: Options,
     target: Option<Arc<Snapshot>>,
     /// By kind, then by type URL: the order in which types are sent.
-    topics: BTreeMap<(Kind, Arc<str>), Topic>,
+    topics: Topics,
+    /// What is gone, but may be asked for by a client that holds what refers to it.
+    retired: Retired,
     nonces: u64,
     /// Whether it ended; then it does nothing more.
     is_over: bool,
 }
 
+/// The types of a stream, by kind, then by type URL.
+type Topics = BTreeMap<(Kind, Arc<str>), Topic>;
+
+/// Resources by type and name.
+type Retired = BTreeMap<(Kind, Arc<str>), BTreeMap<Arc<str>, Arc<Resource>>>;
+
 impl Session {
     /// A stream on which nothing was sent yet.
     pub fn new(options: Options) -> Session {
-        Session { options, target: None, topics: BTreeMap::new(), nonces: 0, is_over: false }
+        let (topics, retired) = (BTreeMap::new(), BTreeMap::new());
+        Session { options, target: None, topics, retired, nonces: 0, is_over: false }
     }
 
     /// Takes in what happened and returns what to do, in that order.
@@ -77,7 +87,9 @@ impl Session {
                 }
             },
             Event::Snapshot(snapshot) => {
-                self.target = Some(snapshot);
+                if let Some(old) = self.target.replace(Arc::clone(&snapshot)) {
+                    self.retired = order::retired(&self.topics, &self.retired, &old, &snapshot);
+                }
                 self.reconsider();
             }
             Event::Tick => self.reconsider(),
@@ -153,7 +165,8 @@ impl Session {
             if !topic.is_stale && !topic.is_owed() {
                 continue;
             }
-            let planned = order::plan(&self.topics, &key, &target, &self.options, now);
+            let planned =
+                order::plan(&self.topics, &self.retired, &key, &target, &self.options, now);
             let Some(topic) = self.topics.get_mut(&key) else { continue };
             topic.is_between = planned.is_between;
             topic.held_back = planned.held_back;

@@ -10,6 +10,9 @@ use crate::message::{Names, Request, Response};
 use crate::resource::Resource;
 use crate::subscription::Subscription;
 
+/// How many responses without an answer are remembered.
+const MAX_IN_FLIGHT: usize = 16;
+
 /// One type on one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Topic {
@@ -28,6 +31,9 @@ pub(crate) struct Topic {
     pub(crate) accepted: Arc<Collection>,
     /// Responses without an answer, oldest first.
     in_flight: VecDeque<InFlight>,
+    /// What the client may hold of responses that a newer one overtook, as long as it
+    /// accepted none since.
+    doubtful: Vec<Arc<Collection>>,
     /// The nonce and version of the last response.
     last: Option<(Arc<str>, Arc<str>)>,
     accepted_version: Option<Arc<str>>,
@@ -194,7 +200,8 @@ impl Topic {
         let Some(at) = self.in_flight.iter().position(|it| *it.nonce == *nonce) else {
             return false;
         };
-        let Some(answered) = self.in_flight.drain(..=at).next_back() else { return false };
+        self.doubtful.extend(self.in_flight.drain(..at).map(|it| it.content));
+        let Some(answered) = self.in_flight.pop_front() else { return false };
         if let Some(message) = error {
             let version = Arc::clone(answered.content.version());
             let sent = answered.names.iter().filter_map(|name| answered.content.get(name));
@@ -205,6 +212,7 @@ impl Topic {
             return true;
         }
         self.refusal = None;
+        self.doubtful.clear();
         self.accepted_version = Some(Arc::clone(answered.content.version()));
         for name in &answered.names {
             self.refused.remove(name);
@@ -236,8 +244,21 @@ impl Topic {
     }
 
     /// Whether the client accepted this very version of a resource.
-    pub(crate) fn accepted(&self, resource: &Resource) -> bool {
+    fn accepted(&self, resource: &Resource) -> bool {
         self.accepted.get(&resource.name).is_some_and(|it| it.version == resource.version)
+    }
+
+    /// Whether the client accepted any response.
+    pub(crate) fn has_accepted(&self) -> bool {
+        self.accepted_version.is_some()
+    }
+
+    /// Whether the client has this very version of a resource, and no response that is on
+    /// its way takes it away.
+    pub(crate) fn surely_holds(&self, resource: &Resource) -> bool {
+        let on_its_way = self.in_flight.iter().map(|it| &it.content).chain(&self.sent);
+        let mut on_its_way = on_its_way.map(|it| it.get(&resource.name));
+        self.accepted(resource) && on_its_way.all(|it| it.is_some())
     }
 
     /// Whether the client refused this very version of a resource.
@@ -248,7 +269,7 @@ impl Topic {
     /// Everything that the client may hold now.
     pub(crate) fn may_hold(&self) -> impl Iterator<Item = &Arc<Resource>> {
         let in_flight = self.in_flight.iter().map(|it| &it.content);
-        let all = self.sent.iter().chain([&self.accepted]).chain(in_flight);
+        let all = self.sent.iter().chain([&self.accepted]).chain(in_flight).chain(&self.doubtful);
         all.flat_map(|it| it.iter())
     }
 
@@ -304,9 +325,9 @@ impl Topic {
         now: Duration,
     ) -> Response {
         let content = self.sent.clone().unwrap_or_default();
-        if !self.is_delta {
-            self.in_flight.clear(); // Only the newest can be answered.
-        }
+        // A client that never answers is not remembered for ever.
+        self.in_flight.drain(..self.in_flight.len().saturating_sub(MAX_IN_FLIGHT - 1));
+        self.doubtful.truncate(MAX_IN_FLIGHT);
         let version = Arc::clone(content.version());
         self.last = Some((Arc::clone(&nonce), Arc::clone(&version)));
         let names = resources.iter().map(|it| Arc::clone(&it.name)).collect();

@@ -8,7 +8,6 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::run::{put, repository};
-use crate::yaml;
 
 const USER: &str = "\
 syntax = \"proto3\";
@@ -124,10 +123,15 @@ fn holds(condition: &str, contexts: &[(&str, &str)]) -> bool {
     })
 }
 
+/// A file that users take into their repositories.
+fn template(name: &str) -> Value {
+    let path = repository().join("crates/abide-cli/ci").join(name);
+    serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
 /// Runs the action; returns the status of the job and its log.
 fn action(forge: &Forge, inputs: &[(&str, &str)], is_pull_request: bool) -> (i32, String) {
-    let path = repository().join("crates/abide-cli/ci/action.yml");
-    let action = yaml::read(&std::fs::read_to_string(path).unwrap());
+    let action = template("action.yml");
     let base = if is_pull_request { "main" } else { "" };
     let mut contexts = vec![("github.base_ref".to_owned(), base.to_owned())];
     contexts.push(("github.token".to_owned(), "secret".to_owned()));
@@ -241,8 +245,7 @@ fn the_action_says_why_it_cannot_work() {
 
 #[test]
 fn the_job_of_gitlab_fails_for_what_a_merge_request_breaks() {
-    let path = repository().join("crates/abide-cli/ci/gitlab.yml");
-    let job = yaml::read(&std::fs::read_to_string(path).unwrap())["abide"].clone();
+    let job = template("gitlab.yml")["abide"].clone();
     let lines = |key: &str| -> Vec<String> {
         let lines = job[key].as_array().unwrap().iter();
         lines.map(|it: &Value| it.as_str().unwrap().to_owned()).collect()

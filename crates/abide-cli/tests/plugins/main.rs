@@ -10,7 +10,6 @@ mod protoc;
 #[path = "../cli/run.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod run;
-mod yaml;
 
 use std::path::PathBuf;
 

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Options;
+use super::{Options, Retired, Topics};
 use crate::collection::Collection;
 use crate::kind::Kind;
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
-use crate::topic::{HeldBack, Topic};
+use crate::topic::HeldBack;
 
 /// What a type should hold now.
 pub(super) struct Planned {
@@ -25,10 +25,9 @@ pub(super) struct Planned {
     pub(super) unused_since: BTreeMap<Arc<str>, Duration>,
 }
 
-type Topics = BTreeMap<(Kind, Arc<str>), Topic>;
-
 pub(super) fn plan(
     topics: &Topics,
+    retired: &Retired,
     key: &(Kind, Arc<str>),
     target: &Snapshot,
     options: &Options,
@@ -45,14 +44,14 @@ pub(super) fn plan(
         held_back: Vec::new(),
         unused_since: BTreeMap::new(),
     };
-    let Some(sent) = &topic.sent else { return planned };
+    let sent = topic.sent.as_ref().unwrap_or(&nothing);
     if !options.is_ordered || options.only.is_some() || Arc::ptr_eq(sent, &planned.content) {
         return planned;
     }
     let mut changes: BTreeMap<Arc<str>, Option<Arc<Resource>>> = BTreeMap::new();
     if kind.directs_requests() {
         for resource in planned.content.changed_since(sent) {
-            if let Some(reason) = not_ready(topics, target, resource) {
+            if let Some(reason) = not_ready(topics, target, resource, topic.sent.is_none()) {
                 let name = Arc::clone(&resource.name);
                 planned.held_back.push(HeldBack { name: Arc::clone(&name), reason });
                 changes.insert(Arc::clone(&name), sent.get(&name).cloned());
@@ -76,6 +75,12 @@ pub(super) fn plan(
             changes.insert(Arc::clone(name), Some(Arc::clone(resource)));
         }
     }
+    let retired = retired.get(key).into_iter().flat_map(BTreeMap::values);
+    let is_wanted =
+        |it: &&Arc<Resource>| all.get(&it.name).is_none() && topic.subscription.wants(it);
+    for resource in retired.filter(is_wanted).filter(|it| is_used(topics, key, &it.name)) {
+        changes.insert(Arc::clone(&resource.name), Some(Arc::clone(resource)));
+    }
     planned.is_between = !changes.is_empty();
     if planned.is_between {
         planned.content = Arc::new(planned.content.with(changes));
@@ -83,8 +88,40 @@ pub(super) fn plan(
     planned
 }
 
-/// Why requests cannot be directed by a resource yet.
-fn not_ready(topics: &Topics, target: &Snapshot, resource: &Resource) -> Option<String> {
+/// What is in `old` or was retired before, is not in `new`, and may still be asked for: a client
+/// that warms up a cluster waits for its endpoints, also if both are gone by then.
+pub(super) fn retired(
+    topics: &Topics,
+    before: &Retired,
+    old: &Snapshot,
+    new: &Snapshot,
+) -> Retired {
+    let mut all = before.clone();
+    for (url, collection) in old.types() {
+        let key = (Kind::of(url), Arc::clone(url));
+        let is_same = new.collection(url).is_some_and(|it| Arc::ptr_eq(it, collection));
+        if key.0.is_awaited() && !is_same {
+            let resources = collection.iter().map(|it| (Arc::clone(&it.name), Arc::clone(it)));
+            all.entry(key).or_default().extend(resources);
+        }
+    }
+    for (key, resources) in &mut all {
+        let has = |name: &str| new.collection(&key.1).is_some_and(|it| it.get(name).is_some());
+        resources.retain(|name, _| !has(name) && is_used(topics, key, name));
+    }
+    all.retain(|_, resources| !resources.is_empty());
+    all
+}
+
+/// Why requests cannot be directed by a resource yet. Clients ask for the first ones
+/// before they answer about clusters: for these it is enough that the clusters are on
+/// the way before them.
+fn not_ready(
+    topics: &Topics,
+    target: &Snapshot,
+    resource: &Resource,
+    is_first: bool,
+) -> Option<String> {
     let clusters = resource.references.iter().filter(|it| it.kind == Kind::Cluster);
     for cluster in clusters {
         for ((_, url), topic) in topics.iter().filter(|((kind, _), _)| *kind == Kind::Cluster) {
@@ -92,13 +129,16 @@ fn not_ready(topics: &Topics, target: &Snapshot, resource: &Resource) -> Option<
                 continue; // The client has it from elsewhere.
             };
             // A client that names its clusters finds them by what is held back here.
-            if topic.sent.is_none() || !topic.subscription.wants(needed) {
+            let Some(sent) = topic.sent.as_ref().filter(|_| topic.subscription.wants(needed))
+            else {
                 continue;
-            }
+            };
             if topic.refused(needed) {
                 return Some(format!("the client refused the cluster `{}`", cluster.name));
             }
-            if !topic.accepted(needed) {
+            let is_first = is_first && !topic.has_accepted();
+            let is_on_its_way = is_first && sent.get(&cluster.name).is_some();
+            if !is_on_its_way && !topic.surely_holds(needed) {
                 return Some(format!(
                     "the client has not accepted the cluster `{}` yet",
                     cluster.name

@@ -2,6 +2,7 @@
 
 mod ads;
 mod delta;
+mod laws;
 mod script;
 mod state_of_the_world;
 mod traps;

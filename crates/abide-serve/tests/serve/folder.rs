@@ -1,0 +1,163 @@
+//! The folder of resources: what counts as a change, who gets what, and the gate.
+
+use std::io::Write;
+use std::time::Duration;
+
+use crate::server::{CDS, Server, cluster, example, node, run};
+
+fn served(server: &Server) -> String {
+    server.get("/config_dump")
+}
+
+#[test]
+fn what_is_broken_is_refused_as_a_whole_and_the_last_good_one_stays() {
+    run(async {
+        let server =
+            Server::start(&[("a.yaml", &cluster("a", 1)), ("b.yaml", &cluster("b", 1))], &[]);
+        let mut client = server.ads("v3", node("one", "", "")).await;
+        client.ask(CDS, &[]).await;
+        let first = client.next().await.expect("a response");
+        client.ack(&first, &[]).await;
+        server.put("a.yaml", &cluster("a", 2));
+        let second = client.next().await.expect("a response");
+        client.ack(&second, &[]).await;
+        server.put("a.yaml", &cluster("a", 3).replace("connect_timeout", "connect_timeot"));
+        let ready = server.until("/ready", |text| text.contains("refused"));
+        assert!(ready.starts_with("LIVE: what was served before"), "{ready}");
+        assert!(ready.contains("a.yaml:3:1: "), "it says where: {ready}");
+        assert!(ready.contains("did you mean `connect_timeout`?"), "{ready}");
+        assert!(server.get("/stats").contains("resources.update_rejected: 1\n"));
+        // What is good beside it waits until all of it is.
+        server.put("b.yaml", &cluster("b", 4));
+        server.put("a.yaml", &cluster("a", 4));
+        let third = client.next().await.expect("a response");
+        assert_eq!(server.get("/ready"), "LIVE\n");
+        assert_ne!(third.version_info, second.version_info);
+    });
+}
+
+#[test]
+fn a_route_to_a_cluster_that_is_nowhere_is_refused() {
+    let service = std::fs::read_to_string(example("resources/service.yaml")).expect("it is there");
+    let ingress = std::fs::read_to_string(example("resources/ingress.yaml")).expect("it is there");
+    let server = Server::start(&[("service.yaml", &service)], &[]);
+    assert_eq!(server.get("/ready"), "LIVE\n");
+    server.put("ingress.yaml", &ingress.replace("cluster: shop", "cluster: shopp"));
+    let ready = server.until("/ready", |text| text.contains("nowhere"));
+    let line = "the RouteConfiguration `routes` refers to the cluster `shopp`, which is nowhere; did \
+                you mean `shop`?";
+    assert!(ready.contains(line), "{ready}");
+    assert!(!served(&server).contains("\"routes\""));
+    server.put("ingress.yaml", &ingress);
+    server.until("/ready", |text| text == "LIVE\n");
+    assert!(served(&server).contains("\"routes\""));
+}
+
+#[test]
+fn a_server_without_anything_good_is_not_ready() {
+    let server = Server::start(&[("a.yaml", "name: [")], &[]);
+    let ready = server.until("/ready", |text| text.contains("a.yaml:1"));
+    assert!(ready.starts_with("NOT READY\nnothing is served yet\n"), "{ready}");
+    server.put("a.yaml", &cluster("a", 1));
+    server.until("/ready", |text| text == "LIVE\n");
+}
+
+#[test]
+fn what_is_edited_in_place_or_half_written_is_not_served() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    let before = served(&server);
+    std::fs::write(server.path("a.yaml"), cluster("edited", 1)).expect("a file");
+    // A file that is still open.
+    let mut open = std::fs::File::create(server.path("slow.yaml")).expect("a file");
+    open.write_all(cluster("slow", 1).as_bytes()).expect("it is written");
+    open.flush().expect("it is written");
+    std::thread::sleep(Duration::from_millis(300));
+    server.put("b.yaml", &cluster("b", 1));
+    server.until("/config_dump", |text| text.contains("\"b\""));
+    let now = served(&server);
+    assert!(!now.contains("\"edited\"") && now.contains("\"a\""), "{now}");
+    assert!(!now.contains("\"slow\""), "{now}");
+    assert_ne!(now, before);
+    drop(open);
+    server.until("/config_dump", |text| text.contains("\"slow\""));
+    server.put("a.yaml", &cluster("moved", 1));
+    server.until("/config_dump", |text| text.contains("\"moved\""));
+    std::fs::remove_file(server.path("b.yaml")).expect("it is there");
+    server.until("/config_dump", |text| !text.contains("\"b\""));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_swapped_link_is_a_change() {
+    let server = Server::start(
+        &[("..one/a.yaml", &cluster("one", 1)), ("..two/a.yaml", &cluster("two", 1))],
+        &[],
+    );
+    std::os::unix::fs::symlink("..one", server.path("..data")).expect("a link");
+    std::os::unix::fs::symlink("..data/a.yaml", server.path("a.yaml")).expect("a link");
+    server.until("/config_dump", |text| text.contains("\"one\""));
+    std::os::unix::fs::symlink("..two", server.path("..next")).expect("a link");
+    std::fs::rename(server.path("..next"), server.path("..data")).expect("a move");
+    server.until("/config_dump", |text| text.contains("\"two\"") && !text.contains("\"one\""));
+    // A link that leads out of the folder is not followed.
+    std::os::unix::fs::symlink(example("resources/service.yaml"), server.path("out.yaml"))
+        .expect("a link");
+    server.put("b.yaml", &cluster("b", 1));
+    let dump = server.until("/config_dump", |text| text.contains("\"b\""));
+    assert!(!dump.contains("\"shop\""), "{dump}");
+}
+
+#[test]
+fn folders_of_node_clusters_and_nodes_are_for_them() {
+    run(async {
+        let files = [
+            ("a.yaml", cluster("a", 1)),
+            ("b.yaml", cluster("b", 1)),
+            ("node-cluster/canary/a.yaml", cluster("a", 2)),
+            ("node/special/c.yaml", cluster("c", 1)),
+        ];
+        let files = files.each_ref().map(|(name, text)| (*name, &**text));
+        let server = Server::start(&files, &[]);
+        let mut versions = Vec::new();
+        for (id, group, count) in [("x", "", 2), ("y", "canary", 2), ("special", "canary", 3)] {
+            let mut client = server.ads("v3", node(id, group, "")).await;
+            client.ask(CDS, &[]).await;
+            let response = client.next().await.expect("a response");
+            assert_eq!(response.resources.len(), count, "{id}");
+            versions.push(response.resources[0].value.clone());
+        }
+        assert_ne!(versions[0], versions[1], "canaries have another `a`");
+        assert_eq!(versions[1], versions[2]);
+    });
+}
+
+#[test]
+fn one_name_twice_is_refused() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1)), ("b.yaml", &cluster("a", 2))], &[]);
+    let ready = server.until("/ready", |text| text.contains("b.yaml"));
+    let line = "b.yaml:1:1: there is another `envoy.config.cluster.v3.Cluster` with the name `a`";
+    assert!(ready.contains(line), "{ready}");
+}
+
+#[test]
+fn what_everyone_gets_is_written_to_files() {
+    let out = tempfile::tempdir().expect("a folder");
+    let folder = out.path().join("out").display().to_string();
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--file-out", &folder]);
+    let read = |name: &str| std::fs::read(out.path().join("out").join(name)).expect("it is there");
+    for name in ["cds.json", "cds.yaml", "cds.pb_text", "cds.pb"] {
+        assert!(read(name).windows(1).any(|it| it == b"a"), "{name}");
+    }
+    // What is written can be served.
+    for name in ["cds.json", "cds.yaml", "cds.pb_text", "cds.pb"] {
+        let again = Server::start(&[], &[]);
+        std::fs::copy(out.path().join("out").join(name), again.path(".x")).expect("a copy");
+        std::fs::rename(again.path(".x"), again.path(name)).expect("a move");
+        let dump = again.until("/config_dump", |text| text.contains("\"a\""));
+        let of = |dump: &str| {
+            let dump: serde_json::Value = serde_json::from_str(dump).expect("JSON");
+            dump["served"][0]["types"][CDS]["version"].clone()
+        };
+        assert_eq!(of(&dump), of(&served(&server)), "{name} means the same");
+    }
+}

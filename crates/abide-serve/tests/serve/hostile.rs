@@ -1,0 +1,141 @@
+//! Clients that want more than their share.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use tonic::Code;
+
+use crate::server::{CDS, Server, cluster, node, run};
+use crate::wire::{DiscoveryRequest, Node};
+
+/// Whether the server still serves others.
+async fn serves(server: &Server) {
+    let mut good = server.ads("v3", node("good", "", "")).await;
+    good.ask(CDS, &[]).await;
+    assert_eq!(good.next().await.expect("a response").resources.len(), 1);
+}
+
+#[test]
+fn a_million_names_and_a_huge_node() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--max-names", "1000"]);
+        let mut names = server.ads("v3", node("names", "", "")).await;
+        let many: Vec<String> = (0..1001).map(|it| it.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        names.ask(CDS, &many).await;
+        assert_eq!(names.next().await.expect_err("too many").code(), Code::ResourceExhausted);
+
+        let huge = Node { id: "x".repeat(10 << 20), ..Node::default() };
+        let mut huge = server.ads("v3", huge).await;
+        huge.ask(CDS, &[]).await;
+        assert_eq!(huge.next().await.expect_err("too large").code(), Code::OutOfRange);
+
+        let long = "x".repeat(100_000);
+        let mut long = server.ads("v3", node(&long, "", "")).await;
+        long.ask(CDS, &[]).await;
+        long.next().await.expect("a response");
+        let kept = server.clients();
+        assert_eq!(kept[0]["node"].as_str().map(str::len), Some(1024), "not all of it is kept");
+        serves(&server).await;
+    });
+}
+
+#[test]
+fn more_streams_than_there_may_be() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--max-streams", "3"]);
+        let mut open = Vec::new();
+        for number in 0..3 {
+            let mut client = server.ads("v3", node(&number.to_string(), "", "")).await;
+            client.ask(CDS, &[]).await;
+            client.next().await.expect("a response");
+            open.push(client);
+        }
+        let mut fourth = server.ads("v3", node("4", "", "")).await;
+        fourth.ask(CDS, &[]).await;
+        assert_eq!(fourth.next().await.expect_err("too many").code(), Code::ResourceExhausted);
+        assert_eq!(server.poll("/v3/discovery:clusters", "{}").0, 503);
+        drop(open);
+        server.until("/clients", |text| text == "[]\n");
+        serves(&server).await;
+    });
+}
+
+#[test]
+fn a_client_that_never_asks_and_one_that_breaks_the_protocol() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--stall", "0.2"]);
+        let mut silent = server.ads("v3", node("silent", "", "")).await;
+        assert_eq!(silent.next().await.expect_err("too late").code(), Code::DeadlineExceeded);
+        let mut untyped = server.ads("v3", node("untyped", "", "")).await;
+        untyped.ask("", &[]).await;
+        assert_eq!(untyped.next().await.expect_err("no type").code(), Code::InvalidArgument);
+        serves(&server).await;
+    });
+}
+
+#[test]
+fn bad_frames_and_half_open_connections() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+        let mut open = Vec::new();
+        for bytes in [
+            &b"GET / HTTP/1.1\r\n\r\n"[..],
+            b"\0\xff\xff\xff\xff",
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\x09\x09",
+        ] {
+            for _ in 0..20 {
+                let mut stream = TcpStream::connect(&server.grpc).expect("it listens");
+                stream.write_all(bytes).expect("it reads");
+                stream.set_read_timeout(Some(Duration::from_millis(5))).expect("a timeout");
+                let _ = stream.read(&mut [0; 64]);
+                open.push(stream);
+            }
+        }
+        for _ in 0..20 {
+            open.push(TcpStream::connect(&server.http).expect("it listens"));
+        }
+        serves(&server).await;
+        assert_eq!(server.poll("/v3/discovery:clusters", "{}").0, 200);
+    });
+}
+
+#[test]
+fn clients_that_do_not_read_cost_bounded_memory() {
+    run(async {
+        // About 2 MB for each response.
+        let text: Vec<String> =
+            (0..2000).map(|it| cluster(&format!("{it}-{}", "x".repeat(1000)), 1)).collect();
+        let server = Server::start(&[("a.yaml", &text.join("---\n"))], &["--stall", "2"]);
+        let mut open = Vec::new();
+        for number in 0..10 {
+            let mut client = server.ads("v3", node(&number.to_string(), "", "")).await;
+            // Each is a reason to send everything again; nobody reads it.
+            for turn in 0..200 {
+                let request = DiscoveryRequest {
+                    type_url: CDS.to_owned(),
+                    response_nonce: if turn == 0 { String::new() } else { turn.to_string() },
+                    node: Some(node(&number.to_string(), "", "")),
+                    resource_names: vec!["*".to_owned(), format!("{turn}-{}", "x".repeat(1000))],
+                    ..DiscoveryRequest::default()
+                };
+                if tokio::time::timeout(Duration::from_millis(20), client.send(request))
+                    .await
+                    .is_err()
+                {
+                    break;
+                }
+            }
+            open.push(client);
+        }
+        let stalled = |text: &str| text.contains("grpc.streams_stalled: 10\n");
+        server.until("/stats", stalled);
+        let memory = server.memory().unwrap_or(0);
+        assert!(memory < 600 << 20, "{} MiB", memory >> 20);
+        drop(open);
+        let mut good = server.ads("v3", node("good", "", "")).await;
+        good.ask(CDS, &[]).await;
+        assert_eq!(good.next().await.expect("a response").resources.len(), 2000);
+    });
+}

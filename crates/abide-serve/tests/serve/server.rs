@@ -1,0 +1,298 @@
+//! A running server, its folder, and clients of it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::client::Grpc;
+use tonic::transport::Channel;
+use tonic::{Request, Status, Streaming};
+use tonic_prost::ProstCodec;
+
+use crate::wire::{
+    DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse, Node,
+};
+
+pub(crate) const CDS: &str = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+pub(crate) const EDS: &str = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+pub(crate) const CDS_V2: &str = "type.googleapis.com/envoy.api.v2.Cluster";
+
+/// Longer than anything takes on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Where the API of the example is.
+pub(crate) fn example(part: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("example").join(part)
+}
+
+/// A server with a folder of its own. It ends when this is dropped.
+pub(crate) struct Server {
+    child: Child,
+    folder: TempDir,
+    pub(crate) grpc: String,
+    pub(crate) http: String,
+    pub(crate) admin: String,
+}
+
+impl Server {
+    /// Starts a server with these files and flags.
+    pub(crate) fn start(files: &[(&str, &str)], flags: &[&str]) -> Server {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("resources")).expect("a folder");
+        for (name, text) in files {
+            put(folder.path(), name, text);
+        }
+        let any = "127.0.0.1:0";
+        let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+            .arg("--resources")
+            .arg(folder.path().join("resources"))
+            .arg("--api")
+            .arg(example("api"))
+            .args(["--grpc", any, "--http", any, "--admin", any, "--log-format", "json"])
+            .args(flags)
+            .env("RUST_LOG", "info")
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let mut logs = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut said = String::new();
+        let address = |line: &str, key: &str| {
+            let value: serde_json::Value = serde_json::from_str(line).ok()?;
+            Some(value["fields"][key].as_str()?.to_owned())
+        };
+        let [grpc, http, admin] = loop {
+            let mut line = String::new();
+            assert_ne!(logs.read_line(&mut line).expect("text"), 0, "it ended: {said}");
+            let found = ["grpc", "http", "admin"].map(|key| address(&line, key));
+            if let [Some(grpc), Some(http), Some(admin)] = found {
+                break [grpc, http, admin];
+            }
+            said.push_str(&line);
+        };
+        // Somebody has to read what it says.
+        std::thread::spawn(move || std::io::copy(&mut logs, &mut std::io::sink()));
+        let server = Server { child, folder, grpc, http, admin };
+        server.until("/server_info", |text| {
+            !text.contains("\"INITIALIZING\"") || server.is_refused()
+        });
+        server
+    }
+
+    fn is_refused(&self) -> bool {
+        !self.get("/ready").contains("nothing is served yet\n")
+            || self.get("/ready").lines().count() > 2
+    }
+
+    /// Moves a file into the folder of resources.
+    pub(crate) fn put(&self, name: &str, text: &str) {
+        put(self.folder.path(), name, text);
+    }
+
+    /// Where a file of the folder is.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("resources").join(name)
+    }
+
+    /// A page of the admin port.
+    pub(crate) fn get(&self, path: &str) -> String {
+        ask(&self.admin, &format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")).1
+    }
+
+    /// The status and body of an answer of the admin port.
+    pub(crate) fn post(&self, path: &str) -> (u16, String) {
+        let head = "host: a\r\nconnection: close\r\ncontent-length: 0";
+        ask(&self.admin, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n"))
+    }
+
+    /// The status and body of a poll.
+    pub(crate) fn poll(&self, path: &str, body: &str) -> (u16, String) {
+        poll(&self.http, path, body)
+    }
+
+    /// Waits until a page says something.
+    pub(crate) fn until(&self, path: &str, says: impl Fn(&str) -> bool) -> String {
+        let begin = Instant::now();
+        loop {
+            let text = self.get(path);
+            if says(&text) {
+                return text;
+            }
+            assert!(begin.elapsed() < LONG, "{path} never said it, but: {text}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The clients, as JSON.
+    pub(crate) fn clients(&self) -> serde_json::Value {
+        serde_json::from_str(&self.get("/clients")).expect("JSON")
+    }
+
+    /// How many bytes of memory it has.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+    }
+
+    async fn channel(&self) -> Grpc<Channel> {
+        let channel = Channel::from_shared(format!("http://{}", self.grpc)).expect("a URL");
+        let channel = channel.connect().await.expect("it listens");
+        Grpc::new(channel).max_decoding_message_size(usize::MAX)
+    }
+
+    /// Opens a stream of all types in the state of the world.
+    pub(crate) async fn ads(&self, major: &str, node: Node) -> Whole {
+        let mut grpc = self.channel().await;
+        grpc.ready().await.expect("it is ready");
+        let (sender, receiver) = mpsc::channel(16);
+        let path = format!(
+            "/envoy.service.discovery.{major}.AggregatedDiscoveryService/StreamAggregatedResources"
+        );
+        let codec = ProstCodec::<DiscoveryRequest, DiscoveryResponse>::default();
+        let path = path.parse().expect("a path");
+        let stream = Request::new(ReceiverStream::new(receiver));
+        let responses = grpc.streaming(stream, path, codec).await.expect("a stream").into_inner();
+        Whole { node: Some(node), sender, responses }
+    }
+
+    /// Opens an incremental stream of all types.
+    pub(crate) async fn delta(&self, node: Node) -> Delta {
+        let mut grpc = self.channel().await;
+        grpc.ready().await.expect("it is ready");
+        let (sender, receiver) = mpsc::channel(16);
+        let path =
+            "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
+        let codec = ProstCodec::<DeltaDiscoveryRequest, DeltaDiscoveryResponse>::default();
+        let path = path.parse().expect("a path");
+        let stream = Request::new(ReceiverStream::new(receiver));
+        let responses = grpc.streaming(stream, path, codec).await.expect("a stream").into_inner();
+        Delta { node: Some(node), sender, responses }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Moves a file into place, as something that never is half written.
+fn put(folder: &Path, name: &str, text: &str) {
+    let place = folder.join("resources").join(name);
+    std::fs::create_dir_all(place.parent().expect("it has one")).expect("a folder");
+    let beside = folder.join("beside");
+    std::fs::write(&beside, text).expect("a file");
+    std::fs::rename(&beside, &place).expect("a move");
+}
+
+/// The status and body of a poll.
+pub(crate) fn poll(address: &str, path: &str, body: &str) -> (u16, String) {
+    let head = format!("host: a\r\nconnection: close\r\ncontent-length: {}", body.len());
+    ask(address, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}"))
+}
+
+fn ask(address: &str, request: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(LONG)).expect("a timeout");
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("text");
+    let status = text.split(' ').nth(1).and_then(|it| it.parse().ok());
+    let (_, body) = text.split_once("\r\n\r\n").expect("an answer");
+    (status.expect("a status"), body.to_owned())
+}
+
+/// A client in the state of the world.
+pub(crate) struct Whole {
+    node: Option<Node>,
+    sender: mpsc::Sender<DiscoveryRequest>,
+    responses: Streaming<DiscoveryResponse>,
+}
+
+impl Whole {
+    /// Asks for names of a type; none are all.
+    pub(crate) async fn ask(&mut self, type_url: &str, names: &[&str]) {
+        let request = DiscoveryRequest {
+            node: self.node.take(),
+            type_url: type_url.to_owned(),
+            resource_names: names.iter().map(|&it| it.to_owned()).collect(),
+            ..DiscoveryRequest::default()
+        };
+        self.send(request).await;
+    }
+
+    pub(crate) async fn send(&mut self, request: DiscoveryRequest) {
+        // A stream that the server ended takes nothing; the next response says why.
+        let _ = self.sender.send(request).await;
+    }
+
+    /// Accepts a response.
+    pub(crate) async fn ack(&mut self, response: &DiscoveryResponse, names: &[&str]) {
+        let request = DiscoveryRequest {
+            version_info: response.version_info.clone(),
+            type_url: response.type_url.clone(),
+            response_nonce: response.nonce.clone(),
+            resource_names: names.iter().map(|&it| it.to_owned()).collect(),
+            ..DiscoveryRequest::default()
+        };
+        self.send(request).await;
+    }
+
+    /// The next response.
+    pub(crate) async fn next(&mut self) -> Result<DiscoveryResponse, Status> {
+        let message = tokio::time::timeout(LONG, self.responses.message()).await;
+        message.expect("it answers")?.ok_or_else(|| Status::ok("the end"))
+    }
+}
+
+/// An incremental client.
+pub(crate) struct Delta {
+    node: Option<Node>,
+    sender: mpsc::Sender<DeltaDiscoveryRequest>,
+    responses: Streaming<DeltaDiscoveryResponse>,
+}
+
+impl Delta {
+    pub(crate) async fn send(&mut self, mut request: DeltaDiscoveryRequest) {
+        request.node = self.node.take();
+        let _ = self.sender.send(request).await;
+    }
+
+    /// The next response.
+    pub(crate) async fn next(&mut self) -> Result<DeltaDiscoveryResponse, Status> {
+        let message = tokio::time::timeout(LONG, self.responses.message()).await;
+        message.expect("it answers")?.ok_or_else(|| Status::ok("the end"))
+    }
+}
+
+/// A client of this name, of a cluster, and of a release of `acme-proxy`.
+pub(crate) fn node(id: &str, cluster: &str, version: &str) -> Node {
+    Node {
+        id: id.to_owned(),
+        cluster: cluster.to_owned(),
+        user_agent_name: "acme-proxy".to_owned(),
+        user_agent_version: version.to_owned(),
+        ..Node::default()
+    }
+}
+
+/// A cluster in YAML.
+pub(crate) fn cluster(name: &str, seconds: u32) -> String {
+    format!(
+        "\"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster\nname: {name}\n\
+         connect_timeout: {seconds}s\n"
+    )
+}
+
+/// Runs a test that waits for sockets.
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a runtime").block_on(test);
+}

@@ -1,0 +1,108 @@
+//! Clients of other releases and majors.
+
+use std::path::Path;
+
+use crate::server::{CDS, CDS_V2, Server, cluster, example, node, run};
+
+/// The API of the example without some lines, in a folder.
+fn older(without: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for entry in std::fs::read_dir(example("api")).expect("it is there") {
+        let path = entry.expect("it is there").path();
+        let text = std::fs::read_to_string(&path).expect("text");
+        let lines = text.lines().filter(|line| !line.contains(without));
+        let text: String = lines.map(|line| format!("{line}\n")).collect();
+        std::fs::write(folder.path().join(path.file_name().expect("a name")), text)
+            .expect("a file");
+    }
+    folder
+}
+
+fn table(folder: &Path) -> (tempfile::TempDir, String) {
+    let at = tempfile::tempdir().expect("a folder");
+    let path = at.path().join("clients.toml");
+    let rows = format!(
+        "[[clients]]\nuser_agent = \"acme-proxy\"\nversion = \"<2\"\napi = '{}'\n",
+        folder.display()
+    );
+    std::fs::write(&path, rows).expect("a file");
+    let path = path.display().to_string();
+    (at, path)
+}
+
+#[test]
+fn a_client_of_the_second_major_gets_its_types() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+        let mut old = server.ads("v2", node("old", "", "")).await;
+        old.ask(CDS_V2, &[]).await;
+        let mut new = server.ads("v3", node("new", "", "")).await;
+        new.ask(CDS, &[]).await;
+        let old_response = old.next().await.expect("a response");
+        let new_response = new.next().await.expect("a response");
+        assert_eq!(old_response.type_url, CDS_V2);
+        assert_eq!(old_response.resources[0].type_url, CDS_V2);
+        assert_eq!(new_response.resources[0].type_url, CDS);
+        assert_eq!(old_response.resources[0].value, new_response.resources[0].value);
+        let clients = server.clients();
+        assert_eq!(
+            (&clients[0]["transport"], &clients[1]["transport"]),
+            (&"v2".into(), &"v3".into())
+        );
+    });
+}
+
+#[test]
+fn an_older_client_does_not_get_a_field_that_it_does_not_know() {
+    run(async {
+        let api = older("connect_timeout");
+        let (_at, table) = table(api.path());
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--clients", &table]);
+        let mut responses = Vec::new();
+        let mut open = Vec::new();
+        for version in ["1.9.0", "2.0.0"] {
+            let mut client = server.ads("v3", node(version, "", version)).await;
+            client.ask(CDS, &[]).await;
+            responses.push(client.next().await.expect("a response"));
+            open.push(client);
+        }
+        assert_eq!(&*responses[0].resources[0].value, b"\n\x01a", "a name and nothing else");
+        assert_ne!(responses[0].resources[0].value, responses[1].resources[0].value);
+        let clients = server.until("/clients", |text| text.matches("\"sent\"").count() == 2);
+        let clients: serde_json::Value = serde_json::from_str(&clients).expect("JSON");
+        let dropped = &clients[0]["types"][CDS]["dropped"];
+        let expected = serde_json::json!([
+            {"name": "a", "field": "envoy.config.cluster.v3.Cluster.connect_timeout"}
+        ]);
+        assert_eq!(dropped, &expected);
+        assert_eq!(clients[1]["types"][CDS]["dropped"], serde_json::json!([]));
+    });
+}
+
+#[test]
+fn a_resource_that_an_older_client_cannot_hold_stays_as_it_was() {
+    run(async {
+        let api = older("ORIGINAL_DST = 4");
+        let (_at, table) = table(api.path());
+        let files = [("a.yaml", cluster("a", 1)), ("b.yaml", cluster("b", 1))];
+        let files = files.each_ref().map(|(name, text)| (*name, &**text));
+        let server = Server::start(&files, &["--clients", &table]);
+        let mut client = server.ads("v3", node("old", "", "1.0.0")).await;
+        client.ask(CDS, &[]).await;
+        let first = client.next().await.expect("a response");
+        client.ack(&first, &[]).await;
+        server.put("a.yaml", &(cluster("a", 2) + "type: ORIGINAL_DST\n"));
+        let held = server.until("/clients", |text| text.contains("do not know"));
+        assert!(
+            held.contains(
+                "these clients do not know `envoy.config.cluster.v3.Cluster.ORIGINAL_DST`"
+            ),
+            "{held}"
+        );
+        server.put("b.yaml", &cluster("b", 2));
+        let second = client.next().await.expect("a response");
+        assert_eq!(second.resources.len(), 2);
+        assert_eq!(first.resources[0], second.resources[0], "the last one that it could hold");
+        assert_ne!(first.resources[1], second.resources[1]);
+    });
+}
