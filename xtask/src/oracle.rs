@@ -70,7 +70,7 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         return Ok(agreed);
     }
     if wanted("runtime") {
-        agreed &= runtime::run()?;
+        agreed &= runtime::run(&abide(place.abide.as_deref())?)?;
     }
     if !only.is_empty() && only.iter().all(|part| part == "runtime") {
         return Ok(agreed);

@@ -64,21 +64,12 @@ impl RunningEnvoy {
 
     /// The answer of the admin interface.
     pub(crate) fn get(&self, path: &str) -> Result<String> {
-        self.ask("GET", path)
+        ask(&self.admin, "GET", path)
     }
 
     /// The answer of the admin interface to a request that changes something.
     pub(crate) fn post(&self, path: &str) -> Result<String> {
-        self.ask("POST", path)
-    }
-
-    /// Where the admin interface listens.
-    pub(crate) fn admin(&self) -> &str {
-        &self.admin
-    }
-
-    fn ask(&self, method: &str, path: &str) -> Result<String> {
-        Ok(ask(&self.admin, method, path)?.1)
+        ask(&self.admin, "POST", path)
     }
 
     /// The statistics whose names match, with their values.
@@ -96,8 +87,8 @@ impl Drop for RunningEnvoy {
     }
 }
 
-/// Sends a request without a body. Returns the status and the body of the answer.
-pub(crate) fn ask(address: &str, method: &str, path: &str) -> Result<(u16, String)> {
+/// Sends a request without a body. Returns the body of the answer.
+fn ask(address: &str, method: &str, path: &str) -> Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(
@@ -108,10 +99,9 @@ pub(crate) fn ask(address: &str, method: &str, path: &str) -> Result<(u16, Strin
     stream.read_to_end(&mut answer)?;
     let answer = String::from_utf8_lossy(&answer).into_owned();
     let (head, body) = answer.split_once("\r\n\r\n").ok_or("the answer has no end of its head")?;
-    let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).ok_or("no status")?;
     match head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
-        true => Ok((status, unchunked(body).ok_or("the chunks of the answer are malformed")?)),
-        false => Ok((status, body.to_owned())),
+        true => unchunked(body).ok_or_else(|| "the chunks of the answer are malformed".into()),
+        false => Ok(body.to_owned()),
     }
 }
 

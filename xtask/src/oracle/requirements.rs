@@ -1,7 +1,7 @@
-//! Checks that every statement of the versioning policy (document 003) has a proof, and that the
-//! proof exists: a test that runs, the page of a rule, or a part of the oracle.
+//! Checks that every statement of a document has a proof, and that the proof exists: a test that
+//! runs, the page of a rule, or a part of the oracle.
 //!
-//! The table is `testdata/policy/statements.md`, which says how a proof is written.
+//! `testdata/policy/statements.md`, one of the tables, says how a proof is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,28 +11,49 @@ use std::path::{Path, PathBuf};
 use crate::task::{Place, Result};
 use crate::tools::workspace;
 
-const TABLE: &str = "testdata/policy/statements.md";
+/// A document with a table of its statements.
+#[derive(Clone, Copy)]
+struct Document {
+    /// What its numbers begin with.
+    prefix: &'static str,
+    table: &'static str,
+    /// The number of the last statement. The first is 1.
+    statements: u32,
+}
+
+/// The versioning policy.
+const POLICY: Document =
+    Document { prefix: "003-", table: "testdata/policy/statements.md", statements: 157 };
+
+const DOCUMENTS: &[Document] = &[
+    POLICY,
+    // The layered runtime.
+    Document { prefix: "000-", table: "testdata/runtime/statements.md", statements: 69 },
+];
 
 /// The list of all requirements, in the folder beside the workspace.
 const INVENTORY: &str = "requirements.md";
 
-const DOCUMENT: &str = "003-";
-
-/// The number of the last statement. The first is 1.
-const STATEMENTS: u32 = 157;
-
-/// Prints the table; true if every statement has a proof or is open.
+/// Prints the tables; true if every statement has a proof or is open.
 pub(super) fn run(place: &Place, parts: &[&str]) -> Result<bool> {
+    let mut is_whole = true;
+    for document in DOCUMENTS {
+        is_whole &= judge(place, parts, *document)?;
+    }
+    Ok(is_whole)
+}
+
+fn judge(place: &Place, parts: &[&str], document: Document) -> Result<bool> {
     let workspace = workspace()?;
-    let text = fs::read_to_string(workspace.join(TABLE))?;
-    let rows = rows(&text);
+    let text = fs::read_to_string(workspace.join(document.table))?;
+    let rows = rows(&text, document);
     for row in &rows {
         println!("{row}");
     }
-    let mut faults = faults(&rows, &Evidence::of(&workspace, parts)?);
+    let mut faults = faults(&rows, &Evidence::of(&workspace, parts)?, document);
     let shared = place.shared.clone().unwrap_or(workspace.join("../shared"));
     match fs::read_to_string(shared.join(INVENTORY)) {
-        Ok(inventory) => faults.extend(unknown(&rows, &inventory)),
+        Ok(inventory) => faults.extend(unknown(&rows, &inventory, document)),
         Err(_) => println!(
             "SKIPPED: no `{}`: the numbers are compared with no inventory",
             shared.join(INVENTORY).display()
@@ -43,8 +64,9 @@ pub(super) fn run(place: &Place, parts: &[&str]) -> Result<bool> {
     }
     let open = rows.iter().filter(|row| row.is(|it| matches!(it, Proof::Open(_)))).count();
     println!(
-        "requirements: {} statements, {} proven, {open} open, {} faults",
+        "requirements: {} statements of {}, {} proven, {open} open, {} faults",
         rows.len(),
+        document.table,
         rows.iter().filter(|row| row.is_proven()).count(),
         faults.len()
     );
@@ -129,11 +151,11 @@ impl fmt::Display for Proof<'_> {
 }
 
 /// The rows of all tables in a text whose first cell is a number of the document.
-fn rows(text: &str) -> Vec<Row<'_>> {
+fn rows(text: &str, document: Document) -> Vec<Row<'_>> {
     text.lines()
         .filter_map(|line| {
             let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
-            let number = cells.next().filter(|it| it.starts_with(DOCUMENT))?;
+            let number = cells.next().filter(|it| it.starts_with(document.prefix))?;
             let words = cells.next().unwrap_or_default();
             // A pipe too many makes one proof of two cells, which nobody can read.
             let proofs = cells.next().map(|it| it.split(", ").map(Proof::read).collect());
@@ -189,7 +211,7 @@ impl<'p> Evidence<'p> {
 }
 
 /// What is wrong with the table.
-fn faults(rows: &[Row<'_>], evidence: &Evidence<'_>) -> Vec<String> {
+fn faults(rows: &[Row<'_>], evidence: &Evidence<'_>, document: Document) -> Vec<String> {
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
     for row in rows {
@@ -206,7 +228,7 @@ fn faults(rows: &[Row<'_>], evidence: &Evidence<'_>) -> Vec<String> {
         faults.extend(bad.map(|fault| format!("{}: {fault}", row.number)));
     }
     let numbers: BTreeSet<String> =
-        (1..=STATEMENTS).map(|it| format!("{DOCUMENT}{it:03}")).collect();
+        (1..=document.statements).map(|it| format!("{}{it:03}", document.prefix)).collect();
     let missing = numbers.iter().filter(|it| !seen.contains(it.as_str()));
     faults.extend(missing.map(|number| format!("{number}: is missing")));
     let unknown = seen.iter().filter(|it| !numbers.contains(**it));
@@ -215,9 +237,9 @@ fn faults(rows: &[Row<'_>], evidence: &Evidence<'_>) -> Vec<String> {
 }
 
 /// The numbers that only one of the table and the inventory has.
-fn unknown<'t>(table: &[Row<'t>], inventory: &'t str) -> Vec<String> {
+fn unknown<'t>(table: &[Row<'t>], inventory: &'t str, document: Document) -> Vec<String> {
     let numbers = |rows: &[Row<'t>]| rows.iter().map(|row| row.number).collect::<BTreeSet<_>>();
-    let (ours, listed) = (numbers(table), numbers(&rows(inventory)));
+    let (ours, listed) = (numbers(table), numbers(&rows(inventory, document)));
     let lost = listed.difference(&ours).map(|it| format!("{it}: only the inventory has it"));
     let added = ours.difference(&listed).map(|it| format!("{it}: the inventory lacks it"));
     lost.chain(added).collect()
@@ -288,9 +310,12 @@ mod tests {
     #[test]
     fn every_statement_has_a_proof_that_exists() {
         let workspace = workspace().unwrap();
-        let text = fs::read_to_string(workspace.join(TABLE)).unwrap();
         let evidence = Evidence::of(&workspace, PARTS).unwrap();
-        assert_eq!(faults(&rows(&text), &evidence), Vec::<String>::new());
+        for document in DOCUMENTS {
+            let text = fs::read_to_string(workspace.join(document.table)).unwrap();
+            let rows = rows(&text, *document);
+            assert_eq!(faults(&rows, &evidence, *document), Vec::<String>::new());
+        }
     }
 
     #[test]
@@ -301,7 +326,7 @@ mod tests {
         let evidence = Evidence { tests, parts: PARTS };
         let said = |proof: &str| {
             let text = format!("| 003-001 | words | {proof} |\n");
-            let mut faults = faults(&rows(&text), &evidence);
+            let mut faults = faults(&rows(&text, POLICY), &evidence, POLICY);
             faults.retain(|it| !it.ends_with("is missing"));
             faults.concat()
         };
@@ -315,10 +340,10 @@ mod tests {
         assert_eq!(said("pending: soon"), "003-001: is not proven yet: soon");
         assert_eq!(said("kept"), "003-001: `kept` is no proof");
         assert_eq!(said("`kept` | more"), "003-001: has no proof");
-        let twice = rows("| 003-001 | a | `kept` |\n| 003-001 | b | `kept` |\n");
-        let faults = faults(&twice, &evidence);
+        let twice = rows("| 003-001 | a | `kept` |\n| 003-001 | b | `kept` |\n", POLICY);
+        let faults = faults(&twice, &evidence, POLICY);
         assert!(faults.contains(&"003-001: is there twice".to_owned()), "{faults:?}");
         assert!(faults.contains(&"003-157: is missing".to_owned()), "{faults:?}");
-        assert_eq!(unknown(&twice, "| 003-002 | x | y | z |\n").len(), 2);
+        assert_eq!(unknown(&twice, "| 003-002 | x | y | z |\n", POLICY).len(), 2);
     }
 }
