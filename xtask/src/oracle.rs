@@ -49,7 +49,7 @@ type Part = (&'static str, fn(&Means<'_>) -> Result<bool>);
 /// The parts besides the trees, in their order.
 const PARTS: &[Part] = &[
     ("requirements", |it| requirements::run(it.place)),
-    ("runtime", |_| runtime::run()),
+    ("runtime", |it| runtime::run(it.abide()?)),
     ("moving", |it| moving::run(it.place)),
     ("peers", |_| peers::run()),
     ("editor", |it| editor::run(it.abide()?)),

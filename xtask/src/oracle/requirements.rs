@@ -23,8 +23,12 @@ struct Document {
 }
 
 const DOCUMENTS: &[Document] = &[
+    // The versioning policy.
     Document { prefix: "003-", statements: 157, table: "testdata/policy/statements.md" },
-    Document { prefix: "004-", statements: 66, table: "testdata/policy/statements-004.md" },
+    // The layered runtime.
+    Document { prefix: "000-", statements: 69, table: "testdata/runtime/statements.md" },
+    // The shutdown manager.
+    Document { prefix: "004-", statements: 66, table: "testdata/shutdown/statements.md" },
 ];
 
 /// The folder with the pages of the book.

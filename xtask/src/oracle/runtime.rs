@@ -1,6 +1,8 @@
 //! Compares the layered runtime with that of a real Envoy: the same bootstraps, folders and
-//! overrides, then the layers, keys, values and statistics.
+//! overrides, then the layers, keys, values and statistics. Changes of resources must cost what
+//! `abide config diff` says.
 
+mod costs;
 mod stacks;
 
 use std::collections::BTreeMap;
@@ -25,8 +27,8 @@ const RANDOM: u64 = 40;
 /// The random stacks are the same for a seed.
 const SEED: u64 = 17;
 
-/// Runs every stack on both sides; true if nothing differs.
-pub(super) fn run() -> Result<bool> {
+/// Runs every stack on both sides, and then changes of resources; true if nothing differs.
+pub(super) fn run(abide: &Path) -> Result<bool> {
     let newest = envoys()?.into_iter().next().ok_or("no Envoy is installed")?;
     let folder = corpora::fresh("runtime")?;
     let mut stacks = stacks::by_hand();
@@ -63,7 +65,7 @@ pub(super) fn run() -> Result<bool> {
         stacks.len(),
         newest.version
     );
-    Ok(differences == 0)
+    Ok((differences == 0) & costs::run(&newest, abide)?)
 }
 
 /// What one side makes of a stack.

@@ -90,12 +90,13 @@ impl fmt::Display for LayerProblem {
             ),
             LayerProblemKind::NoShare(key) => write!(
                 f,
-                "the value of `{key}` is not a share: it counts as not set. A share has \
+                "the value of `{key}` is not a share, so readers get their default: a share has \
                  `numerator`, and `denominator` as HUNDRED, TEN_THOUSAND or MILLION"
             ),
             LayerProblemKind::BooleanInQuotes(key) => write!(
                 f,
-                "the boolean of `{key}` is in quotes: it counts as not set. Remove the quotes"
+                "the boolean of `{key}` is in quotes, so readers of booleans get their default: \
+                 remove the quotes"
             ),
         }
     }

@@ -397,3 +397,32 @@ fn the_empty_key_is_never_found() {
     assert_eq!(snapshot.integer(""), None);
     assert_eq!(snapshot.integer("a."), Some(2));
 }
+
+#[test]
+fn s000_015_folders_stack_without_a_limit() {
+    let layer =
+        |at| format!("{{name: d{at}, disk_layer: {{symlink_root: /srv/c, subdirectory: s{at}}}}}");
+    let list: Vec<String> = (0..10).map(layer).collect();
+    let mut runtime = runtime(&list.join(", "));
+    let readings = (0..10).map(|at| files(&[("k", &at.to_string()), (&format!("own{at}"), "1")]));
+    runtime.disk_changed(readings.collect());
+    assert_eq!(runtime.snapshot().integer("k"), Some(9));
+    assert_eq!(runtime.statistics().num_layers, 10);
+    assert_eq!(runtime.statistics().num_keys, 11);
+}
+
+#[test]
+fn what_is_counted_of_a_runtime() {
+    let mut runtime = runtime("{name: s, static_layer: {k: 1, l: 2}}, {name: a, admin_layer: {}}");
+    runtime.modify([("k", "3"), ("m", "4")]).expect("there is an admin layer");
+    let expected = Statistics {
+        load_success: 2,
+        load_error: 0,
+        override_dir_exists: 0,
+        override_dir_not_exists: 2,
+        num_keys: 3,
+        num_layers: 2,
+        admin_overrides_active: true,
+    };
+    assert_eq!(runtime.statistics(), expected);
+}
