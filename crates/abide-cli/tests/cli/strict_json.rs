@@ -129,6 +129,7 @@ fn message(command: &str, line: &Value) -> &'static str {
         ("life", _) => "Life",
         ("deprecation", _) => "Deprecation",
         ("owners", _) => "PackageOwners",
+        ("translation", _) => "Translation",
         ("summary", "bump") => "PlanSummary",
         ("summary", "history") => "HistorySummary",
         ("summary", "deprecations") => "DeprecationSummary",
@@ -194,6 +195,24 @@ fn every_line_of_every_command_is_what_its_proto_says() {
         let args = [args, &["--format", "json"]].concat();
         assert!(reports.read_all(&args, &abide(&top, &args)) > 3, "{args:?}");
     }
+}
+
+#[test]
+fn a_translation_is_what_its_proto_says() {
+    let reports = Reports::new();
+    let folder = TempDir::new().unwrap();
+    let old = "syntax = \"proto3\";\npackage a.v1;\nmessage M { string one = 1; string two = 2; }\n";
+    let new = "syntax = \"proto3\";\npackage a.v2;\nmessage M { string uno = 1; }\n";
+    let text = "# proto-message: a.v1.M\none: x\ntwo: y   # lost\n";
+    let files = [("api/a/v1/a.proto", old), ("api/a/v2/a.proto", new), ("m.yaml", text)];
+    put(folder.path(), &files);
+    let args = ["config", "upgrade", "m.yaml", "--api", "api", "--check", "--format", "json"];
+    let args = [&args[..], &["--allow-loss"]].concat();
+    let ran = abide(folder.path(), &args);
+    let line = ran.json().into_iter().next().unwrap();
+    assert_eq!(line["changes"][0]["new"], "a.v2.M.uno");
+    assert_eq!(line["notes"][0]["start"]["line"], 3);
+    assert_eq!(reports.read_all(&args, &ran), 4, "{}", ran.text());
 }
 
 #[test]
