@@ -42,11 +42,7 @@ pub fn check_instances(
         for document in &instance.documents {
             findings.extend(document_findings(&context, &rules, document));
         }
-        let own = &mut findings[found..];
-        own.sort_by(|a, b| {
-            let key = |it: &Finding| (it.location.span.start, it.location.span.end, it.rule);
-            key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
-        });
+        sort(&mut findings[found..]);
     }
     settle(tree, policy, as_of, findings, instances.len())
 }
@@ -72,6 +68,7 @@ pub fn check_translations(
     let mut findings = Vec::new();
     for (file, carried) in (0..).zip(files) {
         let context = InstanceContext { tree, policy, as_of, file };
+        let found = findings.len();
         if carried.text.is_none() {
             findings.extend(problems(&context, &rules, "", &carried.instance.errors));
             let documents = carried.instance.documents.iter();
@@ -79,6 +76,7 @@ pub fn check_translations(
         }
         let losses = carried.documents.iter().flat_map(|it| &it.losses);
         findings.extend(losses.filter_map(|it| loss_finding(&context, &rules, it)));
+        sort(&mut findings[found..]);
     }
     let mut report = settle(tree, policy, as_of, findings, files.len());
     for finding in &mut report.findings {
@@ -91,6 +89,14 @@ pub fn check_translations(
     }
     report.retain(|_| true);
     report
+}
+
+/// Sorts the findings of a file by their places.
+fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
+        let key = |it: &Finding| (it.location.span.start, it.location.span.end, it.rule);
+        key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
+    });
 }
 
 /// The finding about a loss.
