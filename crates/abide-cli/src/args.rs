@@ -28,13 +28,13 @@ use self::examples::{
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
 pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand};
-pub(crate) use self::translation::TranslationArgs;
 pub(crate) use self::deprecations::DeprecationsArgs;
 pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;
 pub(crate) use self::lsp::LspArgs;
 pub(crate) use self::owners::OwnersArgs;
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
+pub(crate) use self::translation::TranslationArgs;
 
 /// What SOURCE may be: a line for each kind.
 fn sources() -> String {

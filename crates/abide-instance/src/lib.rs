@@ -17,8 +17,6 @@ mod yaml;
 pub use instance::{Document, Instance, ReadOptions};
 pub use kinds::{Kind, kind_of};
 pub use notation::{Dialect, Notation};
-pub use translate::{
-    Change, Fault, Loss, Migration, Translated, Translator, VersionMapping, Way,
-};
+pub use translate::{Change, Fault, Loss, Migration, Translated, Translator, VersionMapping, Way};
 pub use translated_text::{Carried, CarriedDocument, carry_text};
 pub use walk::{Met, Visit, walk};

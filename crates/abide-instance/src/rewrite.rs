@@ -271,9 +271,8 @@ impl Source<'_> {
 
 /// A text after all its edits.
 fn applied(text: &[u8], edits: Vec<Edit>) -> Result<Vec<u8>, String> {
-    apply(text, edits).map_err(|overlap| {
-        format!("two edits claim the bytes from {} on", overlap.0.span.start)
-    })
+    apply(text, edits)
+        .map_err(|overlap| format!("two edits claim the bytes from {} on", overlap.0.span.start))
 }
 
 /// Lets lists in block style begin at their first dash: at the same place as its first element, a
@@ -290,7 +289,8 @@ fn begin_lists_at_dashes(node: &mut JsonNode<'_>, text: &str) {
             if let Some(first) = elements.first().filter(|it| is_block && !it.span.is_empty()) {
                 let before = text.get(..first.span.start as usize).unwrap_or_default();
                 let dash = before.rmatch_indices('-').map(|it| it.0).find(|at| {
-                    before[at + 1..].starts_with(char::is_whitespace) && lines::begins_element(before, *at)
+                    before[at + 1..].starts_with(char::is_whitespace)
+                        && lines::begins_element(before, *at)
                 });
                 node.span.start = dash.map_or(node.span.start, |at| at as u32);
             }

@@ -169,7 +169,9 @@ impl<'t> Translator<'t> {
         let inside = |message: &Message| {
             let any = path::content_of(self.tree, message);
             let is_any = self.tree.message(message.ty).full_name() == "google.protobuf.Any";
-            !is_any || message.entries.is_empty() || any.is_some_and(|it| self.holds_no_unknown(&it))
+            !is_any
+                || message.entries.is_empty()
+                || any.is_some_and(|it| self.holds_no_unknown(&it))
         };
         let messages = || message.entries.iter().filter_map(|it| it.value.as_message());
         message.unknown.is_empty()

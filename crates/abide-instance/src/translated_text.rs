@@ -57,8 +57,8 @@ pub fn carry_text(
     let is_known = |reading: &Option<Reading>| {
         reading.as_ref().is_some_and(|it| it.errors.is_empty() && it.undeclared.is_empty())
     };
-    let is_whole = instance.errors.is_empty()
-        && instance.documents.iter().all(|it| is_known(&it.reading));
+    let is_whole =
+        instance.errors.is_empty() && instance.documents.iter().all(|it| is_known(&it.reading));
     let mut carried = Carried { instance, documents: Vec::new(), text: None, notes: Vec::new() };
     if !is_whole {
         return Ok(carried);
@@ -86,8 +86,7 @@ pub fn carry_text(
     let of_types = |document: &crate::Document| document.dialect;
     let dialect = carried.instance.documents.first().map_or(Dialect::Protobuf, of_types);
     let versions = |ty| translator.versions(ty);
-    let source =
-        Source { tree, text, notation: options.notation, dialect, versions: &versions };
+    let source = Source { tree, text, notation: options.notation, dialect, versions: &versions };
     let is_same = |new: &Message, document: &crate::Document| document.message() == Some(new);
     let all_same = values
         .iter()

@@ -261,7 +261,8 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
     let judged = abide::check_instances(&new, &policy, options.as_of, &instances);
     report.findings.extend(judged.findings);
     let translator = Translator::new(&new, VersionMapping::default(), &[]).expect("no steps");
-    let carry = |text: &String| carry_text(&new, &translator, text.as_bytes(), read, Some(&Way::Up(None)));
+    let carry =
+        |text: &String| carry_text(&new, &translator, text.as_bytes(), read, Some(&Way::Up(None)));
     let carried: Result<Vec<Carried>, String> = case.instances.iter().map(carry).collect();
     let as_of = options.as_of;
     let carried: Vec<Carried> = carried?.into_iter().filter(|it| it.text.is_some()).collect();

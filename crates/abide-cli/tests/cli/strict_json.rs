@@ -201,7 +201,8 @@ fn every_line_of_every_command_is_what_its_proto_says() {
 fn a_translation_is_what_its_proto_says() {
     let reports = Reports::new();
     let folder = TempDir::new().unwrap();
-    let old = "syntax = \"proto3\";\npackage a.v1;\nmessage M { string one = 1; string two = 2; }\n";
+    let old =
+        "syntax = \"proto3\";\npackage a.v1;\nmessage M { string one = 1; string two = 2; }\n";
     let new = "syntax = \"proto3\";\npackage a.v2;\nmessage M { string uno = 1; }\n";
     let text = "# proto-message: a.v1.M\none: x\ntwo: y   # lost\n";
     let files = [("api/a/v1/a.proto", old), ("api/a/v2/a.proto", new), ("m.yaml", text)];

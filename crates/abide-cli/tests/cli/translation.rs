@@ -45,8 +45,14 @@ fn released() -> TempDir {
             ("proto/abide.toml", &config),
             ("proto/acme/user/v1/user.proto", USER),
             ("conf/ada.yaml", YAML),
-            ("conf/bob.json", "{\"@type\": \"type.googleapis.com/acme.user.v1.User\", \"mail\": \"b@example.com\"}\n"),
-            ("conf/cy.txtpb", "# proto-message: acme.user.v1.User\nmail: \"c\"  # by hand\nphone: \"1\"\n"),
+            (
+                "conf/bob.json",
+                "{\"@type\": \"type.googleapis.com/acme.user.v1.User\", \"mail\": \"b@example.com\"}\n",
+            ),
+            (
+                "conf/cy.txtpb",
+                "# proto-message: acme.user.v1.User\nmail: \"c\"  # by hand\nphone: \"1\"\n",
+            ),
         ],
     );
     let proto = folder.path().join("proto");
@@ -111,9 +117,17 @@ fn a_loss_keeps_everything_as_it_was() {
     put(folder, &[("conf/lossy.yaml", &lossy)]);
     let mapped = ["upgrade", "conf", "--write", "--mapping", "v2.json"];
     let ran = config(folder, &[&mapped[..], &["--format", "json"]].concat());
-    assert_eq!((ran.status, ran.rules()), (1, vec!["translation-loss".to_owned()]), "{}", ran.stderr);
+    assert_eq!(
+        (ran.status, ran.rules()),
+        (1, vec!["translation-loss".to_owned()]),
+        "{}",
+        ran.stderr
+    );
     let loss = ran.json().into_iter().find(|it| it["kind"] == "finding").unwrap();
-    assert_eq!((loss["start"]["line"].as_u64(), loss["start"]["column"].as_u64()), (Some(6), Some(1)));
+    assert_eq!(
+        (loss["start"]["line"].as_u64(), loss["start"]["column"].as_u64()),
+        (Some(6), Some(1))
+    );
     assert_eq!(loss["element"], "acme.user.v1.User.pager");
     assert_eq!(read(folder, "conf/lossy.yaml"), lossy);
     assert_eq!(read(folder, "conf/ada.yaml"), YAML);
@@ -135,7 +149,11 @@ fn one_file_goes_where_it_is_sent() {
     assert_eq!(ran.text(), read(folder, "new/v2.yaml"));
     let ran = config(folder, &["upgrade", "conf/ada.yaml", "--diff"]);
     assert_eq!(ran.status, 0);
-    assert!(ran.text().contains("-nick: Al\n") && ran.text().contains("+alias: Al\n"), "{}", ran.text());
+    assert!(
+        ran.text().contains("-nick: Al\n") && ran.text().contains("+alias: Al\n"),
+        "{}",
+        ran.text()
+    );
     assert_eq!(read(folder, "conf/ada.yaml"), YAML);
     let api = repository().join("api").display().to_string();
     let args = ["config", "upgrade", "-", "--api", "proto", "-I", &api, "--out", "-"];
@@ -163,7 +181,13 @@ fn errors_of_a_file_are_told_as_by_a_check() {
     let ran = config(folder, &["upgrade", "bad.yaml", "--write", "--format", "json"]);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
     assert_eq!(ran.rules(), ["unknown-field", "unknown-enum-value"]);
-    put(folder, &[("steps.yaml", "steps:\n- message: acme.user.v1.User\n  moves: [{from: mail, to: post}]\n")]);
+    put(
+        folder,
+        &[(
+            "steps.yaml",
+            "steps:\n- message: acme.user.v1.User\n  moves: [{from: mail, to: post}]\n",
+        )],
+    );
     let ran = config(folder, &["upgrade", "conf", "--check", "--steps", "steps.yaml"]);
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains("`acme.user.v2.User` has no field `post`"), "{}", ran.stderr);

@@ -26,7 +26,8 @@ struct Settling<'a, 'n> {
 /// draft.
 pub(super) fn settle(draft: &mut Draft, nodes: &Nodes<'_>, anchors: &Anchors) -> Aliases {
     let target = |start: &u32| nodes.beginning_at(*start).map(|it| it.span);
-    let targets = anchors.aliases.iter().filter_map(|(alias, start)| Some((*alias, target(start)?)));
+    let targets =
+        anchors.aliases.iter().filter_map(|(alias, start)| Some((*alias, target(start)?)));
     let mut settling = Settling { nodes, targets: targets.collect(), out: BTreeMap::new() };
     if settling.targets.is_empty() {
         return Aliases::default();

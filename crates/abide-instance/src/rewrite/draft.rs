@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use abide_schema::value::{Codec, Entry, JsonKind, JsonMember, JsonNode, Message, Value, parse_json};
+use abide_schema::value::{
+    Codec, Entry, JsonKind, JsonMember, JsonNode, Message, Value, parse_json,
+};
 use abide_schema::{Cardinality, Field, MessageId, Tree};
 use abide_syntax::Span;
 
@@ -57,7 +59,8 @@ pub(super) struct Nodes<'n> {
 impl<'n> Nodes<'n> {
     /// The values of a document.
     pub(super) fn of(root: &'n JsonNode<'n>) -> Nodes<'n> {
-        let mut nodes = Nodes { values: HashMap::new(), members: HashMap::new(), begins: HashMap::new() };
+        let mut nodes =
+            Nodes { values: HashMap::new(), members: HashMap::new(), begins: HashMap::new() };
         let mut open = vec![root];
         while let Some(node) = open.pop() {
             // Aliases repeat values; the first is where it is written.
@@ -187,7 +190,8 @@ impl<'a, 'n> Drafter<'a, 'n> {
         let named = || format!("{prefix}/{}", self.tree.message(content.ty).full_name());
         let said = url.and_then(|it| it.value.as_str()).map(str::to_owned);
         let text = said.unwrap_or_else(named);
-        let is_same = |it: &&JsonMember<'_>| matches!(&it.value.kind, JsonKind::String(x) if *x == *text);
+        let is_same =
+            |it: &&JsonMember<'_>| matches!(&it.value.kind, JsonKind::String(x) if *x == *text);
         let value = match written.filter(is_same) {
             Some(it) => Draft::Kept(it.value.span),
             None => {
@@ -306,7 +310,14 @@ impl<'a, 'n> Drafter<'a, 'n> {
             let (name, is_renamed) = self.name_of(field, Some(member));
             let value = Draft::Kept(member.value.span);
             let key = Some(member.key_span);
-            members.push(Member { key, in_place: true, name, order: field.number(), is_renamed, value });
+            members.push(Member {
+                key,
+                in_place: true,
+                name,
+                order: field.number(),
+                is_renamed,
+                value,
+            });
         }
     }
 

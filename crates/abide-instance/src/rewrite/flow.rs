@@ -69,7 +69,9 @@ impl<'n> Writer<'_, 'n> {
             let next = parts[at + 1..].iter().find(|it| it.1);
             let gone = match (next, last_kept) {
                 (Some((next, _)), _) => Span { start: span.start, end: next.start },
-                (None, Some(start)) => Span { start, end: parts.last().map_or(span.end, |it| it.0.end) },
+                (None, Some(start)) => {
+                    Span { start, end: parts.last().map_or(span.end, |it| it.0.end) }
+                }
                 (None, None) => *span,
             };
             self.edits.push(Edit::delete(gone));
@@ -87,7 +89,9 @@ impl<'n> Writer<'_, 'n> {
         let parts: Vec<(Span, bool)> = written
             .iter()
             .zip(&drafts)
-            .map(|(old, draft)| (Span { start: old.span.start, end: self.tail(old) }, draft.is_some()))
+            .map(|(old, draft)| {
+                (Span { start: old.span.start, end: self.tail(old) }, draft.is_some())
+            })
             .collect();
         self.delete_parts(&parts);
         for (old, draft) in written.iter().zip(drafts) {

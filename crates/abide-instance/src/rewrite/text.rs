@@ -1,7 +1,7 @@
 //! Edits of text format.
 
-use abide_schema::value::{Codec, Entry, Message, Value};
 use abide_schema::Tree;
+use abide_schema::value::{Codec, Entry, Message, Value};
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
@@ -52,7 +52,9 @@ impl TextWriter<'_> {
         let is_message = new.value.as_message().is_some() && old.value.as_message().is_some();
         let is_scalar = new.value.as_message().is_none() && old.value.as_message().is_none();
         let same_kind = is_message && self.is_alike(new, old) || is_scalar;
-        same_kind && !old.key.is_empty() && new.key == old.key
+        same_kind
+            && !old.key.is_empty()
+            && new.key == old.key
             && (new.span == old.span || new.span.is_empty() && is_scalar)
     }
 
@@ -185,8 +187,8 @@ impl TextWriter<'_> {
             end += (rest.len() - next.len()) as u32 + 1;
         }
         let rest = self.lines.slice(Span { start: end, end: self.lines.end(end) }).trim();
-        let is_alone = self.lines.is_first(entry.key.start)
-            && (rest.is_empty() || rest.starts_with('#'));
+        let is_alone =
+            self.lines.is_first(entry.key.start) && (rest.is_empty() || rest.starts_with('#'));
         let span = match is_alone {
             true => Span { start: self.lines.start(entry.key.start), end: self.lines.next(end) },
             false => {
@@ -199,13 +201,7 @@ impl TextWriter<'_> {
     }
 
     /// Adds fields behind another one, or as the first of a message.
-    fn insert(
-        &mut self,
-        text: &str,
-        last: Option<&Entry>,
-        first: Option<&Entry>,
-        body: Span,
-    ) {
+    fn insert(&mut self, text: &str, last: Option<&Entry>, first: Option<&Entry>, body: Span) {
         if let (None, Some(first)) = (last, first.filter(|it| !it.key.is_empty())) {
             // In the place of fields of which none is left.
             let at = first.key.start;

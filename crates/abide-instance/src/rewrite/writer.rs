@@ -136,9 +136,9 @@ impl<'n> Writer<'_, 'n> {
                 let origins: Vec<Span> = elements.iter().filter_map(Draft::origin).collect();
                 let mut left = written.iter().map(|it| it.span);
                 !origins.is_empty()
-                    && elements.iter().all(|it| {
-                        it.origin().is_some_and(|origin| left.any(|span| span == origin))
-                    })
+                    && elements
+                        .iter()
+                        .all(|it| it.origin().is_some_and(|origin| left.any(|span| span == origin)))
             }
         }
     }

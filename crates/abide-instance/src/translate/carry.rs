@@ -86,7 +86,8 @@ impl<'a, 't> Carrier<'a, 't> {
         };
         if let Some(winner) = self.winner(entry, home, whole, new) {
             let Some(winner) = winner else { return };
-            let text = format!("`{}` is not carried: `{winner}` is set as well, and wins", old.name());
+            let text =
+                format!("`{}` is not carried: `{winner}` is set as well, and wins", old.name());
             return self.lose(entry.key, old.full_name(), text);
         }
         let Some(value) = self.value(entry, old, home) else { return };
@@ -117,9 +118,8 @@ impl<'a, 't> Carrier<'a, 't> {
         }
         let oneof = home.oneof()?;
         let set = new.entries.iter().map(|it| self.tree.field(it.field));
-        let member = { set }.find(|it| {
-            it.id != home.id && it.oneof().is_some_and(|other| other.id == oneof.id)
-        });
+        let member = { set }
+            .find(|it| it.id != home.id && it.oneof().is_some_and(|other| other.id == oneof.id));
         member.map(|it| Some(it.name()))
     }
 
@@ -151,7 +151,9 @@ impl<'a, 't> Carrier<'a, 't> {
     fn leftover(&mut self, rest: &Message) {
         for entry in &rest.entries {
             match &entry.value {
-                Value::Message(inside) if inside.content.is_none() && !inside.entries.is_empty() => {
+                Value::Message(inside)
+                    if inside.content.is_none() && !inside.entries.is_empty() =>
+                {
                     self.leftover(inside);
                 }
                 _ => self.homeless(self.tree.field(entry.field), entry.key),
@@ -164,7 +166,8 @@ impl<'a, 't> Carrier<'a, 't> {
         let name = old.full_name();
         let parent = old.containing_message().map_or_else(String::new, |it| it.full_name());
         let text = format!("`{}` of `{parent}` has no counterpart", old.name());
-        let help = self.translator.lossy.get(&name).map(|why| format!("its values may get lost: {why}"));
+        let help =
+            self.translator.lossy.get(&name).map(|why| format!("its values may get lost: {why}"));
         let is_reported = self.losses.last().is_some_and(|it| it.span == key && it.element == name);
         // A list is lost as one.
         if !is_reported || key.is_empty() {
@@ -174,7 +177,12 @@ impl<'a, 't> Carrier<'a, 't> {
 
     /// The value of a field as one of its home, or of where a step puts it. Its place says whether
     /// it is still what the text says there.
-    pub(super) fn value(&mut self, entry: &Entry, old: Field<'t>, home: Field<'t>) -> Option<Entry> {
+    pub(super) fn value(
+        &mut self,
+        entry: &Entry,
+        old: Field<'t>,
+        home: Field<'t>,
+    ) -> Option<Entry> {
         let span = entry.span;
         let value = match (&entry.value, home.ty()) {
             (Value::Message(message), Type::Message(target)) => {
@@ -257,7 +265,8 @@ impl<'a, 't> Carrier<'a, 't> {
             }
             return old.clone();
         };
-        let target = self.translator.succession.neighbour(content.ty, self.way).unwrap_or(content.ty);
+        let target =
+            self.translator.succession.neighbour(content.ty, self.way).unwrap_or(content.ty);
         let inside = self.message(&content, target, span);
         if inside == content {
             return old.clone();

@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use abide_schema::Tree;
-use abide_schema::value::{Codec, Entry, JsonKind, JsonMember, JsonNode, Message, Undeclared, Value};
+use abide_schema::value::{
+    Codec, Entry, JsonKind, JsonMember, JsonNode, Message, Undeclared, Value,
+};
 use abide_syntax::Span;
 
 /// The JSON that a `google.protobuf.Struct` stands for. Its parts have the places that they were
@@ -26,16 +28,19 @@ pub(super) fn of_struct<'m>(tree: &Tree, message: &'m Message, span: Span) -> Js
 
 /// The JSON that a `google.protobuf.Value` stands for.
 pub(super) fn of_value<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
-    let Some(entry) = message.entries.last() else { return JsonNode { span, kind: JsonKind::Null } };
+    let Some(entry) = message.entries.last() else {
+        return JsonNode { span, kind: JsonKind::Null };
+    };
     let kind = match (&entry.value, tree.field(entry.field).number()) {
         (Value::F64(number), _) => JsonKind::Number(number.to_string().into()),
         (Value::String(text), _) => JsonKind::String(Cow::Borrowed(text)),
         (Value::Bool(value), _) => JsonKind::Bool(*value),
         (Value::Message(inside), 5) => return of_struct(tree, inside, span),
         (Value::Message(inside), _) => {
-            let elements = inside.entries.iter().filter_map(|it| {
-                Some(of_value(tree, it.value.as_message()?, it.span))
-            });
+            let elements = inside
+                .entries
+                .iter()
+                .filter_map(|it| Some(of_value(tree, it.value.as_message()?, it.span)));
             JsonKind::Array(elements.collect())
         }
         _ => JsonKind::Null,
@@ -68,7 +73,12 @@ pub(super) fn entries_of(
 
 /// The entry as one that no text has.
 pub(super) fn without_places(entry: Entry) -> Entry {
-    Entry { key: Span::default(), span: Span::default(), value: value_without_places(entry.value), ..entry }
+    Entry {
+        key: Span::default(),
+        span: Span::default(),
+        value: value_without_places(entry.value),
+        ..entry
+    }
 }
 
 fn value_without_places(value: Value) -> Value {

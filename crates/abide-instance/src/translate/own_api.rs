@@ -10,7 +10,10 @@ use abide_syntax::Span;
 use crate::{Dialect, Instance, Notation, ReadOptions};
 
 const FILES: &[(&str, &str)] = &[
-    ("abide/mapping/v1/mapping.proto", include_str!("../../../../api/abide/mapping/v1/mapping.proto")),
+    (
+        "abide/mapping/v1/mapping.proto",
+        include_str!("../../../../api/abide/mapping/v1/mapping.proto"),
+    ),
     (
         "abide/migration/v1/migration.proto",
         include_str!("../../../../api/abide/migration/v1/migration.proto"),

@@ -46,8 +46,7 @@ impl Path {
         loop {
             let end = rest.find(['.', '[', '(']).unwrap_or(rest.len());
             let (name, mut behind) = rest.split_at(end);
-            let mut segment =
-                Segment { name: name.to_owned(), list: List::Plain, content: None };
+            let mut segment = Segment { name: name.to_owned(), list: List::Plain, content: None };
             for (brackets, list) in [("[]", List::Each), ("[0]", List::Only)] {
                 if let Some(after) = behind.strip_prefix(brackets) {
                     (segment.list, behind) = (list, after);
@@ -199,9 +198,8 @@ impl<'t> Placing<'t> {
         }
         let ty = field.message_type().map(|it| it.id).ok_or("it is no message")?;
         let place = format!("{around}/{}", segment.name);
-        let element = |inside| {
-            Entry { key, ..Entry::new(field.id, Value::Message(Box::new(inside))) }
-        };
+        let element =
+            |inside| Entry { key, ..Entry::new(field.id, Value::Message(Box::new(inside))) };
         if segment.list == List::Each {
             let before = message.of(field.id).count();
             let Some(&start) = self.made.get(&place) else {

@@ -182,8 +182,7 @@ struct StepReader<'t> {
 impl<'t> StepReader<'t> {
     fn step(&self, value: &Message) -> Result<Step, Refused> {
         let own = own_api();
-        let messages =
-            |name| value.get_all(own, name).filter_map(|it| it.value.as_message());
+        let messages = |name| value.get_all(own, name).filter_map(|it| it.value.as_message());
         let (up, down) = match value.i64(own, "direction").unwrap_or(0) {
             1 => (true, Down::Never),
             2 => (false, Down::Always),
@@ -201,7 +200,10 @@ impl<'t> StepReader<'t> {
             moves: messages("moves").map(|it| self.moved(it)).collect::<Result<_, _>>()?,
             settings: messages("settings").map(|it| self.setting(it)).collect::<Result<_, _>>()?,
             drop,
-            configured: value.message(own, "configured").map(|it| self.configured(it)).transpose()?,
+            configured: value
+                .message(own, "configured")
+                .map(|it| self.configured(it))
+                .transpose()?,
             lossy: value.str(own, "lossy").filter(|it| !it.is_empty()).map(str::to_owned),
         })
     }
@@ -257,10 +259,10 @@ impl<'t> StepReader<'t> {
             let (old, new) = (old.full_name(), new.full_name());
             return Err(format!("the values of `{old}` are no values of `{new}`"));
         }
-        let cut = value.str(own, "cut_at").filter(|it| !it.is_empty()).map(|at| Cut {
-            at: at.to_owned(),
-            is_second: value.i64(own, "part") == Some(2),
-        });
+        let cut = value
+            .str(own, "cut_at")
+            .filter(|it| !it.is_empty())
+            .map(|at| Cut { at: at.to_owned(), is_second: value.i64(own, "part") == Some(2) });
         Ok(Move { from, to, values, cut })
     }
 

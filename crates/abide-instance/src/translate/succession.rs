@@ -78,7 +78,9 @@ impl<'t> Succession<'t> {
                 let later = &packages[at + 1..];
                 let is_next = |it: &&(PackageVersion, &str)| it.0.major > version.major;
                 let stable = later.iter().filter(is_next).find(|it| it.0.is_stable());
-                let Some((_, next)) = stable.or_else(|| later.iter().find(is_next)) else { continue };
+                let Some((_, next)) = stable.or_else(|| later.iter().find(is_next)) else {
+                    continue;
+                };
                 self.add_package(name, next);
             }
         }

@@ -291,7 +291,11 @@ impl<'a, 't> Carrier<'a, 't> {
         rest.entries.retain(|it| it.field != from.id);
         let (key, inside) = match config {
             Some((entry, _)) if is_typed => {
-                let text = format!("`{}` is not carried: `{}` is set as well, and wins", from.name(), to.name());
+                let text = format!(
+                    "`{}` is not carried: `{}` is set as well, and wins",
+                    from.name(),
+                    to.name()
+                );
                 return self.lose(entry.key, from.full_name(), text);
             }
             Some((entry, inside)) => (entry.key, self.read_struct(ty, inside, entry.span)),
@@ -300,14 +304,30 @@ impl<'a, 't> Carrier<'a, 't> {
         };
         let span = config.map_or(Span::default(), |(entry, _)| entry.span);
         self.put_any(to, inside, key, span, new);
-        self.change(key, if config.is_some() { from.full_name() } else { String::new() }, to.full_name());
+        self.change(
+            key,
+            if config.is_some() { from.full_name() } else { String::new() },
+            to.full_name(),
+        );
     }
 
     /// Puts a message into the Any of a field, as the neighbouring version has it.
-    fn put_any(&mut self, to: Field<'t>, inside: Message, key: Span, span: Span, new: &mut Message) {
+    fn put_any(
+        &mut self,
+        to: Field<'t>,
+        inside: Message,
+        key: Span,
+        span: Span,
+        new: &mut Message,
+    ) {
         let any = self.pack(to, inside, span);
         if let Some(any) = any {
-            new.entries.push(Entry { field: to.id, value: Value::Message(Box::new(any)), key, span });
+            new.entries.push(Entry {
+                field: to.id,
+                value: Value::Message(Box::new(any)),
+                key,
+                span,
+            });
         }
     }
 
@@ -340,7 +360,8 @@ impl<'a, 't> Carrier<'a, 't> {
         };
         let content = self.read_struct(ty, content, config.span);
         let Some(entry) = to.message_type() else { return };
-        let (Some(key_field), Some(value_field)) = (entry.field_numbered(1), entry.field_numbered(2))
+        let (Some(key_field), Some(value_field)) =
+            (entry.field_numbered(1), entry.field_numbered(2))
         else {
             return;
         };

@@ -128,7 +128,8 @@ impl World {
             };
             let sibling = |it: &Entry| {
                 let other = self.tree.field(it.field);
-                field.oneof().is_some() && other.oneof().map(|it| it.id) == field.oneof().map(|it| it.id)
+                field.oneof().is_some()
+                    && other.oneof().map(|it| it.id) == field.oneof().map(|it| it.id)
             };
             if message.entries.iter().any(sibling) {
                 continue;
@@ -159,8 +160,12 @@ impl World {
             &["", "a", "yes", "null", "1", "a: b", "x # y", "\"q\"", "two\nlines", "- é", " pad "];
         let text = || -> Box<str> { (*WORDS.get(number).unwrap_or(&"a")).into() };
         match ty {
-            Type::Scalar(Scalar::String) => Value::String(random.choice(WORDS).map_or_else(text, |it| (*it).into())),
-            Type::Scalar(Scalar::Bytes) => Value::Bytes(vec![random.u8(..); random.usize(0..4)].into()),
+            Type::Scalar(Scalar::String) => {
+                Value::String(random.choice(WORDS).map_or_else(text, |it| (*it).into()))
+            }
+            Type::Scalar(Scalar::Bytes) => {
+                Value::Bytes(vec![random.u8(..); random.usize(0..4)].into())
+            }
             Type::Scalar(Scalar::Bool) => Value::Bool(random.bool()),
             Type::Scalar(Scalar::Int64) => Value::I64(random.i64(..)),
             Type::Scalar(Scalar::Int32) => Value::I32(random.i32(..)),
@@ -181,7 +186,8 @@ impl World {
         };
         match view.name() {
             "Any" => {
-                let content = self.message(self.ty("acme.v1.Node"), random, depth.saturating_sub(1));
+                let content =
+                    self.message(self.ty("acme.v1.Node"), random, depth.saturating_sub(1));
                 put(1, Value::String("type.googleapis.com/acme.v1.Node".into()));
                 put(2, Value::Bytes(Codec::new(&self.tree).encode(&content).into()));
             }
@@ -272,8 +278,13 @@ fn texts_say_what_the_wire_says() {
             let shown_text = String::from_utf8_lossy(bytes);
             let carried = carry_text(&world.tree, &translator, bytes, options, Some(&way));
             let carried = carried.unwrap_or_else(|why| panic!("{why}:\n{shown_text}"));
-            let errors: Vec<_> =
-                carried.instance.documents.iter().flat_map(|it| &it.reading).flat_map(|it| &it.errors).collect();
+            let errors: Vec<_> = carried
+                .instance
+                .documents
+                .iter()
+                .flat_map(|it| &it.reading)
+                .flat_map(|it| &it.errors)
+                .collect();
             let Some(text) = carried.text else { panic!("{errors:?}\n{shown_text}") };
             let read = match notation {
                 Notation::Binary => codec.decode(new, &text).expect("binary"),
@@ -307,7 +318,8 @@ fn as_yaml(json: &str, random: &mut Rng) -> String {
 fn block(value: &serde_json::Value, indent: usize, random: &mut Rng, out: &mut String) {
     let pad = " ".repeat(indent);
     let is_long = |it: &serde_json::Value| {
-        it.as_object().is_some_and(|it| !it.is_empty()) || it.as_array().is_some_and(|it| !it.is_empty())
+        it.as_object().is_some_and(|it| !it.is_empty())
+            || it.as_array().is_some_and(|it| !it.is_empty())
     };
     match value {
         serde_json::Value::Object(members) if !members.is_empty() => {
@@ -352,7 +364,8 @@ fn no_loss_is_silent() {
     let mut lossy = 0;
     for _ in 0..1000 {
         let value = world.value(&mut random);
-        let json: serde_json::Value = serde_json::from_str(&shown(&world.tree, &value)).expect("JSON");
+        let json: serde_json::Value =
+            serde_json::from_str(&shown(&world.tree, &value)).expect("JSON");
         let expected = gone(&json);
         let up = translator.translate(&value, &Way::Up(None), false);
         let lost = |it: &Loss| it.span == Span::default();
@@ -410,8 +423,9 @@ fn losses_have_places() {
 #[test]
 fn damaged_texts_are_refused_or_carried() {
     const PIECES: &[&str] = &[
-        "\n", " ", "  ", "#", "# x\n", ":", "- ", "-", "{", "}", "[", "]", ",", "&a ", "*a", "|\n", ">-\n", "'",
-        "\"", "\t", "? ", "!!str ", "---\n", "...\n", "null", "é", "<", ">", ";", "\r\n", "~",
+        "\n", " ", "  ", "#", "# x\n", ":", "- ", "-", "{", "}", "[", "]", ",", "&a ", "*a", "|\n",
+        ">-\n", "'", "\"", "\t", "? ", "!!str ", "---\n", "...\n", "null", "é", "<", ">", ";",
+        "\r\n", "~",
     ];
     let worlds = [World::new(NEW), World::new(&with_gaps(NEW))];
     let mut random = Rng::with_seed(12);
@@ -440,8 +454,7 @@ fn damaged_texts_are_refused_or_carried() {
             }
         }
         let text: String = chars.into_iter().collect();
-        let options =
-            ReadOptions { notation, ty: Some(world.ty("acme.v1.Node")), dialect: None };
+        let options = ReadOptions { notation, ty: Some(world.ty("acme.v1.Node")), dialect: None };
         let way = Way::Up(None);
         let made = carry_text(&world.tree, &translator, text.as_bytes(), options, Some(&way));
         let made = made.unwrap_or_else(|why| panic!("{notation:?}: {why}:\n{text}"));

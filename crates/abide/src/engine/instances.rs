@@ -80,9 +80,9 @@ pub fn check_translations(
     }
     let mut report = settle(tree, policy, as_of, findings, files.len());
     for finding in &mut report.findings {
-        let is_loss = rules.iter().any(|(rule, check)| {
-            matches!(check, InstanceCheck::Loss) && rule.id == finding.rule
-        });
+        let is_loss = rules
+            .iter()
+            .any(|(rule, check)| matches!(check, InstanceCheck::Loss) && rule.id == finding.rule);
         if is_loss && allows_loss {
             finding.severity = finding.severity.min(Severity::Warning);
         }
@@ -131,13 +131,7 @@ fn settle(
     let context = Context::new(tree, policy, options);
     let spared = Waivers::of(&context).take(&context, &mut findings);
     apply_severities(&context, &mut findings);
-    let mut report = Report {
-        files,
-        waived: spared.len(),
-        findings,
-        spared,
-        ..Report::default()
-    };
+    let mut report = Report { files, waived: spared.len(), findings, spared, ..Report::default() };
     report.retain(|finding| finding.severity >= Severity::Note);
     report
 }

@@ -48,10 +48,7 @@ const BUILT_IN: &[(&str, &[(&str, &str)])] = &[(
             "listener.yaml",
             include_str!("../../../../../testdata/instances/envoy-v2-to-v3/listener.yaml"),
         ),
-        (
-            "route.yaml",
-            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/route.yaml"),
-        ),
+        ("route.yaml", include_str!("../../../../../testdata/instances/envoy-v2-to-v3/route.yaml")),
     ],
 )];
 
@@ -126,7 +123,9 @@ pub(super) fn translate(
         let file = &texts[index].name;
         match &targets[index] {
             Target::Nothing => {}
-            Target::Check if is_changed && args.format.is_styled => printed += &format!("{file} would change\n"),
+            Target::Check if is_changed && args.format.is_styled => {
+                printed += &format!("{file} would change\n")
+            }
             Target::Check => {}
             Target::Patch => printed += &unified(file, Some(&bytes[index]), Some(text)),
             Target::File(path) if is_changed || path != Path::new(file) => {
@@ -154,14 +153,20 @@ pub(super) fn translate(
             }
         }
         for (file, it) in texts.iter().zip(&carried) {
-            let untouched = |it: &abide_instance::CarriedDocument| it.changes.is_empty() && it.old == it.new;
+            let untouched =
+                |it: &abide_instance::CarriedDocument| it.changes.is_empty() && it.old == it.new;
             if it.text.is_some() && it.documents.iter().all(untouched) {
-                say(&format!("note: `{}` is at that version already, or nothing in it changes", file.name));
+                say(&format!(
+                    "note: `{}` is at that version already, or nothing in it changes",
+                    file.name
+                ));
             }
         }
         loaded.notes.iter().for_each(|note| say(&format!("note: {note}")));
         match (kept_back, &args.target) {
-            (true, target) if target.write || target.out.is_some() => say("note: nothing was written"),
+            (true, target) if target.write || target.out.is_some() => {
+                say("note: nothing was written")
+            }
             (false, target) if target.write => {
                 say(&format!("changed {count} of {}", counted(texts.len(), "file")));
             }
