@@ -245,10 +245,10 @@ rules! {
     syntax_unexpected = "rules/syntax-unexpected.rs";
     time_as_integer = "rules/time-as-integer.rs";
     too_many_majors = "rules/too-many-majors.rs";
+    translation_loss = "rules/translation-loss.rs";
     two_candidates = "rules/two-candidates.rs";
     type_name_case = "rules/type-name-case.rs";
     type_nonstandard = "rules/type-nonstandard.rs";
-    translation_loss = "rules/translation-loss.rs";
     type_not_found = "rules/type-not-found.rs";
     unknown_enum_value = "rules/unknown-enum-value.rs";
     unknown_field = "rules/unknown-field.rs";

@@ -13,6 +13,8 @@ pub(crate) struct TranslationReport<'a> {
     pub(crate) files: &'a [Carried],
     /// The findings about them.
     pub(crate) findings: &'a Report,
+    /// Whether the text of each differs now.
+    pub(crate) changed: &'a [bool],
     /// The names of types.
     pub(crate) name: &'a dyn Fn(abide_schema::MessageId) -> String,
 }
@@ -26,7 +28,7 @@ pub(super) fn human(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
 
 pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
     let mut out = String::new();
-    for (carried, file) in report.files.iter().zip(scene.instances) {
+    for ((carried, changed), file) in report.files.iter().zip(report.changed).zip(scene.instances) {
         for (number, document) in (1_u32..).zip(&carried.documents) {
             let mut line = Map::new();
             let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
@@ -35,6 +37,7 @@ pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
             put("document", number.into());
             put("old_type", (report.name)(document.old).into());
             put("new_type", (report.name)(document.new).into());
+            put("changed", (*changed).into());
             let place = |at: u32| position(&file.text, at);
             let changes = document.changes.iter().map(|it| {
                 let mut change = Map::new();

@@ -41,6 +41,7 @@ mod sparse;
 mod stories;
 mod story_table;
 mod strict_json;
+mod translation;
 mod unseen;
 mod upgrade;
 mod verdicts;

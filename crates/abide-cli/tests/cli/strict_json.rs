@@ -134,6 +134,7 @@ fn message(command: &str, line: &Value) -> &'static str {
         ("problem", "runtime") => "RuntimeProblem",
         ("summary", "runtime") => "RuntimeSummary",
         ("change", "config") => "InstanceChange",
+        ("translation", _) => "Translation",
         ("summary", "bump") => "PlanSummary",
         ("summary", "history") => "HistorySummary",
         ("summary", "deprecations") => "DeprecationSummary",
@@ -225,6 +226,26 @@ fn runtimes_and_differences_of_instances_are_what_their_protos_say() {
     let diff = ["config", "diff", "old.txtpb", "new.txtpb", "--api", "api", "--type", "acme.v1.M"];
     let args = [&diff[..], &["--format", "json"]].concat();
     assert_eq!(reports.read_all(&args, &abide(folder, &args)), 3);
+}
+
+#[test]
+fn a_translation_is_what_its_proto_says() {
+    let reports = Reports::new();
+    let folder = TempDir::new().unwrap();
+    let old =
+        "syntax = \"proto3\";\npackage a.v1;\nmessage M { string one = 1; string two = 2; }\n";
+    let new = "syntax = \"proto3\";\npackage a.v2;\nmessage M { string uno = 1; }\n";
+    let text = "# proto-message: a.v1.M\none: x\ntwo: y   # lost\n";
+    let files = [("api/a/v1/a.proto", old), ("api/a/v2/a.proto", new), ("m.yaml", text)];
+    put(folder.path(), &files);
+    let args = ["config", "upgrade", "m.yaml", "--api", "api", "--check", "--format", "json"];
+    let args = [&args[..], &["--allow-loss"]].concat();
+    let ran = abide(folder.path(), &args);
+    let line = ran.json().into_iter().next().unwrap();
+    assert_eq!(line["changes"][0]["new"], "a.v2.M.uno");
+    assert_eq!(line["notes"][0]["start"]["line"], 3);
+    assert_eq!(line["changed"], true);
+    assert_eq!(reports.read_all(&args, &ran), 3, "{}", ran.text());
 }
 
 #[test]

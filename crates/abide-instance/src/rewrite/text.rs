@@ -34,7 +34,7 @@ impl TextWriter<'_> {
                     self.value(entry, kept);
                     last = Some(entry);
                 }
-                None => self.delete(entry, old),
+                None => self.delete(entry, old, new),
             }
         }
         let is_new = |it: &&Entry| !old.entries.iter().any(|entry| self.is_made_from(it, entry));
@@ -158,19 +158,34 @@ impl TextWriter<'_> {
     }
 
     /// Takes out a field, with its line if nothing else is on it.
-    fn delete(&mut self, entry: &Entry, message: &Message) {
-        let shared = message.entries.iter().filter(|it| it.key == entry.key);
-        let spans: Vec<Span> = shared.map(|it| it.span).collect();
-        let end = spans.iter().map(|it| it.end).max().unwrap_or(entry.span.end);
-        let mut end = end;
-        // A list in brackets, and what separates fields.
-        let behind = self.lines.slice(Span { start: end, end: self.lines.0.len() as u32 });
-        let is_list = self.lines.slice(Span { start: entry.key.end, end: entry.span.start });
-        if is_list.contains('[') {
-            end += behind.find(']').map_or(0, |at| at as u32 + 1);
+    fn delete(&mut self, entry: &Entry, old: &Message, new: &Message) {
+        let shared: Vec<&Entry> = old.entries.iter().filter(|it| it.key == entry.key).collect();
+        let stays = |it: &&Entry| new.entries.iter().any(|made| self.is_made_from(made, it));
+        if shared.iter().any(stays) {
+            // Of a list in brackets only this element goes, with its comma.
+            let at = shared.iter().position(|it| it.span == entry.span).unwrap_or_default();
+            let before = shared[..at].iter().rev().find(|it| stays(it));
+            let span = match (shared.get(at + 1), before) {
+                (Some(next), _) if shared[at..].iter().any(stays) => {
+                    Span { start: entry.span.start, end: next.span.start }
+                }
+                (_, Some(before)) => Span { start: before.span.end, end: entry.span.end },
+                _ => entry.span,
+            };
+            return self.edits.push(Edit::delete(span));
         }
-        let behind = self.lines.slice(Span { start: end, end: self.lines.0.len() as u32 });
-        end += u32::from(behind.starts_with([',', ';']));
+        let ends = shared.iter().map(|it| it.span.end);
+        let mut end = ends.max().unwrap_or(entry.span.end);
+        let behind = |at: u32| self.lines.slice(Span { start: at, end: self.lines.0.len() as u32 });
+        let before = self.lines.slice(Span { start: entry.key.end, end: entry.span.start });
+        if before.contains('[') {
+            end += behind(end).find(']').map_or(0, |at| at as u32 + 1);
+        }
+        let rest = behind(end);
+        let next = rest.trim_start();
+        if next.starts_with([',', ';']) {
+            end += (rest.len() - next.len()) as u32 + 1;
+        }
         let rest = self.lines.slice(Span { start: end, end: self.lines.end(end) }).trim();
         let is_alone =
             self.lines.is_first(entry.key.start) && (rest.is_empty() || rest.starts_with('#'));

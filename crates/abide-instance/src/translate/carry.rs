@@ -1,9 +1,10 @@
 //! One hop: a value of a type as one of the neighbouring version.
 
 use abide_schema::value::{Entry, Message, Value};
-use abide_schema::{Cardinality, Enum, Field, MessageId, Openness, Tree, Type};
+use abide_schema::{Cardinality, Element, Enum, Field, MessageId, Openness, Tree, Type};
 use abide_syntax::Span;
 
+use super::json_nodes::without_places;
 use super::path::{any_of, content_of};
 use super::steps::Step;
 use super::taking::{Taken, dropped};
@@ -83,11 +84,43 @@ impl<'a, 't> Carrier<'a, 't> {
                 _ => self.homeless(old, entry.key),
             };
         };
+        if let Some(winner) = self.winner(entry, home, whole, new) {
+            let Some(winner) = winner else { return };
+            let text =
+                format!("`{}` is not carried: `{winner}` is set as well, and wins", old.name());
+            return self.lose(entry.key, old.full_name(), text);
+        }
         let Some(value) = self.value(entry, old, home) else { return };
         if home.name() != old.name() && !home.is_extension() {
             self.change(entry.key, old.full_name(), home.full_name());
         }
         new.entries.push(Entry { field: home.id, key: entry.key, ..value });
+    }
+
+    /// What is set in the place that a field would take: its own replacement, or another member of
+    /// a oneof that both became members of.
+    /// Nothing is lost where both say the same.
+    fn winner(
+        &self,
+        entry: &Entry,
+        home: Field<'t>,
+        whole: &Message,
+        new: &Message,
+    ) -> Option<Option<&'t str>> {
+        let old = self.tree.field(entry.field);
+        if home.cardinality() == Cardinality::Singular
+            && home.number() != old.number()
+            && let Some(replaced) = whole.numbered(self.tree, home.number())
+        {
+            let bare = |it: &Entry| without_places(it.clone()).value;
+            let differs = bare(replaced) != bare(entry);
+            return Some(differs.then(|| self.tree.field(replaced.field).name()));
+        }
+        let oneof = home.oneof()?;
+        let set = new.entries.iter().map(|it| self.tree.field(it.field));
+        let member = { set }
+            .find(|it| it.id != home.id && it.oneof().is_some_and(|other| other.id == oneof.id));
+        member.map(|it| Some(it.name()))
     }
 
     /// The field of the neighbouring version that has the values of a field.
@@ -105,7 +138,13 @@ impl<'a, 't> Carrier<'a, 't> {
             let (parent, name) = name.rsplit_once('.')?;
             target.field_named(name).filter(|_| target.full_name() == parent)
         };
-        home.or_else(replaced)
+        let annotated = || match (self.way, Element::Field(old).replacement()?) {
+            (Way::Up(_), Element::Field(it)) if it.parent() == old.parent() => {
+                target.field_numbered(it.number()).filter(|home| has_same_values(old, *home))
+            }
+            _ => None,
+        };
+        home.or_else(replaced).or_else(annotated)
     }
 
     /// Reports what steps left of a message.
@@ -197,6 +236,13 @@ impl<'a, 't> Carrier<'a, 't> {
             let (parent, name) = name.rsplit_once('.')?;
             to.value_named(name).filter(|_| to.full_name() == parent)
         });
+        let annotated = || match (self.way, Element::EnumValue(named).replacement()?) {
+            (Way::Up(_), Element::EnumValue(it)) if it.parent().id == from.id => {
+                to.value_numbered(it.number())
+            }
+            _ => None,
+        };
+        let replaced = replaced.or_else(annotated);
         if let Some(replaced) = replaced {
             self.change(span, member, format!("{}.{}", to.full_name(), replaced.name()));
             return Some(replaced.number());

@@ -39,6 +39,8 @@ pub(super) struct Step {
     pub(super) settings: Vec<Setting>,
     pub(super) drop: Vec<String>,
     pub(super) configured: Option<Configured>,
+    /// Why values mean something else after it.
+    pub(super) lossy: Option<String>,
 }
 
 /// Whether a step is taken downwards.
@@ -202,6 +204,7 @@ impl<'t> StepReader<'t> {
                 .message(own, "configured")
                 .map(|it| self.configured(it))
                 .transpose()?,
+            lossy: value.str(own, "lossy").filter(|it| !it.is_empty()).map(str::to_owned),
         })
     }
 

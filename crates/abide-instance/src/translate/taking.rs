@@ -146,6 +146,9 @@ impl<'a, 't> Carrier<'a, 't> {
             let outer = from.segments.first().and_then(|it| old.get(self.tree, &it.name));
             let outer = outer.map_or(key, |it| it.key);
             match placing.put(new, to, carried, outer) {
+                Ok(()) if step.lossy.is_some() => {
+                    self.lose(key, element, step.lossy.clone().unwrap_or_default());
+                }
                 Ok(()) if shown(from) == shown(to) => {}
                 Ok(()) => self.change(key, shown(from), shown(to)),
                 Err(why) => {

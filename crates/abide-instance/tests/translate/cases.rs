@@ -16,6 +16,18 @@ use abide_syntax::Span;
 
 use crate::tree;
 
+/// What the protos of a case may import.
+const ANNOTATIONS: &[(&str, &str)] = &[
+    (
+        "abide/annotations/v1/lifecycle.proto",
+        include_str!("../../../../api/abide/annotations/v1/lifecycle.proto"),
+    ),
+    (
+        "abide/annotations/v1/status.proto",
+        include_str!("../../../../api/abide/annotations/v1/status.proto"),
+    ),
+];
+
 struct Case<'c> {
     head: &'c str,
     parts: Vec<(&'c str, &'c str)>,
@@ -46,7 +58,8 @@ fn place(text: &str, span: Span) -> String {
 }
 
 fn run(case: &Case<'_>) -> (String, String) {
-    let api = tree(case.parts.iter().copied().filter(|(path, _)| path.ends_with(".proto")));
+    let protos = case.parts.iter().copied().filter(|(path, _)| path.ends_with(".proto"));
+    let api = tree(protos.chain(ANNOTATIONS.iter().copied()));
     let steps = case.part("steps.yaml").map(|(_, text)| {
         Migration::read(text.as_bytes(), Notation::Yaml).expect("the steps can be read")
     });
@@ -96,7 +109,7 @@ fn run(case: &Case<'_>) -> (String, String) {
 }
 
 #[test]
-fn cases() {
+fn every_text_becomes_what_its_case_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/instances/translation");
     let entries = std::fs::read_dir(&folder).expect("the folder of the cases");
     let mut paths: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();

@@ -418,3 +418,48 @@ fn losses_have_places() {
         assert!(comments(&new) + notes >= comments(&text), "{text}\n{new}");
     }
 }
+
+/// Texts that nobody would write: they are refused or carried, and the proof never fails.
+#[test]
+fn damaged_texts_are_refused_or_carried() {
+    const PIECES: &[&str] = &[
+        "\n", " ", "  ", "#", "# x\n", ":", "- ", "-", "{", "}", "[", "]", ",", "&a ", "*a", "|\n",
+        ">-\n", "'", "\"", "\t", "? ", "!!str ", "---\n", "...\n", "null", "é", "<", ">", ";",
+        "\r\n", "~",
+    ];
+    let worlds = [World::new(NEW), World::new(&with_gaps(NEW))];
+    let mut random = Rng::with_seed(12);
+    let (mut carried, mut tried) = (0, 0);
+    for round in 0..6000 {
+        let world = &worlds[round % 2];
+        let translator = world.translator();
+        let value = world.value_of_depth(&mut random, 1);
+        let json = shown(&world.tree, &value);
+        let (notation, text) = match random.u8(0..4) {
+            0 => (Notation::Json, json),
+            1 => (Notation::Text, Codec::new(&world.tree).to_text(&value)),
+            _ => (Notation::Yaml, as_yaml(&json, &mut random)),
+        };
+        let mut chars: Vec<char> = text.chars().collect();
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(0..=chars.len());
+            let end = (at + random.usize(0..8)).min(chars.len());
+            match random.u8(0..3) {
+                0 => drop(chars.drain(at..end)),
+                1 => drop(chars.splice(at..at, random.choice(PIECES).unwrap_or(&"").chars())),
+                _ => {
+                    let copy: Vec<char> = chars[at..end].to_vec();
+                    drop(chars.splice(at..at, copy));
+                }
+            }
+        }
+        let text: String = chars.into_iter().collect();
+        let options = ReadOptions { notation, ty: Some(world.ty("acme.v1.Node")), dialect: None };
+        let way = Way::Up(None);
+        let made = carry_text(&world.tree, &translator, text.as_bytes(), options, Some(&way));
+        let made = made.unwrap_or_else(|why| panic!("{notation:?}: {why}:\n{text}"));
+        tried += 1;
+        carried += usize::from(made.text.is_some());
+    }
+    assert!(carried * 10 > tried, "only {carried} of {tried} texts could be read");
+}

@@ -115,20 +115,24 @@ pub(super) fn translate(
         look: look(global, args.format.is_styled),
     };
     let name = |ty: MessageId| tree.message(ty).full_name();
-    let shown = TranslationReport { files: &carried, findings: &report, name: &name };
+    let differs = |(it, old): (&Carried, &Vec<u8>)| it.text.as_ref().is_some_and(|new| new != old);
+    let changed: Vec<bool> = carried.iter().zip(&bytes).map(differs).collect();
+    let shown =
+        TranslationReport { files: &carried, findings: &report, changed: &changed, name: &name };
     let shown = (args.format.write)(&shown, &scene);
     let kept_back = report.errors > 0;
     let mut outcome = Outcome { troubles: troubles(&loaded), ..Outcome::nothing(kept_back) };
-    let mut changed = 0;
+    let count = changed.iter().filter(|it| **it).count();
     let mut printed = String::new();
     for (index, it) in carried.iter().enumerate() {
         let Some(text) = it.text.as_deref().filter(|_| !kept_back) else { continue };
-        let is_changed = text != bytes[index];
-        changed += usize::from(is_changed);
+        let is_changed = changed[index];
         let file = &texts[index].name;
         match &targets[index] {
             Target::Nothing => {}
-            Target::Check if is_changed => printed += &format!("{file} would change\n"),
+            Target::Check if is_changed && args.format.is_styled => {
+                printed += &format!("{file} would change\n")
+            }
             Target::Check => {}
             Target::Patch => printed += &unified(file, Some(&bytes[index]), Some(text)),
             Target::File(path) if is_changed || path != Path::new(file) => {
@@ -171,12 +175,12 @@ pub(super) fn translate(
                 say("note: nothing was written")
             }
             (false, target) if target.write => {
-                say(&format!("changed {} of {}", changed, counted(texts.len(), "file")));
+                say(&format!("changed {count} of {}", counted(texts.len(), "file")));
             }
             _ => {}
         }
     }
-    outcome.failed |= args.target.check && changed > 0;
+    outcome.failed |= args.target.check && count > 0;
     Ok(outcome)
 }
 

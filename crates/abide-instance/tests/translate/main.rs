@@ -2,9 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the tests read their own fixtures")]
 
-#[path = "translate/cases.rs"]
 mod cases;
-#[path = "translate/laws.rs"]
 mod laws;
 
 use std::sync::Arc;
