@@ -43,7 +43,7 @@ enum Task {
         place: Place,
         /// Run only these parts: `own`, `googleapis`, `hash`, `history`, `findings`, `verdicts`,
         /// `breaking`, `validation`, `symbols`, `layout`, `upgrade`, `versions`,
-        /// `requirements`, or the name of an archive.
+        /// `requirements`, `serving`, or the name of an archive.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// The number of differences to print for each file.

@@ -19,6 +19,7 @@ mod peers;
 mod protovalidate;
 mod release;
 mod requirements;
+mod serving;
 mod sets;
 mod symbols;
 mod upgrade;
@@ -55,6 +56,7 @@ const PARTS: &[&str] = &[
     "upgrade",
     "versions",
     "requirements",
+    "serving",
 ];
 
 /// Compares all requested parts; true if nothing differs.
@@ -74,6 +76,12 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         agreed &= peers::run()?;
     }
     if !only.is_empty() && only.iter().all(|part| ["moving", "peers"].contains(&part.as_str())) {
+        return Ok(agreed);
+    }
+    if wanted("serving") {
+        agreed &= serving::run(place)?;
+    }
+    if !only.is_empty() && only.iter().all(|part| part == "serving") {
         return Ok(agreed);
     }
     if wanted("editor") {

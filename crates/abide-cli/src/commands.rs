@@ -27,6 +27,7 @@ mod owners;
 mod packaging;
 mod release;
 mod selection;
+mod serve;
 mod upgrade;
 
 use std::process::ExitCode;
@@ -70,6 +71,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Owners(args) => owners::owners(&cli.global, args),
         Command::Format(args) => format::format(&cli.global, args),
         Command::Lsp(args) => Ok(lsp::lsp(&cli.global, args)),
+        Command::Serve { args } => serve::serve(args),
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, *format, *imports)
         }
