@@ -42,9 +42,8 @@ enum Task {
     Oracle {
         #[command(flatten)]
         place: Place,
-        /// Run only these parts: `own`, `googleapis`, `hash`, `history`, `findings`, `verdicts`,
-        /// `breaking`, `validation`, `symbols`, `layout`, `upgrade`, `versions`,
-        /// `runtime`, `requirements`, or the name of an archive.
+        /// Run only these parts, such as `hash` or `instances`, or the trees of these names: `own`,
+        /// `googleapis`, or an archive. An unknown name lists all parts
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
         /// The number of differences to print for each file.

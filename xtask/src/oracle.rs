@@ -23,6 +23,7 @@ mod reading;
 mod release;
 mod requirements;
 mod runtime;
+mod serving;
 mod sets;
 mod shutdown;
 mod symbols;
@@ -55,6 +56,7 @@ const PARTS: &[Part] = &[
     ("editor", |it| editor::run(it.abide()?)),
     ("instances", |it| instances::run(it.abide()?, it.show)),
     ("translate", |it| translate::run(it.place, it.abide()?)),
+    ("serving", |it| serving::run(it.place)),
     ("shutdown", |_| shutdown::run()),
     ("reading", |it| reading::run(it.protoc()?, it.show)),
     ("validation", |it| validation::run(it.protoc()?, it.show)),

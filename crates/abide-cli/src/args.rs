@@ -431,6 +431,13 @@ pub(crate) enum Command {
     /// Answer buf or protoc, as one of their plugins
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", plugin::HELP))]
     Plugin(PluginArgs),
+    /// Serve resources to clients of several versions: runs abide-serve from the PATH
+    #[command(disable_help_flag = true)]
+    Serve {
+        /// Its arguments: see `abide serve --help`
+        #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<std::ffi::OsString>,
+    },
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
     Graph {

@@ -32,6 +32,7 @@ mod plugin;
 mod release;
 mod runtime;
 mod selection;
+mod serve;
 mod upgrade;
 
 use std::process::ExitCode;
@@ -77,6 +78,7 @@ pub(crate) fn run(cli: &Cli) -> ExitCode {
         Command::Format(args) => format::format(&cli.global, args),
         Command::Lsp(args) => Ok(lsp::lsp(&cli.global, args)),
         Command::Plugin(args) => return plugin::plugin(args),
+        Command::Serve { args } => serve::serve(args),
         Command::Graph { tree, format, imports } => {
             graph::graph(&cli.global, tree, *format, *imports)
         }

@@ -248,17 +248,23 @@ impl Topic {
         self.accepted.get(&resource.name).is_some_and(|it| it.version == resource.version)
     }
 
-    /// Whether the client accepted any response.
-    pub(crate) fn has_accepted(&self) -> bool {
-        self.accepted_version.is_some()
-    }
-
     /// Whether the client has this very version of a resource, and no response that is on
     /// its way takes it away.
     pub(crate) fn surely_holds(&self, resource: &Resource) -> bool {
-        let on_its_way = self.in_flight.iter().map(|it| &it.content).chain(&self.sent);
-        let mut on_its_way = on_its_way.map(|it| it.get(&resource.name));
-        self.accepted(resource) && on_its_way.all(|it| it.is_some())
+        self.accepted(resource) && self.is_in_all(&resource.name)
+    }
+
+    /// Whether the client, which accepted nothing yet, has this resource as soon as it
+    /// accepts anything.
+    pub(crate) fn begins_with(&self, name: &str) -> bool {
+        self.accepted_version.is_none() && self.is_in_all(name)
+    }
+
+    /// Whether everything that was sent and may be what the client holds has this name.
+    fn is_in_all(&self, name: &str) -> bool {
+        let in_flight = self.in_flight.iter().map(|it| &it.content);
+        let mut all = in_flight.chain(&self.doubtful).chain(&self.sent);
+        all.all(|content| content.get(name).is_some())
     }
 
     /// Whether the client refused this very version of a resource.

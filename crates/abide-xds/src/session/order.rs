@@ -136,8 +136,7 @@ fn not_ready(
             if topic.refused(needed) {
                 return Some(format!("the client refused the cluster `{}`", cluster.name));
             }
-            let is_first = is_first && !topic.has_accepted();
-            let is_on_its_way = is_first && sent.get(&cluster.name).is_some();
+            let is_on_its_way = is_first && topic.begins_with(&needed.name);
             if !is_on_its_way && !topic.surely_holds(needed) {
                 return Some(format!(
                     "the client has not accepted the cluster `{}` yet",

@@ -190,6 +190,26 @@ fn clusters_of_refused_routes_stay() {
     );
 }
 
+/// A client may hold what it never said that it accepted: a newer response overtook the
+/// answer, and it refused that one.
+#[test]
+fn clusters_of_routes_that_were_overtaken_stay() {
+    after(
+        STARTED,
+        "serve cds: y eds: x lds: l>rds/r rds: r>cds/y
+         < cds x y
+         > cds ack
+         < rds r
+         serve cds: z eds: x lds: l>rds/r rds: r>cds/z
+         < cds x y z
+         > cds ack
+         wait 5
+         < rds r
+         > rds nack
+         wait 60",
+    );
+}
+
 /// A client that names its clusters finds the next one by the routes, and uses the
 /// one before until then: it stays while it is named.
 #[test]

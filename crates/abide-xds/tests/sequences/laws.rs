@@ -279,7 +279,7 @@ fn live(seed: u64, is_delta: bool, may_refuse: bool) -> (Client, String, Vec<Str
 /// Whatever order things arrive in, in the end a client holds what is served.
 #[test]
 fn clients_converge() {
-    for seed in 0..600 {
+    for seed in 0..300 {
         for is_delta in [false, true] {
             let (mut client, served, history) = live(seed, is_delta, false);
             let target = snapshot(&served);
@@ -322,7 +322,7 @@ fn clients_converge() {
 #[test]
 fn refusals_break_no_route() {
     let mut refusals = 0;
-    for seed in 0..600 {
+    for seed in 0..300 {
         for is_delta in [false, true] {
             let (client, ..) = live(seed, is_delta, true);
             refusals += client.session.status().iter().filter(|it| it.refused.is_some()).count();
