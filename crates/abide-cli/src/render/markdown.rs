@@ -118,6 +118,10 @@ fn section(out: &mut Markdown, title: &'static str, findings: &[&Finding], scene
         if let Some(change) = &finding.change {
             consequences(out, change);
         }
+        if !finding.releases.is_empty() {
+            let releases = format!("only for {}", finding.releases.join(" and "));
+            out.markup("  - ").prose(&releases).markup("\n");
+        }
         if let Some(help) = &finding.help {
             out.markup("  - ").prose(help).markup("\n");
         }
