@@ -244,3 +244,68 @@ fn what_most_keys_do_not_speak_for_is_not_recognised() {
     let ran = check(folder.path(), &["old.yaml"]);
     found(&ran, &[("unknown-field", "old.yaml", 3, 1)]);
 }
+
+#[test]
+fn a_program_with_descriptors_is_an_api() {
+    let folder = folder(&[("a.yaml", "# proto-message: acme.user.v1.User\nnmae: x\n")]);
+    let set = abide(folder.path(), &["build", "api", "-o", "api.binpb"]);
+    assert_eq!(set.status, 0, "{}", set.stderr);
+    // A set holds the descriptor behind a tag and its length.
+    let set = std::fs::read(folder.path().join("api.binpb")).unwrap();
+    let at = set.windows(2).position(|it| it == [b'\n', 23]).expect("the name of the file");
+    let program = [b"\x7fELF\x02\0\0\0", &set[at..], b"\0\0and more text\n\x07x.proto"].concat();
+    std::fs::write(folder.path().join("server"), program).unwrap();
+    let args = ["config", "check", "a.yaml", "--api", "server", "--format", "json"];
+    let ran = abide(folder.path(), &args);
+    found(&ran, &[("unknown-field", "a.yaml", 2, 1)]);
+    let ran = abide(folder.path(), &["hash", "server"]);
+    assert_eq!(ran.text(), abide(folder.path(), &["hash", "api.binpb"]).text());
+    std::fs::write(folder.path().join("tool"), b"\x7fELF\x02\0\0\0nothing.proto").unwrap();
+    let ran = abide(folder.path(), &["lint", "tool"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("no descriptors are compiled into this program"), "{}", ran.stderr);
+}
+
+#[test]
+fn instances_stand_inside_of_documents() {
+    let map = "kind: ConfigMap\ndata:\n  user.yaml: |\n    name: Ann\n    nmae: Bob\n";
+    let folder = folder(&[("in/map.yaml", map), ("in/other.yaml", "kind: Service\n")]);
+    let at = |path| check(folder.path(), &["in", "--at", path, "--type", "acme.user.v1.User"]);
+    let ran = at("data.user.yaml");
+    found(&ran, &[("unknown-field", "in/map.yaml", 5, 5)]);
+    assert!(
+        ran.stderr.contains("1 file passed, nothing stands at `data.user.yaml`"),
+        "{}",
+        ran.stderr
+    );
+    let ran = at("data.users");
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("nothing stands at `data.users`"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_import_path_supplies_types_that_nothing_imports() {
+    let folder = folder(&[("a.yaml", "# proto-message: acme.tool.v1.Tool\nsize: x\n")]);
+    let tool =
+        "syntax = \"proto3\";\npackage acme.tool.v1;\nmessage Tool {\n  int32 size = 1;\n}\n";
+    put(folder.path(), &[("more/acme/tool/v1/tool.proto", tool)]);
+    found(&check(folder.path(), &["a.yaml"]), &[("type-not-found", "a.yaml", 2, 1)]);
+    let ran = check(folder.path(), &["a.yaml", "-I", "more"]);
+    found(&ran, &[("wrong-type", "a.yaml", 2, 7)]);
+    assert_eq!(ran.json()[0]["element"], "acme.tool.v1.Tool.size");
+    let ran = check(folder.path(), &["a.yaml", "-I", "more", "--type", "acme.tool.v1.Tool"]);
+    found(&ran, &[("wrong-type", "a.yaml", 2, 7)]);
+}
+
+#[test]
+fn a_report_is_not_written_over_what_is_checked() {
+    let folder = folder(&[("in/a.yaml", NOTATIONS[0].1)]);
+    for checked in ["in", "in/a.yaml"] {
+        let ran = check(folder.path(), &[checked, "--output", "in/a.yaml"]);
+        assert_eq!(ran.status, 2);
+        assert!(ran.stderr.contains("`--output` would overwrite"), "{}", ran.stderr);
+    }
+    let text = std::fs::read_to_string(folder.path().join("in/a.yaml")).unwrap();
+    assert_eq!(text, NOTATIONS[0].1);
+    assert_eq!(check(folder.path(), &["in", "--output", "report.json"]).status, 1);
+}

@@ -144,7 +144,7 @@ fn what_buf_refuses_is_refused_with_its_place() {
         ("[]", "1:1", "there is no key `version`"),
         ("version: v3\n", "1:1", "the version `v3` is unknown"),
         ("version: v1\ndirectories: a\n", "2:14", "expected a list of folders"),
-        ("version: v1\nlint: [\n", "3:1", ""),
+        ("version: v1\nlint: [\n", "2:7", "unclosed bracket"),
         ("version: &a v1\nname: *b\n", "2:7", ""),
         ("\u{0}", "1:1", ""),
         ("version: v2\nlint:\n  use: [STANDRD]\n", "3:9", "did you mean `STANDARD`?"),
