@@ -17,7 +17,7 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
     let lines = ran.json();
     assert_eq!(lines.len(), 1, "{}", ran.text());
-    assert_eq!(lines[0]["files"], 13, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 16, "{}", ran.text());
 }
 
 /// Reads a file of `api` and what it imports from there.
@@ -76,6 +76,14 @@ fn the_report_is_what_its_proto_says() {
     let changes = ["breaking", "testdata/cli/changes/new", "--against", "testdata/cli/changes/old"];
     let rest = ["--changes", "-I", "testdata/imports", "--format", "json"];
     lines.extend(abide(&repository(), &[changes.as_slice(), &rest].concat()).json());
+    let releases = tempfile::TempDir::new().unwrap();
+    let config = "[api.a]\nsource = \"api\"\n[api.b]\nsource = \"api\"\n";
+    let files = [("api/b.proto", "syntax = \"proto3\";\nmessage B {}\n"), ("abide.toml", config)];
+    put(releases.path(), &files);
+    put(releases.path(), &[("b.yaml", "# proto-message: B\na: 1\n")]);
+    let args =
+        ["config", "check", "b.yaml", "--release", "a", "--release", "b", "--format", "json"];
+    lines.extend(abide(releases.path(), &args).json());
     let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/a/v1/a.proto\";\n\
                 message U {\n  acme.a.v1.A a = 1;\n}\n";
     let used = "syntax = \"proto3\";\npackage acme.a.v1;\nmessage A {}\n";

@@ -93,6 +93,8 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
             let dynamic = bootstrap.message(tree, "dynamic_resources");
             all.sends_clusters |= dynamic.is_some_and(|it| it.get(tree, "cds_config").is_some());
         }
+        // A route table may say that its clusters come later. What is in it follows it.
+        let mut validates = true;
         walk(tree, message, document.span, &mut |visit| {
             let Met::Message(message) = visit.met else { return };
             let ty = tree.message(message.ty);
@@ -102,6 +104,10 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
             }
             let own = name.strip_prefix(package).unwrap_or_default().trim_start_matches('.');
             all.declare(tree, own, message, bootstrap.is_some());
+            if own == "RouteConfiguration" {
+                let wanted = message.message(tree, "validate_clusters");
+                validates = wanted.is_none_or(|it| it.bool(tree, "value") == Some(true));
+            }
             for (_, field, kind) in FIELDS.iter().filter(|(owner, ..)| *owner == own) {
                 if let Some(entry) = message.get(tree, field)
                     && let Some(used) = entry.value.as_str().filter(|it| !it.is_empty())
@@ -112,7 +118,7 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
                         location: Location::instance(file, entry.span),
                         package: package.to_owned(),
                         element: Element::Field(tree.field(entry.field)).full_name(),
-                        is_checked: bootstrap.is_some() && CHECKED.contains(&own),
+                        is_checked: bootstrap.is_some() && validates && CHECKED.contains(&own),
                     });
                 }
             }

@@ -60,7 +60,7 @@ pub(super) fn run(abide: &Path, show: usize) -> Result<bool> {
         let cases = cases(&tree, &envoy, &work, count, &mut rng)?;
         let files = write(&work.join("cases"), &cases)?;
         let ours = ours(abide, &work.join("cases"), &set)?;
-        let theirs = validate(&envoy, &files)?;
+        let theirs = validate(&envoy, &work, &files)?;
         for ((case, file), theirs) in cases.iter().zip(&files).zip(&theirs) {
             let ours = ours.get(file).cloned().unwrap_or_default();
             let subject = (case.class, case.place.as_str());
@@ -162,7 +162,7 @@ fn cases(
         kept.push((target, mutants));
     }
     let files = write(&work.join("bases"), &plain)?;
-    let verdicts = validate(envoy, &files)?;
+    let verdicts = validate(envoy, work, &files)?;
     let mut all = Vec::new();
     for ((case, (target, mutants)), verdict) in plain.into_iter().zip(kept).zip(verdicts) {
         if verdict.is_outside() {
@@ -222,7 +222,7 @@ fn write(folder: &Path, cases: &[Case]) -> Result<Vec<PathBuf>> {
 }
 
 /// What Envoy says of each file.
-fn validate(envoy: &Envoy, files: &[PathBuf]) -> Result<Vec<Verdict>> {
+fn validate(envoy: &Envoy, folder: &Path, files: &[PathBuf]) -> Result<Vec<Verdict>> {
     let next = AtomicUsize::new(0);
     let judge = || -> std::result::Result<Vec<(usize, Verdict)>, String> {
         let mut verdicts = Vec::new();
@@ -231,6 +231,8 @@ fn validate(envoy: &Envoy, files: &[PathBuf]) -> Result<Vec<Verdict>> {
             let Some(file) = files.get(at) else { return Ok(verdicts) };
             let mut command = Command::new(&envoy.program);
             command.args(["--mode", "validate", "-l", "warning", "-c"]).arg(file);
+            // It opens the files that a bootstrap names.
+            command.current_dir(folder);
             let output = output(&mut command).map_err(|error| error.to_string())?;
             verdicts.push((at, theirs(&output)));
         }

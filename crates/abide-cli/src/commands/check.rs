@@ -67,7 +67,7 @@ pub(super) fn check(
             "`--accept` writes {ACCEPTED} for the whole tree: leave `--changed` out"
         )));
     }
-    let instances = !settings.is_part();
+    let instances = judge.tree.source.is_none();
     let work = Work { accept, instances, fix: Some(fix), ..work(judge, compare, &settings) };
     // Whoever set up a gate for a tree expects it to see what breaks.
     let is_gate = settings.file.is_some() && judge.tree.source.is_none() && !judge.changed;

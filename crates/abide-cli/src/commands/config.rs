@@ -132,9 +132,12 @@ fn subjects(args: &ConfigCheckArgs, settings: &Settings) -> Result<Vec<Subject>,
     let notation = args.notation.as_deref().and_then(Notation::named);
     let files = named_files(&args.files, notation)?;
     let mut apis = match apis.is_empty() {
-        true => vec![Api { import_path: args.import_path.clone(), ..Api::default(settings) }],
+        true => vec![Api::default(settings)],
         false => apis,
     };
+    for api in apis.iter_mut().filter(|_| args.api.is_none()) {
+        api.import_path.extend(args.import_path.iter().cloned());
+    }
     for api in &mut apis {
         api.reader = reader.or(api.reader);
     }

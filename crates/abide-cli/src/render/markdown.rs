@@ -130,6 +130,10 @@ pub(super) fn entry(
     if let Some(change) = &finding.change {
         consequences(out, change);
     }
+    if !finding.releases.is_empty() {
+        let releases = format!("only for {}", finding.releases.join(" and "));
+        out.markup("  - ").prose(&releases).markup("\n");
+    }
     if let Some(help) = &finding.help {
         out.markup("  - ").prose(help).markup("\n");
     }

@@ -400,3 +400,47 @@ fn the_list_of_deprecations_has_runtime_keys() {
     let text = String::from_utf8(abide(folder.path(), &args).stdout).unwrap();
     assert!(text.ends_with("3 deprecated elements, 1 of them disallowed by default\n"), "{text}");
 }
+
+const ROUTES: &str = "syntax = \"proto3\";
+package envoy.config.route.v3;
+import \"google/protobuf/wrappers.proto\";
+message RouteConfiguration {
+  google.protobuf.BoolValue validate_clusters = 1;
+  RouteAction action = 2;
+}
+message RouteAction { string cluster = 1; }
+";
+
+#[test]
+fn a_bootstrap_needs_the_clusters_of_its_routes() {
+    let route = "api/envoy/config/route/v3/route.proto";
+    let bootstrap = |fields: &str| {
+        format!(
+            "# proto-message: envoy.config.bootstrap.v3.Bootstrap\nextra:\n  \"@type\": \
+             type.googleapis.com/envoy.config.route.v3.RouteConfiguration\n  {fields}\n"
+        )
+    };
+    let cases: &[(&str, &[&str])] = &[
+        ("action: {cluster: users}", &["error reference-dangling:4"]),
+        ("validate_clusters: true\n  action: {cluster: users}", &["error reference-dangling:5"]),
+        // The reader waits for the cluster.
+        ("validate_clusters: false\n  action: {cluster: users}", &["warning reference-dangling:5"]),
+        ("action: {}", &[]),
+    ];
+    for (fields, expected) in cases {
+        let folder = folder(&[("b.yaml", &bootstrap(fields)), (route, ROUTES)]);
+        assert_eq!(found(&check(folder.path(), &["b.yaml"])), *expected, "{fields}");
+    }
+}
+
+#[test]
+fn with_several_releases_every_format_says_for_which() {
+    let folder = releases("");
+    put(folder.path(), &[("u.yaml", "# proto-message: acme.user.v1.User\nnick: x\n")]);
+    let args = ["config", "check", "u.yaml", "--release", "1.0", "--release", "2.0", "--format"];
+    for format in ["human", "sarif", "junit", "markdown", "html"] {
+        let ran = abide(folder.path(), &[&args[..], &[format]].concat());
+        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(text.contains("only for 1.0") && text.contains("only for 2.0"), "{format}: {text}");
+    }
+}

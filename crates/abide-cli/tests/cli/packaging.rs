@@ -93,6 +93,7 @@ fn every_command_has_a_manual_page() {
         "abide.1",
         "abide-calendar-simulate.1",
         "abide-config-check.1",
+        "abide-config-deprecations.1",
         "abide-config-diff.1",
         "abide-runtime-show.1",
     ];

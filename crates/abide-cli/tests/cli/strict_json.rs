@@ -196,8 +196,7 @@ fn every_line_of_every_command_is_what_its_proto_says() {
             assert!(reports.read_all(&args, &ran) > 0 || may_be_empty, "{args:?}");
         }
     }
-    let config =
-        ["config", "deprecations", "--api", "testdata/cli/changes/new", "--format", "json"];
+    let config = ["config", "deprecations", "--api", "testdata/trees/acme", "--format", "json"];
     assert!(reports.read_all(&config, &abide(&top, &config)) > 0);
     let simulate = ["calendar", "simulate", "--preset", "envoy", "--from", "2026-01-01"];
     for args in [&simulate[..], &["rules", "--preset", "google"]] {

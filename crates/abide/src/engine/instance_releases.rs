@@ -54,11 +54,12 @@ mod tests {
     use crate::finding::Finding;
     use crate::location::Location;
     use crate::report::Report;
+    use crate::rules::RULES;
 
     fn report(starts: &[u32]) -> Report {
         let finding = |start: &u32| {
             let place = Location::instance(0, Span::at(*start));
-            Finding::new("unknown-field", place, "", "acme.v1.User", format!("at {start}"))
+            Finding::new(RULES[0].id, place, "", "acme.v1.User", format!("at {start}"))
         };
         Report { files: 1, findings: starts.iter().map(finding).collect(), ..Report::default() }
     }

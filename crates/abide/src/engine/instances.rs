@@ -60,7 +60,19 @@ pub fn check_instances(
                 InstanceContext { tree, policy, options, file, overrides, is_bootstrap, dialect };
             let mut sink = Sink::of(rule);
             check(&context, &set, &mut sink);
-            findings.extend(sink.into_findings());
+            let mut found = sink.into_findings();
+            for finding in &mut found {
+                let span = finding.location.span;
+                let is_around =
+                    |it: &&Document| it.span.start <= span.start && span.end <= it.span.end;
+                if let Origin::Instance(number) = finding.location.origin
+                    && let Some(file) = files.get(number as usize)
+                    && let Some(document) = file.instance.documents.iter().find(is_around)
+                {
+                    locate(tree, document, finding);
+                }
+            }
+            findings.extend(found);
         }
     }
     findings.sort_by(|a, b| {

@@ -171,7 +171,10 @@ pub(super) fn targets(tree: &Tree) -> Vec<Target> {
         let seat = SEATS.iter().find(|(prefix, _)| format!("{name}.").starts_with(prefix));
         if let Some((_, wrap)) = seat {
             // A type for single routes is read as that of the filter, whatever it says.
-            let messages = file.messages().filter(|it| !it.name().contains("PerRoute"));
+            let is_apart = |it: &Message<'_>| {
+                ["PerRoute", "Override"].iter().any(|part| it.name().contains(part))
+            };
+            let messages = file.messages().filter(|it| !is_apart(it));
             roots.extend(messages.map(|it| (it, Some((it.id, *wrap)))));
         }
     }

@@ -57,7 +57,9 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())?;
         if let Some((reason, text)) = &self.refused {
-            write!(f, " ({reason:?}: {text})")?;
+            // The reason stands at the end, behind the whole bootstrap.
+            let end = text.char_indices().rev().nth(500).map_or(0, |(at, _)| at);
+            write!(f, " ({reason:?}: {})", &text[end..])?;
         }
         if !self.warned.is_empty() {
             write!(f, " (warns about {})", self.warned.join(", "))?;
@@ -121,8 +123,6 @@ pub(super) fn theirs(output: &Output) -> Verdict {
         return verdict;
     }
     let text = said.split("error initializing configuration").nth(1).unwrap_or(&said);
-    let end = text.char_indices().rev().nth(500).map_or(0, |(at, _)| at);
-    let short = text[end..].trim().to_owned();
     let reason = [
         ("constraint validation failed", Reason::Constraint),
         ("deprecated option", Reason::Deprecation),
@@ -138,7 +138,7 @@ pub(super) fn theirs(output: &Output) -> Verdict {
         ("Invalid runtime entry", Reason::Runtime),
     ];
     let reason = reason.iter().find(|(words, _)| text.contains(words)).map(|(_, it)| *it);
-    verdict.refused = Some((reason.unwrap_or(Reason::Own), short));
+    verdict.refused = Some((reason.unwrap_or(Reason::Own), text.trim().to_owned()));
     verdict
 }
 
@@ -207,9 +207,13 @@ pub(super) fn compare(
         // Of a value Envoy says the simple name.
         None => it.warned.iter().any(|it| it == element || element.ends_with(&format!(".{it}"))),
     };
+    // Without a member of a oneof the oneof is what both name.
+    let own = ours.refused.as_ref().and_then(|(_, text)| text.split_once(": ")).map(|(it, _)| it);
+    let is_told = |(_, text): &(Reason, String)| own.is_some_and(|own| has_element(text, own));
     if let Some((Reason::Constraint | Reason::Deprecation, _)) = theirs.refused
         && !element.is_empty()
         && names(theirs) != names(ours)
+        && !theirs.refused.as_ref().is_some_and(is_told)
     {
         return (Comparison::OtherElement, format!("{class}: the elements differ"));
     }
