@@ -3,6 +3,7 @@
 //! themselves.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
+mod book;
 mod buf;
 mod ci;
 mod names;
