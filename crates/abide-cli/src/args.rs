@@ -419,7 +419,7 @@ pub(crate) enum Command {
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", lsp::HELP))]
     Lsp(LspArgs),
     /// Answer buf or protoc, as one of their plugins
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", plugin::HELP))]
+    #[command(after_help = plugin::HELP)]
     Plugin(PluginArgs),
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]

@@ -6,6 +6,7 @@
 mod book;
 mod buf;
 mod ci;
+mod descriptors;
 mod names;
 mod protoc;
 #[path = "../cli/run.rs"]
