@@ -429,7 +429,7 @@ pub(crate) enum Command {
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", lsp::HELP))]
     Lsp(LspArgs),
     /// Answer buf or protoc, as one of their plugins
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", plugin::HELP))]
+    #[command(after_help = plugin::HELP)]
     Plugin(PluginArgs),
     /// Serve resources to clients of several versions: runs abide-serve from the PATH
     #[command(disable_help_flag = true)]

@@ -213,7 +213,7 @@ impl World<'_> {
         theirs.retain(|it| it.3 != OF_TEXT);
         own.retain(|it| it.3 != OF_TEXT);
         let count = own.len();
-        // What is inside the braces of an option has one place in a descriptor: where that begins.
+        // A descriptor has the place of an option, not of what is in it.
         for it in own.difference(&theirs).cloned().collect::<Vec<_>>() {
             let (path, line, _, rule) = &it;
             let around = theirs.difference(&own).find(|other| {

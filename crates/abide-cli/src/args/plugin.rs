@@ -26,7 +26,9 @@ files that these name, and no others.
 
 Examples:
   abide plugin buf --spec --format json  what a host such as buf can ask for
-  abide plugin protoc < request.binpb    answer a request of protoc";
+  abide plugin protoc < request.binpb    answer a request of protoc
+
+Exit status: 0 if abide answers, with findings or without; 2 if it cannot.";
 
 /// A plugin, and what the other tool passes to it.
 #[derive(Args, Debug)]

@@ -470,3 +470,28 @@ fn names_in_a_drawing_are_text() {
     let svg = drawn(folder.path(), &["set.json"]);
     assert!(svg.contains("]]&gt;&lt;/tspan&gt;&lt;script&gt;&amp;amp;"));
 }
+
+/// GitHub refuses a comment of more characters. The worst findings are in it, and it says how many
+/// are not.
+#[test]
+fn a_comment_fits_into_what_github_takes() {
+    let folder = TempDir::new().unwrap();
+    let tree = |fields: &str| {
+        format!("syntax = \"proto3\";\npackage acme.v1;\nmessage Big {{\n{fields}}}\n")
+    };
+    let fields: String =
+        (1..2000).map(|it| format!("  string field_{it} = {it}; // für\n")).collect();
+    put(
+        folder.path(),
+        &[("old/acme/v1/a.proto", &tree(&fields)), ("new/acme/v1/a.proto", &tree(""))],
+    );
+    let ran = abide(folder.path(), &["check", "new", "--against", "old", "--format", "comment"]);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    let text = ran.text();
+    let length = text.chars().count();
+    assert!((60_000..=65_536).contains(&length), "{length}");
+    assert!(text.starts_with("<!-- abide: comment on a pull request -->\n## API changes\n"));
+    let shown = text.matches("- **error** ").count();
+    let last = text.lines().last().unwrap();
+    assert_eq!(last, format!("{} more findings not shown: see the log of the run.", 1999 - shown));
+}

@@ -3,8 +3,10 @@
 //! themselves.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world; helpers are tests too.
 
+mod book;
 mod buf;
 mod ci;
+mod descriptors;
 mod names;
 mod protoc;
 #[path = "../cli/run.rs"]
