@@ -110,21 +110,34 @@ impl Drop for RunningEnvoy {
 
 /// Sends a request without a body. Returns the status and the body of the answer.
 pub(crate) fn ask(address: &str, method: &str, path: &str) -> Result<(u16, String)> {
+    let (head, body) = answer(address, method, path, "")?;
+    let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).ok_or("no status")?;
+    match head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
+        true => Ok((status, unchunked(&body).ok_or("the chunks of the answer are malformed")?)),
+        false => Ok((status, body)),
+    }
+}
+
+/// Sends a request without a body and with these header lines. Returns the head of the answer and
+/// its body as it came.
+pub(crate) fn answer(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &str,
+) -> Result<(String, String)> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(
         stream,
-        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: \
+         0\r\n\r\n"
     )?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
-    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let answer = String::from_utf8_lossy(&answer);
     let (head, body) = answer.split_once("\r\n\r\n").ok_or("the answer has no end of its head")?;
-    let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).ok_or("no status")?;
-    match head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
-        true => Ok((status, unchunked(body).ok_or("the chunks of the answer are malformed")?)),
-        false => Ok((status, body.to_owned())),
-    }
+    Ok((head.to_owned(), body.to_owned()))
 }
 
 /// The body of an answer that was sent in chunks. Source: RFC 9112, section 7.1.

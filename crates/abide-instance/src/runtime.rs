@@ -10,6 +10,7 @@ mod bootstrap;
 mod disk;
 mod fraction;
 mod layers;
+mod number;
 mod problem;
 mod six_digits;
 mod snapshot;

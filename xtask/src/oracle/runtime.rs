@@ -3,6 +3,7 @@
 //! `abide config diff` says.
 
 mod costs;
+mod readers;
 mod stacks;
 
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ pub(super) fn run(abide: &Path) -> Result<bool> {
         stacks.len(),
         newest.version
     );
-    Ok((differences == 0) & costs::run(&newest, abide)?)
+    Ok((differences == 0) & readers::run(&newest)? & costs::run(&newest, abide)?)
 }
 
 /// What one side makes of a stack.

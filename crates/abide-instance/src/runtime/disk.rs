@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::fraction::RESERVED;
+use super::number::trimmed_end;
 use super::snapshot::Values;
 use super::value::RuntimeValue;
 
@@ -115,7 +116,7 @@ fn value_in(text: &str) -> String {
     let mut value = String::new();
     for line in lines().filter(|line| !line.starts_with('#')) {
         if line == last {
-            value.push_str(line.trim_end_matches([' ', '\t', '\r', '\n', '\x0b', '\x0c']));
+            value.push_str(trimmed_end(line));
         } else {
             value.push_str(line);
             value.push('\n');

@@ -7,6 +7,7 @@ use abide_schema::value::{Entry, Message};
 use abide_syntax::Span;
 
 use super::fraction::RESERVED;
+use super::number::trimmed;
 use super::problem::{LayerProblem, LayerProblemKind};
 use super::snapshot::Values;
 use super::value::{Literal, Member, RuntimeValue, members_of};
@@ -232,7 +233,7 @@ fn add(member: Member, key: String, values: &mut Values, problems: &mut Vec<Laye
             }
         }
         Literal::Text(text) => {
-            let word = text.trim_ascii();
+            let word = trimmed(text);
             if word.eq_ignore_ascii_case("true") || word.eq_ignore_ascii_case("false") {
                 report(LayerProblemKind::BooleanInQuotes);
             }

@@ -152,7 +152,7 @@ fn s000_041_readers_get_the_type_that_they_ask_for() {
         ("1e300", None, Some(1e300), None, "1e300"),
         ("1234567", Some(true), Some(1_234_567.0), Some(1_234_567), "1.23457e+06"),
         ("0x10", Some(true), Some(16.0), Some(16), "16"),
-        ("'0x10'", None, None, None, "0x10"),
+        ("'0x10'", Some(true), Some(16.0), Some(16), "0x10"),
     ] {
         let snapshot = fixed(&format!("{{k: {value}}}"));
         assert_eq!(snapshot.boolean("k"), boolean, "{value}");

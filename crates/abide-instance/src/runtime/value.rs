@@ -10,6 +10,7 @@ use abide_schema::value::{JsonKind, Message, Value};
 use abide_syntax::Span;
 
 use super::fraction::FractionalPercent;
+use super::number::number_in;
 use super::six_digits;
 
 /// A value as it is written, before any type is asked for.
@@ -99,7 +100,7 @@ impl Literal {
     fn number(&self) -> Option<f64> {
         match self {
             Literal::Number(number) => Some(*number),
-            Literal::Text(text) => text.trim_ascii().parse().ok(),
+            Literal::Text(text) => number_in(text),
             _ => None,
         }
     }
