@@ -243,7 +243,7 @@ mod tests {
     fn descriptors_between_two_windows_are_found() {
         let a = proto3("a.proto");
         for before in [MAX_DESCRIPTOR - 4, 2 * MAX_DESCRIPTOR - 9, 3 * MAX_DESCRIPTOR - 1] {
-            let program = [&vec![b'x'; before][..], &a, &vec![b'y'; 100]].concat();
+            let program = [&vec![b'x'; before][..], &a, &[b'y'; 100]].concat();
             check(&program, 1 << 20, &[&a]);
         }
     }
