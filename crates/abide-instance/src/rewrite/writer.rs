@@ -7,8 +7,9 @@ use abide_syntax::Span;
 use abide_upgrade::Edit;
 
 use super::anchors::Anchors;
-use super::draft::{Draft, Member, Nodes, members_of};
+use super::draft::{Draft, Member};
 use super::lines::Lines;
+use super::nodes::{Nodes, members_of};
 
 /// Writes a draft as edits of the text that it is made from.
 pub(super) struct Writer<'a, 'n> {
