@@ -6,6 +6,7 @@ mod anchors;
 mod draft;
 mod flow;
 mod lines;
+mod nodes;
 mod text;
 mod writer;
 mod yaml;
@@ -23,8 +24,9 @@ use crate::kinds::named_in;
 use crate::notation::{Dialect, Notation};
 use aliases::settle;
 use anchors::Anchors;
-use draft::{Draft, Drafter, Nodes, members_of};
+use draft::{Draft, Drafter};
 use lines::Lines;
+use nodes::{Nodes, members_of};
 use text::TextWriter;
 use writer::{Writer, staying};
 

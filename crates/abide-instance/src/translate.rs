@@ -5,6 +5,7 @@
 //! names. What has no field with its number follows declared steps; what is left is a [`Loss`].
 
 mod carry;
+mod configured;
 mod json_nodes;
 mod mapping;
 mod own_api;

@@ -1,6 +1,6 @@
 //! A text whose instances are carried to another version.
 
-use abide_schema::value::{Message, Reading};
+use abide_schema::value::Reading;
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 
@@ -37,8 +37,8 @@ pub struct CarriedDocument {
     pub changes: Vec<Change>,
 }
 
-/// Where the newest stable version is.
-fn target_of(translator: &Translator<'_>, way: Option<&Way>, ty: MessageId) -> Option<Way> {
+/// The way of a value: the one that is asked for, else one major down.
+fn way_of(translator: &Translator<'_>, way: Option<&Way>, ty: MessageId) -> Option<Way> {
     way.cloned().or_else(|| translator.major_before(ty).map(Way::Down))
 }
 
@@ -67,7 +67,7 @@ pub fn carry_text(
     let mut values: Vec<(Span, MessageId, Translated)> = Vec::new();
     for document in &carried.instance.documents {
         let Some(value) = document.message() else { continue };
-        let translated = match target_of(translator, way, value.ty) {
+        let translated = match way_of(translator, way, value.ty) {
             Some(way) => translator.translate(value, &way, structs_are_json),
             None => Translated { message: value.clone(), losses: vec![], changes: vec![] },
         };
@@ -83,16 +83,12 @@ pub fn carry_text(
         .zip(old)
         .map(|((span, _, it), old)| Rewritten { span: *span, old, new: &it.message })
         .collect();
-    let of_types = |document: &crate::Document| document.dialect;
-    let dialect = carried.instance.documents.first().map_or(Dialect::Protobuf, of_types);
+    let is_envoy = |document: &crate::Document| document.dialect == Dialect::Envoy;
+    let is_envoy = carried.instance.documents.iter().any(is_envoy);
+    let dialect = if is_envoy { Dialect::Envoy } else { Dialect::Protobuf };
     let versions = |ty| translator.versions(ty);
     let source = Source { tree, text, notation: options.notation, dialect, versions: &versions };
-    let is_same = |new: &Message, document: &crate::Document| document.message() == Some(new);
-    let all_same = values
-        .iter()
-        .zip(&carried.instance.documents)
-        .all(|((_, _, it), document)| is_same(&it.message, document));
-    if all_same {
+    if rewritten.iter().all(|it| it.old == it.new) {
         carried.text = Some(text.to_vec());
     } else {
         let written = source.rewrite(&rewritten)?;

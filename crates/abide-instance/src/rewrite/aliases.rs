@@ -6,7 +6,8 @@ use abide_schema::value::{JsonKind, JsonNode};
 use abide_syntax::Span;
 
 use super::anchors::Anchors;
-use super::draft::{Draft, Member, Nodes};
+use super::draft::{Draft, Member};
+use super::nodes::Nodes;
 
 /// What becomes of the aliases of a document.
 #[derive(Default)]

@@ -7,8 +7,9 @@ use abide_syntax::Span;
 use abide_upgrade::Edit;
 
 use super::anchors::Anchors;
-use super::draft::{Draft, Member, Nodes, members_of};
+use super::draft::{Draft, Member, quote};
 use super::lines::Lines;
+use super::nodes::{Nodes, members_of};
 
 /// Writes a draft as edits of the text that it is made from.
 pub(super) struct Writer<'a, 'n> {
@@ -97,12 +98,15 @@ impl<'n> Writer<'_, 'n> {
 
     /// How a key is written, as the key in its place is.
     pub(super) fn key_text(&self, name: &str, old: Option<Span>) -> String {
-        let quote = old.and_then(|it| self.lines.slice(it).chars().next());
-        match quote.filter(|it| matches!(it, '\'' | '"')) {
-            Some('\'') if !name.contains('\'') => format!("'{name}'"),
-            Some(_) => format!("\"{name}\""),
-            None if self.is_json || !is_plain(name) => format!("\"{name}\""),
-            None => name.to_owned(),
+        let first = old.and_then(|it| self.lines.slice(it).chars().next());
+        match first.filter(|it| matches!(it, '\'' | '"')) {
+            Some('\'') if !name.contains(['\'', '\n']) => format!("'{name}'"),
+            None if !self.is_json && is_plain(name) => name.to_owned(),
+            _ => {
+                let mut text = String::new();
+                quote(name, &mut text);
+                text
+            }
         }
     }
 
@@ -110,8 +114,8 @@ impl<'n> Writer<'_, 'n> {
     pub(super) fn scalar_text(&self, json: &str, old: Option<Span>) -> String {
         let inside = json.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
         let Some(inside) = inside.filter(|_| !self.is_json) else { return json.to_owned() };
-        let quote = old.and_then(|it| self.lines.slice(it).chars().next());
-        match quote {
+        let first = old.and_then(|it| self.lines.slice(it).chars().next());
+        match first {
             Some('\'') if !inside.contains(['\'', '\\']) => format!("'{inside}'"),
             Some('"') => json.to_owned(),
             _ if is_plain(inside) => inside.to_owned(),

@@ -57,7 +57,8 @@ impl Path {
                 segment.content = Some(content.to_owned());
                 behind = after;
             }
-            if name.is_empty() {
+            let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
+            if name.is_empty() || !name.chars().all(is_letter) {
                 return Err(malformed());
             }
             segments.push(segment);

@@ -66,8 +66,8 @@ fn run(case: &Case<'_>) -> (String, String) {
     let mapping = case.part("mapping.json").map(|(_, text)| {
         VersionMapping::read(text.as_bytes(), Notation::Json).expect("the mapping can be read")
     });
-    let translator =
-        Translator::new(&api, mapping.unwrap_or_default(), &steps.unwrap_or_default()).unwrap();
+    let translator = Translator::new(&api, mapping.unwrap_or_default(), &steps.unwrap_or_default())
+        .expect("the steps fit");
     let (name, text) = case.part("old.").expect("a case has a text");
     let ty = case.setting("type").map(|name| api.message_named(name).expect("the type").id);
     let notation = Notation::of_path(name).expect("a notation");
@@ -79,29 +79,32 @@ fn run(case: &Case<'_>) -> (String, String) {
         Some((_, to)) => Some(Way::Down(version(to).major)),
     };
     let options = ReadOptions { notation, ty, dialect: None };
-    let carried = carry_text(&api, &translator, text.as_bytes(), options, way.as_ref()).unwrap();
+    let carried = carry_text(&api, &translator, text.as_bytes(), options, way.as_ref())
+        .expect("no internal error");
     let mut report = String::new();
     for document in &carried.documents {
         let name = |ty| api.message(ty).full_name();
-        writeln!(report, "{} -> {}", name(document.old), name(document.new)).unwrap();
+        writeln!(report, "{} -> {}", name(document.old), name(document.new)).expect("a string");
         for change in &document.changes {
             let at = place(text, change.span);
             let line = match change.old.is_empty() {
                 true => format!("  {at} + {}", change.new),
                 false => format!("  {at} {} -> {}", change.old, change.new),
             };
-            writeln!(report, "{line}").unwrap();
+            writeln!(report, "{line}").expect("a string");
         }
         for loss in &document.losses {
-            writeln!(report, "  {} lost: {}", place(text, loss.span), loss.message).unwrap();
+            writeln!(report, "  {} lost: {}", place(text, loss.span), loss.message)
+                .expect("a string");
         }
     }
     for (span, note) in &carried.notes {
-        writeln!(report, "  {} note: {note}", place(text, *span)).unwrap();
+        writeln!(report, "  {} note: {note}", place(text, *span)).expect("a string");
     }
     for document in &carried.instance.documents {
         for error in document.reading.iter().flat_map(|it| &it.errors) {
-            writeln!(report, "{} error: {}", place(text, error.span), error.message).unwrap();
+            writeln!(report, "{} error: {}", place(text, error.span), error.message)
+                .expect("a string");
         }
     }
     let new = carried.text.map(|it| String::from_utf8(it).expect("a text"));

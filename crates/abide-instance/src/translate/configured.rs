@@ -1,0 +1,190 @@
+//! Extensions that a `google.protobuf.Struct` configures, which become an Any.
+
+use abide_schema::value::{Codec, Entry, Message, Undeclared, Value};
+use abide_schema::{Field, MessageId};
+use abide_syntax::Span;
+
+use super::Change;
+use super::carry::Carrier;
+use super::json_nodes::{message_without_places, of_struct};
+use super::path::any_of;
+use super::steps::Configured;
+
+impl<'a, 't> Carrier<'a, 't> {
+    /// Turns the `google.protobuf.Struct` of an extension into the message that it stands for.
+    pub(super) fn configure(
+        &mut self,
+        configured: &'a Configured,
+        rest: &mut Message,
+        new: &mut Message,
+    ) {
+        let tree = self.tree;
+        let view = tree.message(rest.ty);
+        let target = tree.message(new.ty);
+        let fields = (view.field_named(&configured.from), target.field_named(&configured.to));
+        let (Some(from), Some(to)) = fields else { return };
+        let taken: Vec<Entry> = rest.of(from.id).cloned().collect();
+        let Some(name_field) = &configured.name else {
+            rest.entries.retain(|it| it.field != from.id);
+            taken.iter().for_each(|it| self.configure_pair(configured, it, from, to, new));
+            self.rename_keys(configured, rest, to);
+            return;
+        };
+        let Some(named) = view.field_named(name_field) else { return };
+        let Some(at) = rest.entries.iter().rposition(|it| it.field == named.id) else { return };
+        let name = rest.entries[at].value.as_str().unwrap_or_default().to_owned();
+        let place = rest.entries[at].span;
+        let Some(extension) = self.translator.steps.extension(&name, &configured.kind) else {
+            if let Some(config) = taken.first() {
+                rest.entries.retain(|it| it.field != from.id);
+                let text = format!("the type of the configuration of `{name}` is not known");
+                self.lose(config.key, from.full_name(), text);
+            }
+            return;
+        };
+        if name != extension.name {
+            self.change(place, name.clone(), extension.name.clone());
+            rest.entries[at].value = Value::String(extension.name.clone().into());
+            rest.entries[at].span = Span::default();
+        }
+        let typed = view.field_numbered(to.number());
+        let is_typed = typed.is_some_and(|it| rest.of(it.id).next().is_some());
+        let Some(ty) = extension.ty else { return };
+        let config = taken.last().and_then(|it| it.value.as_message().map(|inside| (it, inside)));
+        rest.entries.retain(|it| it.field != from.id);
+        let (key, inside) = match config {
+            Some((entry, _)) if is_typed => {
+                let text = format!(
+                    "`{}` is not carried: `{}` is set as well, and wins",
+                    from.name(),
+                    to.name()
+                );
+                return self.lose(entry.key, from.full_name(), text);
+            }
+            Some((entry, inside)) => (entry.key, self.read_struct(ty, inside, entry.span)),
+            None if extension.always_configured && !is_typed => (Span::default(), Message::new(ty)),
+            None => return,
+        };
+        let span = config.map_or(Span::default(), |(entry, _)| entry.span);
+        self.put_any(to, inside, key, span, new);
+        self.change(
+            key,
+            if config.is_some() { from.full_name() } else { String::new() },
+            to.full_name(),
+        );
+    }
+
+    /// Puts a message into the Any of a field, as the neighbouring version has it.
+    fn put_any(
+        &mut self,
+        to: Field<'t>,
+        inside: Message,
+        key: Span,
+        span: Span,
+        new: &mut Message,
+    ) {
+        let any = self.pack(to, inside, span);
+        if let Some(any) = any {
+            new.entries.push(Entry {
+                field: to.id,
+                value: Value::Message(Box::new(any)),
+                key,
+                span,
+            });
+        }
+    }
+
+    fn pack(&mut self, to: Field<'t>, inside: Message, span: Span) -> Option<Message> {
+        let ty = inside.ty;
+        let target = self.translator.succession.neighbour(ty, self.way).unwrap_or(ty);
+        let content = self.message(&inside, target, span);
+        Some(any_of(self.tree, to.message_type()?.id, content))
+    }
+
+    /// A pair of a map from names of extensions to their configuration.
+    fn configure_pair(
+        &mut self,
+        configured: &Configured,
+        pair: &Entry,
+        from: Field<'t>,
+        to: Field<'t>,
+        new: &mut Message,
+    ) {
+        let tree = self.tree;
+        let Some(inside) = pair.value.as_message() else { return };
+        let name = inside.numbered(tree, 1).and_then(|it| it.value.as_str()).unwrap_or_default();
+        let extension = self.translator.steps.extension(name, &configured.kind);
+        let config = inside.numbered(tree, 2);
+        let known = extension.and_then(|it| Some((it, it.ty?)));
+        let parts = known.zip(config.and_then(|it| Some((it, it.value.as_message()?))));
+        let Some(((extension, ty), (config, content))) = parts else {
+            let text = format!("the type of the configuration of `{name}` is not known");
+            return self.lose(pair.span, from.full_name(), text);
+        };
+        let content = self.read_struct(ty, content, config.span);
+        let Some(entry) = to.message_type() else { return };
+        let (Some(key_field), Some(value_field)) =
+            (entry.field_numbered(1), entry.field_numbered(2))
+        else {
+            return;
+        };
+        let Some(any) = self.pack(value_field, content, config.span) else { return };
+        let key = inside.numbered(tree, 1).cloned().unwrap_or_else(|| pair.clone());
+        let is_same = extension.name == name;
+        let mut made = Message::new(entry.id);
+        made.entries.push(Entry {
+            field: key_field.id,
+            value: Value::String(extension.name.clone().into()),
+            key: key.key,
+            span: if is_same { key.span } else { Span::default() },
+        });
+        made.entries.push(Entry {
+            field: value_field.id,
+            value: Value::Message(Box::new(any)),
+            key: config.key,
+            span: config.span,
+        });
+        self.change(pair.key, from.full_name(), to.full_name());
+        let value = Value::Message(Box::new(made));
+        new.entries.push(Entry { field: to.id, value, key: pair.key, span: pair.span });
+    }
+
+    /// Gives extensions in the keys of a map the names of the newer version.
+    fn rename_keys(&mut self, configured: &Configured, rest: &mut Message, to: Field<'t>) {
+        let tree = self.tree;
+        for entry in &mut rest.entries {
+            if tree.field(entry.field).number() != to.number() {
+                continue;
+            }
+            let Value::Message(pair) = &mut entry.value else { continue };
+            for key in pair.entries.iter_mut().filter(|it| tree.field(it.field).number() == 1) {
+                let name = key.value.as_str().unwrap_or_default().to_owned();
+                let extension = self.translator.steps.extension(&name, &configured.kind);
+                if let Some(extension) = extension.filter(|it| it.name != name) {
+                    self.changes.push(Change {
+                        span: key.span,
+                        old: name,
+                        new: extension.name.clone(),
+                    });
+                    key.value = Value::String(extension.name.clone().into());
+                    key.span = Span::default();
+                }
+            }
+        }
+    }
+
+    /// What a `google.protobuf.Struct` says, as a message.
+    fn read_struct(&mut self, ty: MessageId, value: &Message, span: Span) -> Message {
+        let node = of_struct(self.tree, value, span);
+        let reading = Codec::new(self.tree).read_json_node(ty, &node, Undeclared::Refuse);
+        let element = self.tree.message(ty).full_name();
+        for error in reading.errors {
+            let place = if error.span.is_empty() { span } else { error.span };
+            self.lose(place, element.clone(), error.message);
+        }
+        match self.structs_are_json {
+            true => reading.message,
+            false => message_without_places(reading.message),
+        }
+    }
+}
