@@ -51,6 +51,12 @@ pub(crate) struct Topic {
     pub(crate) unused_since: BTreeMap<Arc<str>, Duration>,
 }
 
+/// What a response carries.
+pub(crate) struct Payload {
+    resources: Vec<Arc<Resource>>,
+    removed: Vec<Arc<str>>,
+}
+
 #[derive(Debug)]
 struct InFlight {
     nonce: Arc<str>,
@@ -279,14 +285,14 @@ impl Topic {
         all.flat_map(|it| it.iter())
     }
 
-    /// Makes the response that takes the client from what it was sent to `content`,
+    /// Makes the payload that takes the client from what it was sent to `content`,
     /// if one has to be sent. `awaits` says of a missing name whether it may still come.
     pub(crate) fn respond(
         &mut self,
         kind: Kind,
         content: &Arc<Collection>,
         awaits: impl Fn(&str) -> bool,
-    ) -> Option<(Vec<Arc<Resource>>, Vec<Arc<str>>)> {
+    ) -> Option<Payload> {
         let nothing = Arc::default();
         let sent = self.sent.as_ref().unwrap_or(&nothing);
         let due = std::mem::take(&mut self.due);
@@ -319,7 +325,7 @@ impl Topic {
         };
         removed.retain(|_| self.is_delta);
         self.sent = Some(Arc::clone(content));
-        is_needed.then_some((resources, removed))
+        is_needed.then_some(Payload { resources, removed })
     }
 
     /// Records that a response goes out.
@@ -327,7 +333,7 @@ impl Topic {
         &mut self,
         type_url: &Arc<str>,
         nonce: Arc<str>,
-        (resources, removed): (Vec<Arc<Resource>>, Vec<Arc<str>>),
+        Payload { resources, removed }: Payload,
         now: Duration,
     ) -> Response {
         let content = self.sent.clone().unwrap_or_default();

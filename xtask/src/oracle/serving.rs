@@ -1,6 +1,8 @@
 //! `abide-serve` and real clients: Envoys of several releases, in all ways that they can be
-//! configured, at once on one server; traffic that moves while requests never stop.
+//! configured, at once on one server; gRPC clients of both majors; traffic that moves while requests
+//! never stop.
 
+mod grpc;
 mod processes;
 mod resources;
 mod traffic;
@@ -35,6 +37,7 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
     println!("oracle: {} and Envoy {} and {}", serve.display(), newest.version, older.version);
     let mut agreed = at_once(&serve, newest, older)?;
     agreed &= files(&serve, newest)?;
+    agreed &= grpc::run(&serve)?;
     agreed &= moving(&serve, newest, true)? == 0;
     let lost = moving(&serve, newest, false)?;
     if lost == 0 {

@@ -1,5 +1,6 @@
 //! `abide-serve check`: what a server would say, without serving.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use super::{folder_of, judge_of, today};
@@ -21,10 +22,13 @@ pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, String> {
         say(&format!("error: {line}"));
     }
     let Some(served) = &verdict.served else { return Ok(ExitCode::FAILURE) };
+    let mut report = String::new();
     for (audience, snapshot) in served.audiences() {
         for (url, collection) in snapshot.types() {
-            say(&format!("{audience}: {} of {url}", collection.len()));
+            report.push_str(&format!("{audience}: {} of {url}\n", collection.len()));
         }
     }
+    let written = std::io::stdout().lock().write_all(report.as_bytes());
+    written.map_err(|error| format!("cannot write to standard output: {error}"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -53,7 +53,7 @@ fn a_client_of_the_second_major_gets_its_types() {
 }
 
 #[test]
-fn an_older_client_does_not_get_a_field_that_it_does_not_know() {
+fn kgateway_14384_an_older_client_does_not_get_a_field_that_it_does_not_know() {
     run(async {
         let api = older("connect_timeout");
         let (_at, table) = table(api.path());

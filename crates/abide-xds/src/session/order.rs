@@ -129,10 +129,9 @@ fn not_ready(
                 continue; // The client has it from elsewhere.
             };
             // A client that names its clusters finds them by what is held back here.
-            let Some(sent) = topic.sent.as_ref().filter(|_| topic.subscription.wants(needed))
-            else {
+            if topic.sent.is_none() || !topic.subscription.wants(needed) {
                 continue;
-            };
+            }
             if topic.refused(needed) {
                 return Some(format!("the client refused the cluster `{}`", cluster.name));
             }

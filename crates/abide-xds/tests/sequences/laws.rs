@@ -328,7 +328,7 @@ fn refusals_break_no_route() {
             refusals += client.session.status().iter().filter(|it| it.refused.is_some()).count();
         }
     }
-    assert!(refusals > 100, "some have to refuse: {refusals}");
+    assert!(refusals > 50, "some have to refuse: {refusals}");
 }
 
 /// Sessions know nothing of each other: a client sees the same alone and among others.
