@@ -27,6 +27,9 @@ const MAX_DESCRIPTOR: usize = 4 << 20;
 pub struct EmbeddedFiles {
     /// The end of what was given, with room behind each place that is searched.
     window: Vec<u8>,
+    /// Where the last place of the window ends that was read as a descriptor. What is inside of
+    /// one is none.
+    read_to: usize,
     /// By name, the longest descriptor of each file.
     found: BTreeMap<Vec<u8>, Vec<u8>>,
 }
@@ -42,6 +45,7 @@ impl EmbeddedFiles {
             if self.window.len() == 2 * MAX_DESCRIPTOR {
                 self.search(MAX_DESCRIPTOR);
                 self.window.drain(..MAX_DESCRIPTOR);
+                self.read_to = self.read_to.saturating_sub(MAX_DESCRIPTOR);
             }
         }
     }
@@ -59,12 +63,17 @@ impl EmbeddedFiles {
         let searched = &self.window[..self.window.len().min(end + MAX_NAME)];
         for at in memchr::memmem::find_iter(searched, SUFFIX) {
             let Some((start, name)) = named_at(searched, at + SUFFIX.len()) else { continue };
-            if start >= end {
+            if start >= end || start < self.read_to {
                 continue;
             }
-            let descriptor = &self.window[start..descriptor_end(&self.window, start)];
+            let descriptor_end = descriptor_end(&self.window, start);
+            let descriptor = &self.window[start..descriptor_end];
             let known = self.found.get(name).map_or(0, Vec::len);
-            if descriptor.len() > known && is_readable(descriptor) {
+            if descriptor.len() <= known || is_name_only(descriptor) {
+                continue;
+            }
+            self.read_to = descriptor_end;
+            if is_readable(descriptor) {
                 self.found.insert(name.to_vec(), descriptor.to_vec());
             }
         }
@@ -73,19 +82,19 @@ impl EmbeddedFiles {
 
 /// Where a descriptor begins whose name ends at `end`, and the name.
 fn named_at(bytes: &[u8], end: usize) -> Option<(usize, &[u8])> {
-    for length in SUFFIX.len() + 1..=MAX_NAME.min(end) {
-        let start = end - length;
-        if bytes[start].is_ascii_control() || bytes[start] == b'\\' {
-            return None;
-        }
-        let mut tag = Writer::default();
-        tag.bytes(file::NAME, &bytes[start..end]);
-        let head = tag.into_bytes();
-        if bytes[..end].ends_with(&head) {
-            return Some((end - head.len(), &bytes[start..end]));
-        }
-    }
-    None
+    const TAG: u8 = (file::NAME << 3 | 2) as u8;
+    let from = end.saturating_sub(MAX_NAME + 3);
+    // The tag is the last one before the name, unless that is the length.
+    let last = from + memchr::memrchr(TAG, &bytes[from..end])?;
+    let before = last.checked_sub(1).filter(|it| bytes[*it] == TAG);
+    [Some(last), before].into_iter().flatten().find_map(|start| {
+        let whole = Span::new(start as u32, bytes.len() as u32);
+        let record = WireReader::new(bytes, whole).next_record().ok()??;
+        let Payload::Bytes(name) = record.payload else { return None };
+        let is_name = name.end as usize == end;
+        let name = name.of(bytes);
+        (is_name && !name.iter().any(u8::is_ascii_control)).then_some((start, name))
+    })
 }
 
 /// Where the fields end that make up the descriptor at `start`. They come by number.
@@ -159,15 +168,14 @@ fn is_message(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether these bytes declare anything and can be read to their end.
+/// Whether these bytes can be read to their end.
 fn is_readable(descriptor: &[u8]) -> bool {
     let mut set = Writer::default();
     set.bytes(file_set::FILE, descriptor);
-    let files = FileDecl::from_descriptor_set(&Arc::from(set.into_bytes()));
-    // A name alone is a text that looks like one.
-    files.is_ok() && !is_name_only(descriptor)
+    FileDecl::from_descriptor_set(&Arc::from(set.into_bytes())).is_ok()
 }
 
+/// A name alone is a text that looks like one.
 fn is_name_only(descriptor: &[u8]) -> bool {
     let mut reader = WireReader::new(descriptor, Span::new(0, descriptor.len() as u32));
     let _name = reader.next_record();
@@ -211,6 +219,9 @@ mod tests {
         check(&[b"\x7fELF\0".as_slice(), &a, &b, b"\0\0"].concat(), 7, &[&a, &b]);
         check(&[&old, b"\x32Text of the program".as_slice()].concat(), 7, &[&old]);
         check(&[&old, b"proto3\0b.proto".as_slice(), &a].concat(), 7, &[&a, &old]);
+        // The length of this name is the tag of names.
+        let ten = proto3("four.proto");
+        check(&[b"\0".as_slice(), &ten, &a].concat(), 7, &[&a, &ten]);
         // A long name has a length of two bytes.
         let long = proto3(&format!("{}.proto", "deep/".repeat(60)));
         check(&[b"\n".as_slice(), &long, b"\n"].concat(), 7, &[&long]);
@@ -237,6 +248,14 @@ mod tests {
         let mut broken = message("a.proto");
         broken.message(file::MESSAGE, |it| it.bytes(1, "No word"));
         check(&broken.into_bytes(), 7, &[&message("a.proto").into_bytes()]);
+    }
+
+    #[test]
+    fn programs_full_of_names_take_no_longer() {
+        check(&b".proto".repeat(1 << 20), 1 << 20, &[]);
+        // Each holds all that follow, and none ends.
+        let nested = b"\n\x07a.proto\x4a\xff\xff\xff\x01".repeat(1 << 17);
+        check(&nested, 1 << 20, &[]);
     }
 
     #[test]
