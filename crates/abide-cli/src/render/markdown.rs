@@ -119,7 +119,7 @@ fn section(out: &mut Markdown, title: &'static str, findings: &[&Finding], scene
             consequences(out, change);
         }
         if !finding.releases.is_empty() {
-            let releases = format!("only for {}", finding.releases.join(" and "));
+            let releases = format!("for {}", finding.releases.join(" and "));
             out.markup("  - ").prose(&releases).markup("\n");
         }
         if let Some(help) = &finding.help {
