@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use abide_instance::named;
-use abide_schema::{Message, Tree, api_name};
+use abide_schema::{Message, Package, Tree, api_name};
 
 use crate::instance_set::InstanceSet;
 use crate::location::Location;
@@ -14,7 +14,7 @@ pub(crate) struct Successors<'t> {
     /// By the full name of what was before.
     after: BTreeMap<String, Message<'t>>,
     /// The newest stable package of each API.
-    newest: BTreeMap<String, abide_schema::Package<'t>>,
+    newest: BTreeMap<String, Package<'t>>,
 }
 
 impl<'t> Successors<'t> {
@@ -60,7 +60,7 @@ impl<'t> Successors<'t> {
     fn same_name(&self, ty: Message<'t>) -> Option<Message<'t>> {
         let package = ty.file().package();
         let newest = self.newest.get(&api_name(package.name())?)?;
-        let major = |it: abide_schema::Package<'_>| it.version().map(|version| version.major);
+        let major = |it: Package<'_>| it.version().map(|version| version.major);
         if major(*newest) <= major(package) {
             return None;
         }

@@ -1,6 +1,6 @@
 //! What a name that a message does not have was in other releases, or in an older major.
 
-use abide_schema::{Element, Field, Message};
+use abide_schema::{Cardinality, Element, Enum, Field, Message, Type};
 
 use crate::rule::InstanceContext;
 
@@ -47,7 +47,7 @@ impl Past {
     /// What a value was that an enum does not have.
     pub(crate) fn of_enum_value(
         context: &InstanceContext<'_>,
-        item: abide_schema::Enum<'_>,
+        item: Enum<'_>,
         name: &str,
     ) -> Option<Past> {
         let owner = item.full_name();
@@ -91,15 +91,15 @@ fn previous<'t>(context: &InstanceContext<'t>, message: Message<'_>) -> Option<M
 
 fn type_of(field: Field<'_>) -> String {
     let repeated = match field.cardinality() {
-        abide_schema::Cardinality::Singular => "",
-        abide_schema::Cardinality::Repeated => "repeated ",
-        abide_schema::Cardinality::Map => return "a map".to_owned(),
+        Cardinality::Singular => "",
+        Cardinality::Repeated => "repeated ",
+        Cardinality::Map => return "a map".to_owned(),
     };
     let name = match field.ty() {
-        abide_schema::Type::Scalar(scalar) => scalar.keyword().to_owned(),
-        abide_schema::Type::Message(id) => field.tree.message(id).full_name(),
-        abide_schema::Type::Enum(id) => field.tree.enumeration(id).full_name(),
-        abide_schema::Type::Unresolved => return "a type that is not known".to_owned(),
+        Type::Scalar(scalar) => scalar.keyword().to_owned(),
+        Type::Message(id) => field.tree.message(id).full_name(),
+        Type::Enum(id) => field.tree.enumeration(id).full_name(),
+        Type::Unresolved => return "a type that is not known".to_owned(),
     };
     format!("`{repeated}{name}`")
 }

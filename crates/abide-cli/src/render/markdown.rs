@@ -131,7 +131,7 @@ pub(super) fn entry(
         consequences(out, change);
     }
     if !finding.releases.is_empty() {
-        let releases = format!("only for {}", finding.releases.join(" and "));
+        let releases = format!("for {}", finding.releases.join(" and "));
         out.markup("  - ").prose(&releases).markup("\n");
     }
     if let Some(help) = &finding.help {

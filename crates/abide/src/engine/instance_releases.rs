@@ -28,7 +28,7 @@ pub fn join_releases(reports: Vec<(String, Report)>) -> Report {
     }
     for finding in &mut joined.findings {
         let scope = match finding.releases.len() == names.len() {
-            true => format!("all {} say so", counted(names.len(), "release")),
+            true => format!("for all {}", counted(names.len(), "release")),
             false => format!("only for {}", finding.releases.join(" and ")),
         };
         finding.why = Some(match finding.why.take() {
@@ -75,7 +75,7 @@ mod tests {
             .map(|it| (it.message.as_str(), it.why.clone().unwrap_or_default()))
             .collect();
         let expected = [
-            ("at 5", "all 3 releases say so"),
+            ("at 5", "for all 3 releases"),
             ("at 1", "only for 1.36 and 1.38"),
             ("at 9", "only for 1.37"),
         ];
