@@ -5,7 +5,7 @@ use std::path::Path;
 use abide::nearest;
 use abide_instance::runtime::{Layer, LayerSource, Layers, Runtime, known_bootstrap};
 use abide_instance::{Instance, Notation, ReadOptions};
-use abide_schema::value::{Message, ReadError};
+use abide_schema::value::{LackedBy, Message, UndeclaredName};
 use abide_schema::{MessageId, Tree};
 use abide_syntax::{LineIndex, Span};
 
@@ -61,11 +61,12 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<Outcome, Error> {
         Some(cluster) => Layers::for_cluster(&tree, bootstrap, cluster),
         None => Layers::of(&tree, bootstrap),
     };
-    let errors = reading.errors.iter().filter(|it| is_about_runtime(&tree, bootstrap, it));
-    let errors = errors.map(|it| (it.span, true, it.message.clone()));
+    let errors = reading.errors.iter().map(|it| (it.span, true, it.message.clone()));
+    let unknown = reading.undeclared.iter().filter_map(|it| unknown_field(&tree, it));
+    let read = errors.chain(unknown).filter(|it| is_about_runtime(&tree, bootstrap, it.0));
     let problems = layers.problems().iter();
     let problems = problems.map(|it| (it.span, it.is_refused(), it.to_string()));
-    let places = errors.chain(problems).map(|(span, is_error, message)| {
+    let places = read.chain(problems).map(|(span, is_error, message)| {
         let [start, end] = [span.start, span.end].map(|at| index.position(&file.bytes, at));
         RuntimePlace { start, end, is_error, message }
     });
@@ -127,11 +128,21 @@ fn has_runtime(tree: &Tree, ty: MessageId) -> Result<(), Error> {
     )))
 }
 
-/// Whether an error stands where the layers are declared.
-fn is_about_runtime(tree: &Tree, bootstrap: &Message, error: &ReadError) -> bool {
+/// A field that a message does not have, which a server refuses. Of messages that are built in
+/// without any field, nothing is known.
+fn unknown_field(tree: &Tree, name: &UndeclaredName) -> Option<(Span, bool, String)> {
+    let LackedBy::Message(message) = name.lacked_by else { return None };
+    let message = tree.message(message);
+    message.fields().next()?;
+    let text = format!("`{}` is no field of `{}`", name.name, message.name());
+    Some((name.key, true, text))
+}
+
+/// Whether a place is where the layers are declared.
+fn is_about_runtime(tree: &Tree, bootstrap: &Message, place: Span) -> bool {
     ["layered_runtime", "runtime"].iter().any(|name| {
         let entry = bootstrap.get(tree, name);
-        entry.is_some_and(|it| it.span.start <= error.span.start && error.span.end <= it.span.end)
+        entry.is_some_and(|it| it.span.start <= place.start && place.end <= it.span.end)
     })
 }
 

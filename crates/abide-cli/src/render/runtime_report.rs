@@ -62,9 +62,16 @@ pub(super) fn human(report: &RuntimeReport<'_>, look: Look) -> String {
             }
         }
     }
-    if !report.keys.is_empty() && !(report.places.is_empty() && look.quiet) {
+    let rest = remarks(report, look);
+    if !out.is_empty() && !rest.is_empty() {
         out.push('\n');
     }
+    out + &rest
+}
+
+/// What is wrong, and how much there is.
+fn remarks(report: &RuntimeReport<'_>, look: Look) -> String {
+    let mut out = String::new();
     for place in report.places.iter().filter(|it| it.is_error || !look.quiet) {
         let colour = if place.is_error { "31;1" } else { "33;1" };
         paint(&mut out, look.color, colour, place.severity());

@@ -121,6 +121,11 @@ layered_runtime:
     static_layer: {k: null, quoted: 'true'}
   - name: a
     admin_layer: {}
+  - name: r
+    rtds_layer: {name: mine, rtds_config: {ads: {}}}
+  - name: d
+    disk_layer: {symlink_root: ./current, subdir: x}
+admin: {what: else}
 ";
     let folder = folder(&[("envoy.yaml", text)]);
     let ran = show(folder.path(), &[]);
@@ -130,9 +135,11 @@ layered_runtime:
         "error: envoy.yaml:4:20: the value of `k` is null or a list",
         "warning: envoy.yaml:4:29: the boolean of `quoted` is in quotes",
         "error: envoy.yaml:5:11: two layers are named `a`",
+        "error: envoy.yaml:10:43: `subdir` is no field of `DiskLayer`",
     ] {
         assert!(ran.text().contains(expected), "{expected}\n{}", ran.text());
     }
+    assert_eq!(ran.text().matches("error: ").count(), 3, "{}", ran.text());
     let quiet = show(folder.path(), &["-q"]);
     assert!(!quiet.text().contains("warning"), "{}", quiet.text());
 }

@@ -38,6 +38,9 @@ message RuntimeLayer {
   message AdminLayer {}
   message RtdsLayer {
     string name = 1;
+    // What it says is not about the layers.
+    message ConfigSource {}
+    ConfigSource rtds_config = 2;
   }
   string name = 1;
   oneof layer_specifier {

@@ -74,13 +74,32 @@ const FILES: &[(&str, &str)] = &[
     ("eds.yaml", ENDPOINTS),
 ];
 
-/// Replacements in a file, the cost that Abide must say, and the counters of Envoy that it is seen
-/// by: those that must grow, of all that are watched.
-const CHANGES: &[(&str, &[(&str, &str)], &str, &[&str])] = &[
-    ("lds.yaml", &[("name: in\n", "name: in # a comment\n")], "", &[]),
-    (
+/// A change of a file.
+struct Change {
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+    /// The cost that Abide must say; empty if there is no change of a value.
+    cost: &'static str,
+    /// The counters of Envoy that it is seen by: those that grow, of all that are watched.
+    counters: &'static [&'static str],
+}
+
+const fn change(
+    file: &'static str,
+    (from, to): (&'static str, &'static str),
+    cost: &'static str,
+    counters: &'static [&'static str],
+) -> Change {
+    Change { file, from, to, cost, counters }
+}
+
+/// The changes, each made to what the ones before it left.
+const CHANGES: &[Change] = &[
+    change("lds.yaml", ("name: in\n", "name: in # a comment\n"), "", &[]),
+    change(
         "lds.yaml",
-        &[("stat_prefix: in", "stat_prefix: out")],
+        ("stat_prefix: in", "stat_prefix: out"),
         "drains-filter-chain",
         &[
             "listener_manager.listener_in_place_updated",
@@ -88,45 +107,42 @@ const CHANGES: &[(&str, &[(&str, &str)], &str, &[&str])] = &[
             "listener_manager.total_filter_chains_draining",
         ],
     ),
-    (
+    change(
         "lds.yaml",
-        &[("1000", "2000")],
+        ("1000", "2000"),
         "drains-listener",
         &["listener_manager.listener_modified", "listener_manager.total_listeners_draining"],
     ),
-    ("rds.yaml", &[("prefix: /}", "prefix: /x}")], "live", &["http.in.rds.routes.config_reload"]),
-    (
+    change(
+        "rds.yaml",
+        ("prefix: /}", "prefix: /x}"),
+        "live",
+        &["http.in.rds.routes.config_reload"],
+    ),
+    change("cds.yaml", ("1s", "2s"), "warms-cluster", &["cluster_manager.cluster_modified"]),
+    change("cds.yaml", ("timeout: 2s", "timeout: 2.00s"), "", &[]),
+    change(
         "cds.yaml",
-        &[("name: fixed\n  connect_timeout: 1s", "name: fixed\n  connect_timeout: 2s")],
+        ("port_value: 9", "port_value: 10"),
         "warms-cluster",
         &["cluster_manager.cluster_modified"],
     ),
-    ("cds.yaml", &[("timeout: 2s", "timeout: 2.00s")], "", &[]),
-    (
+    change(
         "cds.yaml",
-        &[("port_value: 9", "port_value: 10")],
-        "warms-cluster",
-        &["cluster_manager.cluster_modified"],
-    ),
-    (
-        "cds.yaml",
-        &[(
-            "\n- ",
-            "\n- \"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster\n  \
-        name: third\n  connect_timeout: 1s\n- ",
-        )],
+        ("\n- ", ANOTHER_CLUSTER),
         "warms-cluster",
         &["cluster_manager.cluster_added"],
     ),
-    (
+    change("cds.yaml", (ANOTHER_CLUSTER, "\n- "), "live", &["cluster_manager.cluster_removed"]),
+    change(
         "eds.yaml",
-        &[("port_value: 9", "port_value: 11")],
+        ("port_value: 9", "port_value: 11"),
         "live",
         &["cluster_manager.cluster_updated"],
     ),
-    (
+    change(
         "lds.yaml",
-        &[("name: in #", "name: other #")],
+        ("name: in #", "name: other #"),
         "drains-listener",
         &[
             "listener_manager.listener_added",
@@ -135,6 +151,13 @@ const CHANGES: &[(&str, &[(&str, &str)], &str, &[&str])] = &[
         ],
     ),
 ];
+
+/// A cluster before the first one.
+const ANOTHER_CLUSTER: &str = "
+- \"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster
+  name: third
+  connect_timeout: 1s
+- ";
 
 /// The counters and gauges that show what a change costs.
 const WATCHED: &[&str] = &[
@@ -173,15 +196,12 @@ pub(super) fn run(envoy: &Envoy, abide: &Path) -> Result<bool> {
     };
     let mut last = settled(&running)?;
     let mut faults = 0;
-    for (name, edits, cost, counters) in CHANGES {
+    for Change { file: name, from, to, cost, counters } in CHANGES {
         let Some((_, text)) = texts.iter_mut().find(|(it, _)| it == name) else { continue };
-        let old = text.clone();
-        for (from, to) in *edits {
-            if !text.contains(from) {
-                return Err(format!("`{name}` has no `{from}`").into());
-            }
-            *text = text.replacen(from, to, 1);
+        if !text.contains(from) {
+            return Err(format!("`{name}` has no `{from}`").into());
         }
+        *text = text.replacen(from, to, 1);
         std::fs::copy(folder.join(name), folder.join("old.yaml"))?;
         put(name, text)?;
         let mut diff = Command::new(abide);
@@ -196,8 +216,8 @@ pub(super) fn run(envoy: &Envoy, abide: &Path) -> Result<bool> {
         let grown: Vec<&str> = grown.collect();
         if ours != *cost || grown != *counters {
             faults += 1;
-            println!("costs: {name} {edits:?}\n  Abide says {ours:?}, expected {cost:?}");
-            println!("  Envoy: {grown:?}, expected {counters:?}\n  before:{old}");
+            println!("costs: {name}, `{from}` to `{to}`\n  Abide says {ours:?}, expected {cost:?}");
+            println!("  Envoy: {grown:?}, expected {counters:?}");
         }
         last = now;
     }
