@@ -12,6 +12,9 @@ use crate::resource::Resource;
 use crate::snapshot::Snapshot;
 use crate::topic::{Topic, TopicStatus};
 
+/// How many bytes a type URL may have.
+const MAX_TYPE_URL: usize = 1024;
+
 /// How a session behaves.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -28,6 +31,8 @@ pub struct Options {
     pub grace: Duration,
     /// How many names one type may have.
     pub max_names: usize,
+    /// How many bytes the names of one type may have in all.
+    pub max_name_bytes: usize,
     /// How many types the stream may have.
     pub max_types: usize,
 }
@@ -40,6 +45,7 @@ impl Default for Options {
             patience: Duration::from_secs(5),
             grace: Duration::from_secs(30),
             max_names: 100_000,
+            max_name_bytes: 8 << 20,
             max_types: 64,
         }
     }
@@ -123,6 +129,10 @@ impl Session {
             }
             Some(_) | None => request.type_url.as_str().into(),
         };
+        if url.len() > MAX_TYPE_URL {
+            let message = format!("a type URL has at most {MAX_TYPE_URL} bytes");
+            return Err(Ending::TooMuch(message));
+        }
         let max = self.options.max_names;
         let names = match &request.names {
             Names::Whole(names) => names.len(),
@@ -145,6 +155,11 @@ impl Session {
         }
         if topic.subscription.len() > max {
             return Err(too_many());
+        }
+        let max = self.options.max_name_bytes;
+        if topic.subscription.bytes() > max {
+            let message = format!("the names of a type have at most {max} bytes");
+            return Err(Ending::TooMuch(message));
         }
         topic.is_stale = true;
         // Its answer may be what others wait for.

@@ -13,6 +13,8 @@ const WILDCARD: &str = "*";
 pub(crate) struct Subscription {
     is_wildcard: bool,
     names: BTreeSet<Arc<str>>,
+    /// How many bytes the names have in all.
+    bytes: usize,
     /// Whether it named a resource before: then naming none means wanting none.
     has_named: bool,
 }
@@ -27,6 +29,7 @@ impl Subscription {
         let names = names.iter().filter(|it| *it != WILDCARD);
         let names: BTreeSet<Arc<str>> = names.map(|it| it.as_str().into()).collect();
         let old = std::mem::replace(&mut self.names, names);
+        self.bytes = self.names.iter().map(|it| it.len()).sum();
         let mut added: Vec<Arc<str>> = self.names.difference(&old).cloned().collect();
         if self.is_wildcard && !was_wildcard {
             added.push(WILDCARD.into());
@@ -46,7 +49,8 @@ impl Subscription {
         for name in names {
             match name.as_str() {
                 WILDCARD => self.is_wildcard = true,
-                name => drop(self.names.insert(name.into())),
+                name if self.names.insert(name.into()) => self.bytes += name.len(),
+                _ => {}
             }
         }
     }
@@ -56,7 +60,8 @@ impl Subscription {
         for name in names {
             match name.as_str() {
                 WILDCARD => self.is_wildcard = false,
-                name => drop(self.names.remove(name)),
+                name if self.names.remove(name) => self.bytes -= name.len(),
+                _ => {}
             }
         }
     }
@@ -69,6 +74,16 @@ impl Subscription {
     /// How many names it has.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
+    }
+
+    /// How many bytes its names have in all.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether it has this name, the wildcard being one.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.contains(name) || name == WILDCARD && self.is_wildcard
     }
 
     /// Whether it names this resource or one of its aliases.

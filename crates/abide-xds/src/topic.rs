@@ -13,6 +13,9 @@ use crate::subscription::Subscription;
 /// How many responses without an answer are remembered.
 const MAX_IN_FLIGHT: usize = 16;
 
+/// How many bytes are kept of what a client says about a response that it refuses.
+const MAX_MESSAGE: usize = 4096;
+
 /// One type on one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Topic {
@@ -133,6 +136,7 @@ impl Topic {
                 self.due.extend(subscribe.iter().map(|it| Arc::from(it.as_str())));
                 self.subscription.remove(unsubscribe);
                 self.forget_unwanted();
+                self.forget_unasked();
                 if self.subscription.is_wildcard() {
                     // Whether everything has it or not, the client has to be told.
                     self.warm(unsubscribe.iter().map(|it| Arc::from(it.as_str())));
@@ -173,7 +177,7 @@ impl Topic {
         }
         let added = self.subscription.replace(names);
         self.due.extend(added);
-        self.due.retain(|it| names.iter().any(|name| **name == **it));
+        self.forget_unasked();
         true
     }
 
@@ -201,6 +205,12 @@ impl Topic {
         }
     }
 
+    /// What a client does not ask for any more needs no answer.
+    fn forget_unasked(&mut self) {
+        let Topic { subscription, due, .. } = self;
+        due.retain(|it| subscription.has(it));
+    }
+
     /// Takes an answer to a response in. Returns whether one was in flight.
     fn answered(&mut self, nonce: &str, error: Option<&str>) -> bool {
         let Some(at) = self.in_flight.iter().position(|it| *it.nonce == *nonce) else {
@@ -214,7 +224,9 @@ impl Topic {
             let refused: Vec<_> = sent.filter(|it| !self.accepted(it)).collect();
             self.refused
                 .extend(refused.iter().map(|it| (Arc::clone(&it.name), Arc::clone(&it.version))));
-            self.refusal = Some(Refusal { version, message: message.to_owned() });
+            let end = (0..=message.len().min(MAX_MESSAGE)).rev();
+            let end = { end }.find(|&at| message.is_char_boundary(at)).unwrap_or(0);
+            self.refusal = Some(Refusal { version, message: message[..end].to_owned() });
             return true;
         }
         self.refusal = None;

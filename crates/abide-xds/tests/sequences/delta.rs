@@ -193,6 +193,18 @@ fn s002_090_phantom_unsubscriptions() {
     );
 }
 
+/// A name that was given up before there was anything to send is not sent.
+#[test]
+fn given_up_before_the_answer() {
+    play(
+        ">> vhds +a +b
+         >> vhds -a
+         >> vhds +c -c
+         serve vhds: a b c
+         < vhds b",
+    );
+}
+
 /// A name that does not exist is said to be gone, and sent when it exists.
 #[test]
 fn a_missing_name() {

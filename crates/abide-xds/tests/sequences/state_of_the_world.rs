@@ -441,6 +441,14 @@ fn too_many_names() {
          >> eds +c +d
          ends at most 3 names",
     );
+    let mut play = Play::new(Options { max_name_bytes: 5, ..Options::default() });
+    play.run(
+        ">> eds +aa +bb
+         >> eds -aa
+         >> eds +cc
+         >> eds +dd
+         ends at most 5 bytes",
+    );
     let mut play = Play::new(Options { max_types: 1, ..Options::default() });
     play.run(
         "serve eds: a

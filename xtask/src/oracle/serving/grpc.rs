@@ -11,8 +11,8 @@ use super::{port, until};
 use crate::task::Result;
 use crate::tools::target;
 
-/// The program in Python: a backend, a client, and the API.
-const PROGRAM: &str = include_str!("grpc.py");
+/// The program in Python: a backend, a client, and the API. Not named after the package it imports.
+const PROGRAM: &str = include_str!("rpc.py");
 
 /// How many seconds the clients ask.
 const SECONDS: &str = "8";
@@ -40,7 +40,7 @@ pub(super) fn run(serve: &Path) -> Result<bool> {
     let folder = target()?.join("oracle-serving").join("grpc");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(folder.join("resources"))?;
-    let program = folder.join("grpc.py");
+    let program = folder.join("rpc.py");
     std::fs::write(&program, PROGRAM)?;
     let python = |python: &Path, args: &[&str]| {
         let mut command = Command::new(python);
