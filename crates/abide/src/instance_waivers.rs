@@ -4,7 +4,6 @@
 //! begins on the next line that holds more than a comment; before `---`, and before a line without
 //! anything at the head of a document, it covers the document.
 
-use abide_schema::Tree;
 use abide_schema::value::{Message, Value};
 use abide_syntax::Span;
 use jiff::civil::Date;
@@ -34,15 +33,15 @@ pub(crate) struct InstanceWaivers {
 }
 
 impl InstanceWaivers {
-    pub(crate) fn of(tree: &Tree, files: &[InstanceFile<'_>]) -> InstanceWaivers {
+    pub(crate) fn of(files: &[InstanceFile<'_>]) -> InstanceWaivers {
         let mut all = InstanceWaivers { waivers: Vec::new(), invalid: Vec::new() };
         for (number, file) in (0..).zip(files) {
-            all.read(tree, number, file);
+            all.read(number, file);
         }
         all
     }
 
-    fn read(&mut self, tree: &Tree, number: u32, file: &InstanceFile<'_>) {
+    fn read(&mut self, number: u32, file: &InstanceFile<'_>) {
         for comment in &file.instance.comments {
             let text = comment.str(file.text);
             let words = text.trim_start_matches('#').trim();
@@ -58,7 +57,7 @@ impl InstanceWaivers {
                     until,
                     file: number,
                     span,
-                    covers: covered(tree, file, *comment),
+                    covers: covered(file, *comment),
                     used: false,
                 }),
                 Err((at, defect)) => {
@@ -100,7 +99,7 @@ impl InstanceWaivers {
 }
 
 /// What a comment covers: its target line, and all of what begins there.
-fn covered(tree: &Tree, file: &InstanceFile<'_>, comment: Span) -> Vec<Span> {
+fn covered(file: &InstanceFile<'_>, comment: Span) -> Vec<Span> {
     let text = file.text;
     let line = line_at(text, comment.start);
     let is_alone = Span::new(line.start, comment.start).of(text).trim_ascii().is_empty();
@@ -135,7 +134,7 @@ fn covered(tree: &Tree, file: &InstanceFile<'_>, comment: Span) -> Vec<Span> {
     let mut spans = vec![target];
     for document in &file.instance.documents {
         if let Some(message) = document.message() {
-            begun(tree, message, target, &mut spans);
+            begun(message, target, &mut spans);
         }
         let undeclared = document.reading.iter().flat_map(|it| &it.undeclared);
         spans.extend(undeclared.map(|it| it.key.to(it.value)).filter(|it| begins(*it, target)));
@@ -154,9 +153,9 @@ fn is_head(line: &[u8]) -> bool {
 }
 
 /// Finds what of a message begins on a line.
-fn begun(tree: &Tree, message: &Message, line: Span, spans: &mut Vec<Span>) {
+fn begun(message: &Message, line: Span, spans: &mut Vec<Span>) {
     if let Some(content) = &message.content {
-        return begun(tree, content, line, spans);
+        return begun(content, line, spans);
     }
     for entry in &message.entries {
         // What is said once by its key covers every value of a list.
@@ -164,7 +163,7 @@ fn begun(tree: &Tree, message: &Message, line: Span, spans: &mut Vec<Span>) {
         if !entry.span.is_empty() && begins(whole, line) {
             spans.push(whole);
         } else if let Value::Message(inner) = &entry.value {
-            begun(tree, inner, line, spans);
+            begun(inner, line, spans);
         }
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn settle(
     let run = Options { scope: RuleScope::Changes, ..Options::on(options.as_of) };
     let context = Context::new(tree, policy, run);
     let mut spared = Waivers::of(&context).take(&context, &mut findings);
-    let mut waivers = InstanceWaivers::of(tree, files);
+    let mut waivers = InstanceWaivers::of(files);
     spared.extend(waivers.take(&mut findings, options.as_of));
     let ran = |rule: &Rule| rules.iter().any(|(it, _)| it.id == rule.id);
     findings.extend(waivers.findings(options.as_of, &ran));
