@@ -89,7 +89,13 @@ fn every_command_has_a_manual_page() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     let mut expected: BTreeSet<String> =
         commands(folder.path()).iter().map(|name| format!("abide-{name}.1")).collect();
-    let nested = ["abide.1", "abide-calendar-simulate.1", "abide-config-check.1"];
+    let nested = [
+        "abide.1",
+        "abide-calendar-simulate.1",
+        "abide-config-check.1",
+        "abide-config-downgrade.1",
+        "abide-config-upgrade.1",
+    ];
     expected.extend(nested.map(str::to_owned));
     let entries = std::fs::read_dir(folder.path().join("share/man1")).unwrap();
     let written = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
