@@ -98,6 +98,8 @@ fn every_command_has_a_manual_page() {
         "abide-runtime-show.1",
         "abide-plugin-buf.1",
         "abide-plugin-protoc.1",
+        "abide-config-downgrade.1",
+        "abide-config-upgrade.1",
     ];
     expected.extend(nested.map(str::to_owned));
     let entries = std::fs::read_dir(folder.path().join("share/man1")).unwrap();
