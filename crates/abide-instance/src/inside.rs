@@ -119,12 +119,12 @@ mod tests {
         for (path, expected) in [
             ("spec.config", &["1"][..]),
             ("spec.a.b", &["2"]),
-            ("spec.a.c", &[]),
+            ("spec.a.c", &["4"]),
             ("spec.list.0", &["5"]),
             ("spec.list.1.x", &["6"]),
             ("spec.list.2", &[]),
             ("spec.list.*", &["5", "{x: 6}"]),
-            ("spec.a.*", &[]),
+            ("spec.a.*", &["3", "4"]),
             ("spec.conf", &[]),
             ("", &[text]),
         ] {

@@ -140,7 +140,7 @@ fn long_texts_are_not_repeated_without_end() {
 #[test]
 fn a_long_scalar_is_read() {
     for text in
-        [format!("a: {}\n", "x".repeat(10_000_000)), format!("a: '{}'\n", "''".repeat(5_000_000))]
+        [format!("a: {}\n", "x".repeat(10_000_000)), format!("a: '{}'\n", "''".repeat(500_000))]
     {
         let parsed = parse(&text, Dialect::Protobuf);
         assert_eq!((parsed.documents.len(), parsed.errors.len()), (1, 0));
