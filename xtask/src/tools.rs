@@ -31,6 +31,19 @@ pub(crate) fn abide(named: Option<&Path>) -> Result<PathBuf> {
     Ok(target()?.join("release").join("abide"))
 }
 
+/// `abide-serve`, beside the named `abide`, or built as for users.
+pub(crate) fn abide_serve(abide: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = abide {
+        return Ok(std::path::absolute(path)?.with_file_name("abide-serve"));
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(workspace()?).args(["build", "--release", "--locked", "-p", "abide-serve"]);
+    if !cargo.status()?.success() {
+        return Err("`abide-serve` does not build".into());
+    }
+    Ok(target()?.join("release").join("abide-serve"))
+}
+
 /// The real protoc, from the Python package grpcio-tools.
 pub(crate) struct Protoc {
     /// The folder of the well-known types that belong to this protoc.

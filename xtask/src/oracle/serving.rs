@@ -7,8 +7,7 @@ mod processes;
 mod resources;
 mod traffic;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use self::processes::{Processes, free_port};
@@ -16,7 +15,7 @@ use self::resources::{Fleet, Way};
 use self::traffic::{Backend, Traffic, get};
 use crate::envoys::{Envoy, envoys};
 use crate::task::{Place, Result};
-use crate::tools::{target, workspace};
+use crate::tools::abide_serve;
 
 /// How long anything may take on a busy machine.
 const LONG: Duration = Duration::from_secs(90);
@@ -44,19 +43,6 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
         println!("serving: without order no request failed, so this shows nothing");
     }
     Ok(agreed & (lost > 0))
-}
-
-/// Our own server, built as for users, unless it lies beside a named `abide`.
-fn abide_serve(abide: Option<&Path>) -> Result<PathBuf> {
-    if let Some(path) = abide {
-        return Ok(std::path::absolute(path)?.with_file_name("abide-serve"));
-    }
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(workspace()?).args(["build", "--release", "--locked", "-p", "abide-serve"]);
-    if !cargo.status()?.success() {
-        return Err("`abide-serve` does not build".into());
-    }
-    Ok(target()?.join("release").join("abide-serve"))
 }
 
 /// Waits for something that is not there yet.

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::envoys::{Envoy, envoys};
 use crate::running_envoy::{RunningEnvoy, Started, ask};
-use crate::task::Result;
-use crate::tools::target;
+use crate::task::{Place, Result};
+use crate::tools::{abide_serve, target};
 
 /// A listener whose connections count, and that answers by itself.
 const CONFIG: &str = r#"
@@ -50,16 +50,6 @@ pub(crate) fn run() -> Result<bool> {
         agreed &= steps.run(envoy, &serve, &folder)?;
     }
     Ok(agreed)
-}
-
-/// Our own binary, with the features that the tests build it with.
-fn abide_serve() -> Result<PathBuf> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--workspace", "--locked", "--bin", "abide-serve"]);
-    if !cargo.status()?.success() {
-        return Err("`abide-serve` does not build".into());
-    }
-    Ok(target()?.join("debug").join("abide-serve"))
 }
 
 /// Every installed Envoy takes the file that the init container writes.
