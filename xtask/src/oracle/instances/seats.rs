@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 use super::minimal::minimal;
 
+/// Puts an Any into a bootstrap.
+type Wrap = fn(Value) -> Value;
+
 /// Where a message of a kind can stand in an Any.
-const SEATS: &[(&str, fn(Value) -> Value)] = &[
+const SEATS: &[(&str, Wrap)] = &[
     ("envoy.extensions.filters.network.http_connection_manager.", |any| {
         listener(json!({
         "filters": [{"name": "x", "typed_config": any}]}))
@@ -112,7 +115,7 @@ pub(super) struct Target {
     /// The message that the mutations are made in.
     pub(super) ty: MessageId,
     /// The type that the Any around it names; `None` outside of one.
-    seat: Option<(MessageId, fn(Value) -> Value)>,
+    seat: Option<(MessageId, Wrap)>,
     /// The fields from there.
     path: Vec<FieldId>,
 }
