@@ -123,7 +123,7 @@ impl<'t> Proof<'t> {
         let quoted = text.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
         if let Some(part) = text.strip_prefix("open: ") {
             return match part {
-                "served" | "instances" => Self::Open(part),
+                "served" => Self::Open(part),
                 _ => Self::Unreadable(text),
             };
         }

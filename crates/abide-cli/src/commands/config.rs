@@ -82,6 +82,9 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
         }
     };
     progress.finish();
+    if global.verbose {
+        instances.say_what_was_recognised();
+    }
     for loaded in instances.apis().filter(|_| !global.quiet) {
         // An instance is judged by the part of the API that links.
         let broken = loaded.tree.problems().iter().filter(|it| it.kind.is_error()).count();

@@ -322,6 +322,27 @@ impl Instances {
         self.apis.iter().map(|(_, loaded)| loaded)
     }
 
+    /// Says as which type each document is read that does not name one itself: of the newest
+    /// major version that its keys fit.
+    pub(super) fn say_what_was_recognised(&self) {
+        for subject in &self.subjects {
+            for (api, instances) in &subject.read {
+                let (api, loaded) = &self.apis[*api];
+                for (file, instance) in subject.files.iter().zip(instances) {
+                    for document in &instance.documents {
+                        let Kind::Recognised(ty) = document.kind else { continue };
+                        let ty = loaded.tree.message(ty).full_name();
+                        let (file, api) = (&file.name, &api.name);
+                        say(&format!(
+                            "note: `{file}` is read as `{ty}` of {api}, for which its keys speak: \
+                             `--type` names another one"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+
     /// Says which files have nothing at the path that is asked for: they are no instances.
     pub(super) fn say_what_has_no_path(&self, global: &Global, path: &str) -> Result<(), Error> {
         for subject in &self.subjects {

@@ -160,6 +160,10 @@ fn a_file_of_envoy_is_recognised_and_read_as_envoy_does() {
     );
     let ran = check(folder.path(), &["envoy.yaml"]);
     found(&ran, &[]);
+    assert_eq!(ran.stderr, "");
+    let told = check(folder.path(), &["envoy.yaml", "--verbose"]);
+    let read_as = "`envoy.yaml` is read as `envoy.config.bootstrap.v3.Bootstrap` of api";
+    assert!(told.stderr.contains(read_as), "{}", told.stderr);
     let ran = check(folder.path(), &["envoy.yaml", "--reader", "protobuf"]);
     found(&ran, &[("wrong-type", "envoy.yaml", 1, 10), ("wrong-type", "envoy.yaml", 2, 7)]);
     let ran = check(folder.path(), &["words.yaml"]);
