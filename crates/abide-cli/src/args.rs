@@ -26,7 +26,7 @@ use crate::render::{
 
 use self::examples::{
     ABOUT_HISTORY, BREAKING, BUILD, BUMP, CHANGED, CHECK, EXIT_STATUS, EXPLAIN, GRAPH, HASH, INIT,
-    LINT, RELEASE, RULES, START, UPGRADE,
+    LINT, RELEASE, RULES, SERVE, START, UPGRADE,
 };
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
@@ -432,7 +432,7 @@ pub(crate) enum Command {
     #[command(after_help = plugin::HELP)]
     Plugin(PluginArgs),
     /// Serve resources to clients of several versions: runs abide-serve from the PATH
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, after_help = SERVE)]
     Serve {
         /// Its arguments: see `abide serve --help`
         #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]

@@ -143,3 +143,9 @@ Examples:
   abide init                             for the current folder
   abide init api --preset google         for another folder, with another preset
   abide init --from buf.yaml             take over the settings of buf";
+
+pub(super) const SERVE: &str = "\
+Examples:
+  abide serve --help                                  what abide-serve offers
+  abide serve --resources resources --api api         serve a folder to every client
+  abide serve check --resources resources --api api   say what a server would refuse";

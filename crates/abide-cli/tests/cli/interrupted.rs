@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::run::{abide, put, repository, spawn};
@@ -28,15 +29,15 @@ fn large() -> TempDir {
 
 /// Sends a signal to `abide build` while it writes, in any of a few attempts, and returns the
 /// signal that ended it.
-fn killed_while_writing(folder: &Path, signal: &str) -> i32 {
+fn killed_while_writing(folder: &Path, signal: Signal) -> i32 {
     for _ in 0..20 {
         let mut child = spawn(folder, &["build", "-o", "made/x.binpb"]);
         while child.try_wait().unwrap().is_none() {
             let writes =
                 folder.join("made").is_dir() && !temporary(&folder.join("made")).is_empty();
             if writes {
-                let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
-                assert!(sent.unwrap().success());
+                // Not by a program: the write would be over before that runs.
+                kill_process(Pid::from_child(&child), signal).unwrap();
                 break;
             }
         }
@@ -53,16 +54,16 @@ fn killed_while_writing(folder: &Path, signal: &str) -> i32 {
 #[test]
 fn a_signal_ends_a_run_and_leaves_nothing() {
     let folder = large();
-    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
-        assert_eq!(killed_while_writing(folder.path(), signal), number);
-        assert!(!folder.path().join("made").exists(), "a file or a folder stays after {signal}");
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        assert_eq!(killed_while_writing(folder.path(), signal), signal.as_raw());
+        assert!(!folder.path().join("made").exists(), "a file or a folder stays after {signal:?}");
     }
 }
 
 #[test]
 fn the_next_run_clears_what_a_killed_one_left() {
     let folder = large();
-    assert_eq!(killed_while_writing(folder.path(), "-KILL"), 9);
+    assert_eq!(killed_while_writing(folder.path(), Signal::KILL), 9);
     let made = folder.path().join("made");
     assert_eq!(temporary(&made).len(), 1);
     // That of a living process stays, whatever its name says.
