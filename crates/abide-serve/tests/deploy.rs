@@ -1,4 +1,5 @@
 //! The manifests in `deploy/` say what document 004 says, and agree with the commands they run.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world.
 
 use std::path::Path;
 use std::process::Command;

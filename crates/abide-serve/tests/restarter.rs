@@ -1,4 +1,5 @@
 //! `abide-serve restarter` over a program that notes what happens to it.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -1,5 +1,6 @@
 //! `abide-serve shutdown-manager` and `abide-serve shutdown`, run as a pod runs them, beside a
 //! proxy that pretends.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
