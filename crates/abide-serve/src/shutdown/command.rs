@@ -11,7 +11,7 @@ use tracing::{error, info, warn};
 
 use crate::duration::duration;
 
-use super::proxy::{AdminPort, Proxy, ProxyError};
+use super::proxy::{AdminPort, Proxy, ProxyArgs, ProxyError};
 use super::ready_file::ReadyFile;
 
 /// How often the proxy is asked to fail its health checks, and how long after a failure: each
@@ -32,13 +32,8 @@ Examples:
 Set terminationGracePeriodSeconds of the pod above the sum of --drain-delay, --check-delay and
 the time that your longest connections take: after it, Kubernetes ends the pod all the same.")]
 pub(crate) struct ShutdownArgs {
-    /// The admin port of the proxy
-    #[arg(long, value_name = "PORT", default_value_t = 9001)]
-    admin_port: u16,
-
-    /// The host of the admin port
-    #[arg(long, value_name = "HOST", default_value = "localhost")]
-    admin_address: String,
+    #[command(flatten)]
+    proxy: ProxyArgs,
 
     /// How long to wait between two looks at the open connections
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5s")]
@@ -63,21 +58,12 @@ pub(crate) struct ShutdownArgs {
     /// The file to make when the proxy may end
     #[arg(long, value_name = "FILE", default_value = "/ok")]
     ready_file: PathBuf,
-
-    /// The `stat_prefix` of a listener whose connections count (repeatable, or separated by commas)
-    #[arg(
-        long = "listener",
-        value_name = "PREFIX",
-        value_delimiter = ',',
-        default_values = ["ingress_http", "ingress_https"]
-    )]
-    listeners: Vec<String>,
 }
 
 /// Runs the command. It ends at once when it is told to, as every command without a handler of
 /// signals does.
 pub(crate) async fn shutdown(args: &ShutdownArgs) -> ExitCode {
-    let proxy = AdminPort::new(&args.admin_address, args.admin_port, &args.listeners);
+    let proxy = AdminPort::of(&args.proxy);
     let ready = ReadyFile::new(&args.ready_file);
     let end = drain(&proxy, args).await;
     if let End::GaveUp { open } = &end {
@@ -244,15 +230,13 @@ mod tests {
     #[test]
     fn s004_048_the_flags_have_the_defaults_of_the_document() {
         let ShutdownArgs {
-            admin_port,
-            admin_address,
+            proxy: ProxyArgs { admin_port, admin_address, listeners },
             check_interval,
             check_delay,
             drain_delay,
             min_open_connections,
             max_wait,
             ready_file,
-            listeners,
         } = args(&[]);
         assert_eq!((admin_port, admin_address.as_str()), (9001, "localhost"));
         assert_eq!((check_interval.as_secs(), check_delay.as_secs()), (5, 60));

@@ -23,7 +23,7 @@ use tracing::{error, info, warn};
 
 use crate::duration::duration;
 
-use super::proxy::{AdminPort, Proxy};
+use super::proxy::{AdminPort, Proxy, ProxyArgs};
 use super::ready_file::ReadyFile;
 
 /// How many connections may be open at once. The kubelet opens one, a probe another.
@@ -62,22 +62,8 @@ pub(crate) struct ManagerArgs {
     #[arg(long)]
     recover: bool,
 
-    /// The admin port of the proxy, for --recover and /status
-    #[arg(long, value_name = "PORT", default_value_t = 9001)]
-    admin_port: u16,
-
-    /// The host of the admin port
-    #[arg(long, value_name = "HOST", default_value = "localhost")]
-    admin_address: String,
-
-    /// The `stat_prefix` of a listener whose connections /status counts (repeatable)
-    #[arg(
-        long = "listener",
-        value_name = "PREFIX",
-        value_delimiter = ',',
-        default_values = ["ingress_http", "ingress_https"]
-    )]
-    listeners: Vec<String>,
+    #[command(flatten)]
+    proxy: ProxyArgs,
 }
 
 /// What a request is answered from.
@@ -102,7 +88,7 @@ async fn serve(args: &ManagerArgs) -> Result<(), String> {
     let manager = Manager {
         ready: ReadyFile::new(&args.ready_file),
         check_interval: args.check_interval,
-        proxy: AdminPort::new(&args.admin_address, args.admin_port, &args.listeners),
+        proxy: AdminPort::of(&args.proxy),
     };
     let ready = &manager.ready;
     match ready.remove() {
@@ -295,7 +281,7 @@ mod tests {
     #[test]
     fn s004_038_042_the_manager_has_the_defaults_of_the_document() {
         let args = CommandLine::parse_from(["shutdown-manager"]).args;
-        assert_eq!((args.serve_port, args.admin_port), (8090, 9001));
+        assert_eq!((args.serve_port, args.proxy.admin_port), (8090, 9001));
         assert!(args.bind.is_unspecified());
         assert_eq!((args.ready_file, args.check_interval.as_secs()), (PathBuf::from("/ok"), 1));
         assert!(!args.recover);

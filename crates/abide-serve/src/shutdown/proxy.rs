@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
+use clap::Args;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
@@ -19,6 +20,27 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The gauge of open connections, and the label that tells listeners apart.
 const ACTIVE: &str = "envoy_http_downstream_cx_active";
 const LISTENER: &str = "envoy_http_conn_manager_prefix";
+
+/// Where the admin port of the proxy is, and whose connections count.
+#[derive(Args, Clone, Debug)]
+pub(super) struct ProxyArgs {
+    /// The admin port of the proxy
+    #[arg(long, value_name = "PORT", default_value_t = 9001)]
+    pub(super) admin_port: u16,
+
+    /// The host of the admin port
+    #[arg(long, value_name = "HOST", default_value = "localhost")]
+    pub(super) admin_address: String,
+
+    /// The `stat_prefix` of a listener whose connections count (repeatable, or separated by commas)
+    #[arg(
+        long = "listener",
+        value_name = "PREFIX",
+        value_delimiter = ',',
+        default_values = ["ingress_http", "ingress_https"]
+    )]
+    pub(super) listeners: Vec<String>,
+}
 
 /// A proxy that is taken out of service. A test has one that only pretends.
 pub(super) trait Proxy {
@@ -67,13 +89,14 @@ impl fmt::Display for ProxyError {
 }
 
 impl AdminPort {
-    pub(super) fn new(host: &str, port: u16, listeners: &[String]) -> AdminPort {
+    pub(super) fn of(args: &ProxyArgs) -> AdminPort {
+        let ProxyArgs { admin_port, admin_address, listeners } = args;
         // An address of IPv6 is written in brackets before a port.
-        let host = match host.contains(':') && !host.starts_with('[') {
-            true => format!("[{host}]"),
-            false => host.to_owned(),
+        let host = match admin_address.contains(':') && !admin_address.starts_with('[') {
+            true => format!("[{admin_address}]"),
+            false => admin_address.clone(),
         };
-        AdminPort { address: format!("{host}:{port}"), listeners: listeners.to_vec() }
+        AdminPort { address: format!("{host}:{admin_port}"), listeners: listeners.clone() }
     }
 
     /// Makes its health checks pass again.
