@@ -113,7 +113,7 @@ fn route_to(folder: &Path, (name, port): (&str, u16)) -> Result<()> {
     let of = |ty: &str| format!("---\n\"@type\": type.googleapis.com/envoy.{ty}\n");
     let text = format!(
         "{}name: shop\napi_listener: {{api_listener: {{\"@type\": type.googleapis.com/envoy.extensions.\
-         filters.network.http_connection_manager.v3.HttpConnectionManager, rds: {{route_config_name: \
+         filters.network.http_connection_manager.v3.HttpConnectionManager, stat_prefix: shop, rds: {{route_config_name: \
          routes, config_source: {{ads: {{}}}}}}, http_filters: [{{name: router, typed_config: \
          {{\"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}}}]}}}}\n\
          {}name: routes\nvirtual_hosts: [{{name: all, domains: ['*'], routes: [{{match: {{prefix: ''}}, \
