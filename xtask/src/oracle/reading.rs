@@ -38,6 +38,7 @@ const EXPLAINED: &[Explained] = &[
     Explained("json", Refused("expected an object"), "an empty list or text has no keys in Python"),
     Explained("json", Taken("-0}"), "`-0` is the integer 0 in Python"),
     Explained("json", Taken("google.protobuf.Empty"), "Go writes `value` for an Empty, too"),
+    Explained("json", Taken("3.4028235e+38"), "Python compares with the largest float as a double"),
     Explained("json", Taken("reading.Strict"), "a required field that is missing is a finding"),
     Explained("text", Refused("the host of"), "C++ finds types below two hosts only"),
     Explained("text", Refused("expected `]`"), "Python passes over spaces in type URLs"),

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import io
+import pathlib
 import re
 import sys
 
@@ -12,6 +13,11 @@ from google.protobuf.internal import enum_type_wrapper
 
 root, listed = sys.argv[1:]
 sys.path.insert(0, root)
+# A folder without this file gives way to a package of the same name that is installed.
+for top in pathlib.Path(root).iterdir():
+    if top.is_dir() and top.name not in ("google", "io"):
+        for folder in [top, *(it for it in top.rglob("*") if it.is_dir())]:
+            (folder / "__init__.py").touch()
 # A package `io` has the name of a module of Python's own library.
 io.__path__ = [f"{root}/io"]
 # The runtime has no modules for the features of other languages.
