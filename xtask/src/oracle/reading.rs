@@ -118,6 +118,8 @@ fn python(protoc: &Protoc, show: usize) -> Result<bool> {
     let mut python = Command::new("python3");
     // Nothing is left in the folder of the script.
     python.arg("-B").arg(script).arg(&own).arg(&folder);
+    // The same cases in every run.
+    python.env("PYTHONHASHSEED", "0");
     let said = stdout(&mut python)
         .map_err(|error| format!("`pip install protobuf xds-protos pyyaml`: {error}"))?;
     let decls = FileDecl::from_descriptor_set(&fs::read(folder.join("types.binpb"))?.into())?;

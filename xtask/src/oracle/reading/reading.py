@@ -120,11 +120,12 @@ def read(notation, descriptor, data):
 
 def written(value):
     """The value in each notation."""
-    yield "binary", value.SerializeToString()
+    yield "binary", value.SerializeToString(deterministic=True)
     names = numbers.random() < 0.3
     plain = numbers.random() < 0.2
+    # The order of maps is another one in each process.
     text = json_format.MessageToJson(
-        value, preserving_proto_field_name=names, use_integers_for_enums=plain,
+        value, sort_keys=True, preserving_proto_field_name=names, use_integers_for_enums=plain,
         ensure_ascii=numbers.random() < 0.5, indent=numbers.choice([None, 2]), descriptor_pool=pool)
     yield "json", text.encode()
     yield "yaml", yaml.dump(
