@@ -128,8 +128,7 @@ static_resources:
     .to_owned();
     for number in 0..clusters {
         text.push_str(&format!(
-            "\
-  - name: cluster-{number}
+            "  - name: cluster-{number}
     type: STATIC
     connect_timeout: 0.25s
     lb_policy: LEAST_REQUEST
