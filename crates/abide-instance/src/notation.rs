@@ -88,6 +88,11 @@ impl Dialect {
         }
     }
 
+    /// The dialect with this name.
+    pub fn named(name: &str) -> Option<Dialect> {
+        Dialect::ALL.iter().copied().find(|it| it.name() == name)
+    }
+
     /// The dialect of values of this type where nobody says another one.
     pub fn of_type(full_name: &str) -> Dialect {
         let (top, _) = full_name.split_once('.').unwrap_or((full_name, ""));

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder};
+use abide_change::{Change, Diff, Effects, Evaluator, Holder};
 use abide_instance::{Dialect, Document, Visit};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
@@ -124,7 +124,7 @@ pub enum InstanceCheck {
     /// Everything that a document of a known type holds.
     Visit(for<'t> fn(&InstanceContext<'t>, Visit<'t, '_>, &mut Sink)),
     /// All files of the run together, once.
-    Run(for<'t> fn(&InstanceContext<'t>, &InstanceSet<'t>, &mut Sink)),
+    Run(for<'t> fn(&InstanceContext<'t>, &'t InstanceSet<'t>, &mut Sink)),
 }
 
 /// What a rule about instances can see.
@@ -144,6 +144,8 @@ pub struct InstanceContext<'t> {
     pub is_bootstrap: bool,
     /// Whose reading it is.
     pub dialect: Dialect,
+    /// Checks values by the annotations of the tree, which it reads once for the run.
+    pub(crate) evaluator: &'t Evaluator<'t>,
 }
 
 impl InstanceContext<'_> {

@@ -111,7 +111,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
 
 /// The files that are judged, and by what.
 fn subjects(args: &ConfigCheckArgs, settings: &Settings) -> Result<Vec<Subject>, Error> {
-    let reader = Dialect::ALL.iter().copied().find(|it| Some(it.name()) == args.reader.as_deref());
+    let reader = args.reader.as_deref().and_then(Dialect::named);
     let apis = match (&args.api, args.releases.as_slice()) {
         (Some(source), _) => vec![Api {
             name: source.clone(),

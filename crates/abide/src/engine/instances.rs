@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use abide_change::Evaluator;
 use abide_instance::{Dialect, Document, walk};
 use abide_schema::Tree;
 use abide_schema::value::ReadError;
@@ -30,6 +31,7 @@ pub fn check_instances(
 ) -> Report {
     let rules = rules_of(policy);
     let set = InstanceSet::of(tree, files, options);
+    let evaluator = &Evaluator::new(tree);
     let mut findings = Vec::new();
     for ((number, file), overrides) in (0..).zip(files).zip(&set.overrides) {
         let context = InstanceContext {
@@ -40,6 +42,7 @@ pub fn check_instances(
             overrides,
             is_bootstrap: false,
             dialect: Dialect::Protobuf,
+            evaluator,
         };
         findings.extend(problems(&context, &rules, "", &file.instance.errors));
         findings.extend(problems(&context, &rules, "", &file.instance.liberties));
@@ -56,8 +59,16 @@ pub fn check_instances(
     for (rule, check) in &rules {
         if let (InstanceCheck::Run(check), Some(overrides)) = (check, set.overrides.first()) {
             let (file, is_bootstrap, dialect) = (0, false, Dialect::Protobuf);
-            let context =
-                InstanceContext { tree, policy, options, file, overrides, is_bootstrap, dialect };
+            let context = InstanceContext {
+                tree,
+                policy,
+                options,
+                file,
+                overrides,
+                is_bootstrap,
+                dialect,
+                evaluator,
+            };
             let mut sink = Sink::of(rule);
             check(&context, &set, &mut sink);
             let mut found = sink.into_findings();

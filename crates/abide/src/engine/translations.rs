@@ -1,6 +1,7 @@
 //! Translations judged: what kept files from being read, else what the other version has no place
 //! for.
 
+use abide_change::Evaluator;
 use abide_instance::{Carried, Dialect, Loss};
 use abide_schema::Tree;
 
@@ -40,11 +41,20 @@ pub fn check_translations(
         .map(|it| InstanceFile { instance: &it.carried.instance, text: it.text })
         .collect();
     let set = InstanceSet::of(tree, &read, options);
+    let evaluator = &Evaluator::new(tree);
     let mut findings = Vec::new();
     for ((file, CarriedFile { carried, .. }), overrides) in (0..).zip(files).zip(&set.overrides) {
         let (is_bootstrap, dialect) = (false, Dialect::Protobuf);
-        let context =
-            InstanceContext { tree, policy, options, file, overrides, is_bootstrap, dialect };
+        let context = InstanceContext {
+            tree,
+            policy,
+            options,
+            file,
+            overrides,
+            is_bootstrap,
+            dialect,
+            evaluator,
+        };
         if carried.text.is_none() {
             findings.extend(problems(&context, &rules, "", &carried.instance.errors));
             let documents = carried.instance.documents.iter();

@@ -1,4 +1,3 @@
-use abide_change::Evaluator;
 use abide_instance::{Document, named};
 
 use crate::finding::Severity;
@@ -19,10 +18,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink) {
     let Some(message) = document.message() else { return };
-    let evaluator = Evaluator::new(context.tree);
     for part in named(context.tree, message, document.span) {
         let package = context.tree.message(part.message.ty).file().package().name();
-        for violation in evaluator.evaluate(part.message, part.span).violations {
+        for violation in context.evaluator.evaluate(part.message, part.span).violations {
             let (name, reason) = (&violation.element, &violation.reason);
             let rules = match violation.rules.as_slice() {
                 [] => String::new(),

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Run(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Sink) {
+fn check<'t>(context: &InstanceContext<'t>, set: &'t InstanceSet<'t>, sink: &mut Sink) {
     let used: BTreeSet<String> =
         deprecated_uses(context, set).iter().map(|it| it.element.full_name()).collect();
     for place in override_places(set) {

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Run(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Sink) {
+fn check<'t>(context: &InstanceContext<'t>, set: &'t InstanceSet<'t>, sink: &mut Sink) {
     let mut decided: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for used in deprecated_uses(context, set) {
         if let Some((key, setting)) = used.decision.by {

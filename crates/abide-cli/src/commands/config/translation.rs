@@ -79,7 +79,7 @@ pub(super) fn translate(
         .map_err(|fault| Error::Usage(format!("a step does not fit the API: {}", fault.message)))?;
     let way = way(args.to.as_deref(), direction)?;
     let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
-    let dialect = Dialect::ALL.iter().copied().find(|it| Some(it.name()) == args.reader.as_deref());
+    let dialect = args.reader.as_deref().and_then(Dialect::named);
     progress.step(format!("translating {}", counted(files.len(), "file")));
     let carry = |file: &NamedFile| {
         let options = ReadOptions { notation: file.notation, ty, dialect };
