@@ -13,6 +13,9 @@ pub(crate) struct Place {
     /// Test this binary instead of building the one of this workspace.
     #[arg(long, value_name = "FILE")]
     pub(crate) abide: Option<PathBuf>,
+    /// Test this `abide-serve` instead of building the one of this workspace.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) abide_serve: Option<PathBuf>,
     /// The folder with `corpora/`; by default beside the workspace.
     #[arg(long, value_name = "DIR")]
     pub(crate) shared: Option<PathBuf>,

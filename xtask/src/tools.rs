@@ -20,28 +20,24 @@ pub(crate) fn target() -> Result<PathBuf> {
 
 /// Our own binary, built as for users, unless the caller names one.
 pub(crate) fn abide(named: Option<&Path>) -> Result<PathBuf> {
+    named_or_built(named, "abide-cli", "abide")
+}
+
+/// The server, built as for users, unless the caller names one.
+pub(crate) fn abide_serve(named: Option<&Path>) -> Result<PathBuf> {
+    named_or_built(named, "abide-serve", "abide-serve")
+}
+
+fn named_or_built(named: Option<&Path>, package: &str, binary: &str) -> Result<PathBuf> {
     if let Some(path) = named {
         return Ok(std::path::absolute(path)?);
     }
     let mut cargo = Command::new("cargo");
-    cargo.current_dir(workspace()?).args(["build", "--release", "--locked", "-p", "abide-cli"]);
+    cargo.current_dir(workspace()?).args(["build", "--release", "--locked", "-p", package]);
     if !cargo.status()?.success() {
-        return Err("`abide` does not build".into());
+        return Err(format!("`{binary}` does not build").into());
     }
-    Ok(target()?.join("release").join("abide"))
-}
-
-/// `abide-serve`, beside the named `abide`, or built as for users.
-pub(crate) fn abide_serve(abide: Option<&Path>) -> Result<PathBuf> {
-    if let Some(path) = abide {
-        return Ok(std::path::absolute(path)?.with_file_name("abide-serve"));
-    }
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(workspace()?).args(["build", "--release", "--locked", "-p", "abide-serve"]);
-    if !cargo.status()?.success() {
-        return Err("`abide-serve` does not build".into());
-    }
-    Ok(target()?.join("release").join("abide-serve"))
+    Ok(target()?.join("release").join(binary))
 }
 
 /// The real protoc, from the Python package grpcio-tools.

@@ -25,7 +25,7 @@ const MOVES: usize = 6;
 
 /// Whether every client was served as it should be.
 pub(crate) fn run(place: &Place) -> Result<bool> {
-    let serve = abide_serve(place.abide.as_deref())?;
+    let serve = abide_serve(place.abide_serve.as_deref())?;
     let envoys = envoys()?;
     let newest = envoys.first().ok_or("no Envoy is installed")?;
     let old = |it: &&Envoy| it.version.starts_with("1.37.");

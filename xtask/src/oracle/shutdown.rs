@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Takes each installed release out of service; true if every step is as the document says.
 pub(super) fn run(place: &Place) -> Result<bool> {
-    let serve = abide_serve(place.abide.as_deref())?;
+    let serve = abide_serve(place.abide_serve.as_deref())?;
     let folder = target()?.join("oracle-shutdown");
     std::fs::create_dir_all(&folder)?;
     let mut agreed = bootstraps(&serve, &folder)?;
