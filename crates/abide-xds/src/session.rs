@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::collection::Collection;
 use crate::kind::Kind;
 use crate::message::{Action, Ending, Event, Names, Request, Response};
 use crate::resource::Resource;
@@ -201,14 +202,14 @@ impl Session {
                 let is_held_back = target.collection(url).is_some_and(|it| it.find(name).is_some());
                 is_held_back || kind.is_awaited() && target.refers_to(*kind, name)
             };
-            let before = topic.sent.clone().unwrap_or_default();
+            let before = topic.sent.as_ref().unwrap_or(Collection::nothing()).clone();
             let Some(payload) = topic.respond(*kind, &content, awaits) else { continue };
             self.nonces += 1;
             let nonce = self.nonces.to_string().into();
             let response = topic.launch(url, nonce, payload, now);
             if let Some(warmed) = kind.warmed_by() {
-                let changed = content.changed_since(&before);
-                let names = changed.flat_map(|it| &*it.references).filter(|it| it.kind == warmed);
+                let difference = content.since(&before);
+                let names = difference.changed.iter().flat_map(|it| &*it.references).filter(|it| it.kind == warmed);
                 let names: Vec<Arc<str>> = names.map(|it| Arc::clone(&it.name)).collect();
                 let topics = self.topics.iter_mut().filter(|((kind, _), _)| *kind == warmed);
                 topics.for_each(|(_, topic)| topic.warm(names.iter().cloned()));
