@@ -50,12 +50,9 @@ fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
     if let Some(path) = &inputs.clients {
         notes.extend(apis.read_clients(path, &inputs.import_path)?);
     }
-    let judge = Judge {
-        apis: Arc::new(apis),
-        policy: abide::Config::of_preset(abide::Preset::default()).policy,
-        static_clusters: inputs.static_cluster.iter().cloned().collect(),
-    };
-    Ok((judge, notes))
+    let policy = abide::Config::of_preset(abide::Preset::default()).policy;
+    let static_clusters = inputs.static_cluster.iter().cloned().collect();
+    Ok((Judge::new(Arc::new(apis), policy, static_clusters), notes))
 }
 
 /// The folder of the resources.

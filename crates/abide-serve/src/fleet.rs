@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::apis::{Apis, Group};
 use crate::args::Limits;
+use crate::encoding::Encodings;
 use crate::served::Served;
 use crate::wire::Node;
 
@@ -18,6 +19,7 @@ pub(crate) struct Fleet {
     served: watch::Sender<Option<Arc<Served>>>,
     state: Mutex<State>,
     pub(crate) counters: Counters,
+    pub(crate) encodings: Encodings,
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
     pub(crate) is_ordered: bool,
@@ -85,6 +87,7 @@ impl Fleet {
             served: watch::Sender::new(None),
             state: Mutex::default(),
             counters: Counters::default(),
+            encodings: Encodings::default(),
             apis,
             limits,
             is_ordered,

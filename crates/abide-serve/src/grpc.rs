@@ -1,22 +1,22 @@
 //! The discovery services over gRPC.
 
 use std::convert::Infallible;
-use std::future::{Ready, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use abide_xds::{Action, Ending, Event, Options, Service as Discovery, Session, View};
+use http::header::CONTENT_TYPE;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
-use tonic::server::{Grpc, StreamingService};
-use tonic::{Request, Response, Status, Streaming};
-use tonic_prost::ProstCodec;
+use tonic::metadata::GRPC_CONTENT_TYPE;
+use tonic::{Status, Streaming};
+use tonic_prost::ProstDecoder;
 use tower_service::Service;
 
+use crate::encoding::{Encoded, Messages};
 use crate::fleet::{Fleet, Guest, count};
 use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
 
@@ -84,47 +84,37 @@ impl Service<http::Request<Body>> for DiscoveryServices {
                 return Ok(Status::unimplemented(format!("there is no `{path}` here")).into_http());
             };
             Ok(match method.is_delta {
-                true => stream::<DeltaDiscoveryRequest>(fleet, method, request).await,
-                false => stream::<DiscoveryRequest>(fleet, method, request).await,
+                true => stream::<DeltaDiscoveryRequest>(fleet, method, request),
+                false => stream::<DiscoveryRequest>(fleet, method, request),
             })
         })
     }
 }
 
-async fn stream<I: Incoming>(
+/// Opens a stream. Its answers are bytes that many streams share, so that they are put on their way
+/// here, and not by a codec that would copy them.
+fn stream<I: Incoming>(
     fleet: Arc<Fleet>,
     method: Method,
     request: http::Request<Body>,
 ) -> http::Response<Body> {
-    let codec = ProstCodec::<I::Outgoing, I>::default();
-    let limit = fleet.limits.max_request;
-    let grpc = Grpc::new(codec).max_decoding_message_size(limit);
-    let mut grpc = grpc.max_encoding_message_size(usize::MAX);
-    grpc.streaming(Opening { fleet, method }, request).await
-}
-
-/// A stream that a client opens.
-struct Opening {
-    fleet: Arc<Fleet>,
-    method: Method,
-}
-
-impl<I: Incoming> StreamingService<I> for Opening {
-    type Response = I::Outgoing;
-    type ResponseStream = ReceiverStream<Result<I::Outgoing, Status>>;
-    type Future = Ready<Result<Response<Self::ResponseStream>, Status>>;
-
-    fn call(&mut self, request: Request<Streaming<I>>) -> Self::Future {
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        let (fleet, method) = (Arc::clone(&self.fleet), self.method.clone());
-        tokio::spawn(async move {
-            if let Err(status) = converse(&fleet, method, request.into_inner(), &sender).await {
-                tracing::info!(reason = status.message(), "ended a stream");
-                let _ = sender.try_send(Err(status));
-            }
-        });
-        ready(Ok(Response::new(ReceiverStream::new(receiver))))
+    let limit = Some(fleet.limits.max_request);
+    let (head, body) = request.into_parts();
+    if let Some(encoding) = head.headers.get("grpc-encoding").filter(|it| *it != "identity") {
+        let message = format!("requests may not be compressed, as by {encoding:?}");
+        return Status::unimplemented(message).into_http();
     }
+    let incoming: Streaming<I> = Streaming::new_request(ProstDecoder::default(), body, None, limit);
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    tokio::spawn(async move {
+        if let Err(status) = converse(&fleet, method, incoming, &sender).await {
+            tracing::info!(reason = status.message(), "ended a stream");
+            let _ = sender.try_send(Err(status));
+        }
+    });
+    let mut response = http::Response::new(Body::new(Messages::new(receiver)));
+    response.headers_mut().insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
+    response
 }
 
 /// Talks with one client until either side ends the stream.
@@ -132,7 +122,7 @@ async fn converse<I: Incoming>(
     fleet: &Arc<Fleet>,
     method: Method,
     mut incoming: Streaming<I>,
-    outgoing: &mpsc::Sender<Result<I::Outgoing, Status>>,
+    outgoing: &mpsc::Sender<Result<Encoded, Status>>,
 ) -> Result<(), Status> {
     let stall = fleet.limits.stall;
     let first = timeout(stall, incoming.message()).await;
@@ -193,16 +183,16 @@ async fn converse<I: Incoming>(
 }
 
 /// One stream, open.
-struct Stream<'f, O> {
+struct Stream<'f> {
     fleet: &'f Fleet,
     guest: Guest,
     session: Session,
     begin: Instant,
-    outgoing: &'f mpsc::Sender<Result<O, Status>>,
+    outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
     id: String,
 }
 
-impl<O: From<abide_xds::Response>> Stream<'_, O> {
+impl Stream<'_> {
     async fn serve(&mut self, view: Option<Arc<View>>) -> Result<(), Status> {
         let Some(view) = view else { return Ok(()) };
         self.guest.see(&view);
@@ -236,8 +226,8 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
                         "sent a response"
                     );
                     count(&self.fleet.counters.responses);
-                    let sent =
-                        timeout(self.fleet.limits.stall, self.outgoing.send(Ok(response.into())));
+                    let encoded = self.fleet.encodings.encode(&response);
+                    let sent = timeout(self.fleet.limits.stall, self.outgoing.send(Ok(encoded)));
                     if sent.await.is_err() {
                         count(&self.fleet.counters.streams_stalled);
                         return Err(Status::deadline_exceeded("the client does not read"));

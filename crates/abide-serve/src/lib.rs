@@ -10,6 +10,7 @@ mod args;
 mod bootstrap;
 mod commands;
 mod duration;
+mod encoding;
 mod file_out;
 mod fleet;
 mod folder;

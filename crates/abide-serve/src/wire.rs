@@ -179,9 +179,6 @@ pub(crate) struct DeltaDiscoveryResponse {
 
 /// A request in one of the variants of the protocol.
 pub(crate) trait Incoming: Message + Default + 'static {
-    /// The response of the variant.
-    type Outgoing: Message + Default + From<Response> + 'static;
-
     /// Who asks; clients may say it once a stream.
     fn take_node(&mut self) -> Option<Node>;
 
@@ -190,8 +187,6 @@ pub(crate) trait Incoming: Message + Default + 'static {
 }
 
 impl Incoming for DiscoveryRequest {
-    type Outgoing = DiscoveryResponse;
-
     fn take_node(&mut self) -> Option<Node> {
         self.node.take()
     }
@@ -207,8 +202,6 @@ impl Incoming for DiscoveryRequest {
 }
 
 impl Incoming for DeltaDiscoveryRequest {
-    type Outgoing = DeltaDiscoveryResponse;
-
     fn take_node(&mut self) -> Option<Node> {
         self.node.take()
     }
@@ -228,35 +221,51 @@ impl Incoming for DeltaDiscoveryRequest {
     }
 }
 
-impl From<Response> for DiscoveryResponse {
-    fn from(response: Response) -> DiscoveryResponse {
-        let any =
-            |body: &Bytes| Any { type_url: response.type_url.to_string(), value: body.clone() };
+fn any(type_url: &str, resource: &abide_xds::Resource) -> Any {
+    Any { type_url: type_url.to_owned(), value: resource.body.clone() }
+}
+
+impl DiscoveryResponse {
+    /// What of a response is for its client alone.
+    pub(crate) fn head(response: &Response) -> DiscoveryResponse {
         DiscoveryResponse {
             version_info: response.version.to_string(),
-            resources: response.resources.iter().map(|it| any(&it.body)).collect(),
-            nonce: response.nonce.to_string(),
             type_url: response.type_url.to_string(),
+            nonce: response.nonce.to_string(),
+            ..DiscoveryResponse::default()
         }
+    }
+
+    /// The rest of it, which is the same for all who are sent the same.
+    pub(crate) fn content(response: &Response) -> DiscoveryResponse {
+        let resources = response.resources.iter().map(|it| any(&response.type_url, it));
+        DiscoveryResponse { resources: resources.collect(), ..DiscoveryResponse::default() }
     }
 }
 
-impl From<Response> for DeltaDiscoveryResponse {
-    fn from(response: Response) -> DeltaDiscoveryResponse {
-        let any =
-            |body: &Bytes| Any { type_url: response.type_url.to_string(), value: body.clone() };
+impl DeltaDiscoveryResponse {
+    /// What of a response is for its client alone.
+    pub(crate) fn head(response: &Response) -> DeltaDiscoveryResponse {
+        DeltaDiscoveryResponse {
+            system_version_info: response.version.to_string(),
+            type_url: response.type_url.to_string(),
+            nonce: response.nonce.to_string(),
+            ..DeltaDiscoveryResponse::default()
+        }
+    }
+
+    /// The rest of it, which is the same for all who are sent the same.
+    pub(crate) fn content(response: &Response) -> DeltaDiscoveryResponse {
         let resources = response.resources.iter().map(|it| Resource {
             version: it.version.to_string(),
-            resource: Some(any(&it.body)),
+            resource: Some(any(&response.type_url, it)),
             name: it.name.to_string(),
             aliases: it.aliases.iter().map(ToString::to_string).collect(),
         });
         DeltaDiscoveryResponse {
-            system_version_info: response.version.to_string(),
             resources: resources.collect(),
-            type_url: response.type_url.to_string(),
-            nonce: response.nonce.to_string(),
             removed_resources: response.removed.iter().map(ToString::to_string).collect(),
+            ..DeltaDiscoveryResponse::default()
         }
     }
 }

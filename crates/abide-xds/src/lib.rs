@@ -5,7 +5,7 @@
 //! time is an argument, so every sequence of messages is a test of microseconds.
 //!
 //! Resources are a [`Snapshot`]: names, versions and serialised payloads, which all
-//! sessions share. [`gather`] makes one of instances. The version of a resource is a
+//! sessions share. [`find`] and [`gather`] make one of instances. The version of a resource is a
 //! hash of its meaning, so that servers which read the same source answer alike.
 
 mod collection;
@@ -20,7 +20,7 @@ mod topic;
 mod view;
 
 pub use collection::Collection;
-pub use gather::{Gathered, Misfit, gather};
+pub use gather::{Found, Gathered, Misfit, find, gather};
 pub use kind::{Kind, Service, TYPE_URL_PREFIX};
 pub use message::{Action, Ending, Event, Names, Request, Response};
 pub use resource::{Reference, Resource};

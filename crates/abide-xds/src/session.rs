@@ -209,7 +209,11 @@ impl Session {
             let response = topic.launch(url, nonce, payload, now);
             if let Some(warmed) = kind.warmed_by() {
                 let difference = content.since(&before);
-                let names = difference.changed.iter().flat_map(|it| &*it.references).filter(|it| it.kind == warmed);
+                let names = difference
+                    .changed
+                    .iter()
+                    .flat_map(|it| &*it.references)
+                    .filter(|it| it.kind == warmed);
                 let names: Vec<Arc<str>> = names.map(|it| Arc::clone(&it.name)).collect();
                 let topics = self.topics.iter_mut().filter(|((kind, _), _)| *kind == warmed);
                 topics.for_each(|(_, topic)| topic.warm(names.iter().cloned()));

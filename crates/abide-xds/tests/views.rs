@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_schema::{FileDecl, SourceFile, Tree};
-use abide_xds::{Kind, Snapshot, Understanding, View, gather};
+use abide_xds::{Kind, Snapshot, Understanding, View, find, gather};
 
 const API: &str = r#"
 syntax = "proto3";
@@ -59,7 +59,7 @@ fn older() -> Tree {
 fn snapshot(tree: &Tree, text: &str) -> Snapshot {
     let options = ReadOptions { notation: Notation::Yaml, ty: None, dialect: None };
     let instance = Instance::read(tree, text.as_bytes(), options);
-    let gathered = gather(tree, [(0, &instance)]);
+    let gathered = gather([(0, &find(tree, &instance))]);
     assert_eq!(gathered.misfits, []);
     gathered.snapshot
 }
