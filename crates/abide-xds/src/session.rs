@@ -150,8 +150,10 @@ impl Session {
         if names > max {
             return Err(too_many());
         }
+        let served = self.target.as_ref().and_then(|it| it.collection(&key.1));
+        let served = served.unwrap_or(Collection::nothing());
         let topic = self.topics.entry(key).or_default();
-        if !topic.request(request, self.options.only.is_some()) {
+        if !topic.request(request, self.options.only.is_some(), served) {
             return Ok(());
         }
         if topic.subscription.len() > max {

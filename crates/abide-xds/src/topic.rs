@@ -104,8 +104,14 @@ pub struct TopicStatus {
 }
 
 impl Topic {
-    /// Takes a request in. Returns whether there may be something to answer.
-    pub(crate) fn request(&mut self, request: &Request, is_alone: bool) -> bool {
+    /// Takes a request in; `served` is all that there is of the type. Returns whether there may be
+    /// something to answer.
+    pub(crate) fn request(
+        &mut self,
+        request: &Request,
+        is_alone: bool,
+        served: &Arc<Collection>,
+    ) -> bool {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         match &request.names {
             Names::Whole(names) => self.whole(request, names, is_first, is_alone),
@@ -114,9 +120,7 @@ impl Topic {
                 self.is_unanswered = true;
                 self.subscription.begin(subscribe);
                 self.subscription.remove(unsubscribe);
-                let held = held.iter().map(|(name, version)| Resource::held(name, version));
-                let held = held.filter(|it| self.subscription.wants(it)).map(Arc::new);
-                let held = Arc::new(Collection::of(held));
+                let held = self.held(held, served);
                 // What it holds is sent only if it changed.
                 let is_held = |name: &&String| held.get(name).is_some();
                 self.due = subscribe
@@ -144,6 +148,23 @@ impl Topic {
                 true
             }
         }
+    }
+
+    /// What a client says that it holds, by name and version, as far as it wants it. Clients that
+    /// come again hold most of what is served; they share it.
+    fn held(&self, held: &BTreeMap<String, String>, served: &Arc<Collection>) -> Arc<Collection> {
+        let is_served =
+            |it: &Arc<Resource>| served.get(&it.name).is_some_and(|served| Arc::ptr_eq(served, it));
+        let resource = |(name, version): (&String, &String)| {
+            let same = served.get(name).filter(|it| *it.version == **version);
+            same.cloned().unwrap_or_else(|| Arc::new(Resource::held(name, version)))
+        };
+        let held: Vec<Arc<Resource>> =
+            held.iter().map(resource).filter(|it| self.subscription.wants(it)).collect();
+        if held.len() == served.len() && held.iter().all(is_served) {
+            return Arc::clone(served);
+        }
+        Arc::new(Collection::of(held))
     }
 
     /// A request in the state of the world. Source: "ACK/NACK and versioning" of the xDS
