@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
@@ -23,6 +23,7 @@ pub(crate) fn pages(fleet: Arc<Fleet>) -> Router {
         .route("/config_dump", get(config_dump))
         .route("/healthcheck/fail", post(fail))
         .route("/healthcheck/ok", post(recover))
+        .route("/drain_listeners", post(drain_listeners))
         .with_state(fleet)
 }
 
@@ -150,5 +151,12 @@ async fn fail(State(fleet): Pages) -> &'static str {
 
 async fn recover(State(fleet): Pages) -> &'static str {
     fleet.set_draining(false);
+    "OK\n"
+}
+
+/// Closes the listeners of clients: at once, or with `?graceful` after the drain time.
+async fn drain_listeners(State(fleet): Pages, RawQuery(query): RawQuery) -> &'static str {
+    let is_graceful = query.is_some_and(|it| it.split('&').any(|it| it == "graceful"));
+    tokio::spawn(async move { fleet.gates.close(is_graceful).await });
     "OK\n"
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args as Group, Parser, Subcommand};
 
 use crate::bootstrap::BootstrapArgs;
+use crate::drain::DrainArgs;
 use crate::restarter::RestarterArgs;
 use crate::shutdown::{ManagerArgs, ShutdownArgs};
 
@@ -95,6 +96,8 @@ pub(crate) struct Serve {
     pub(crate) log_format: String,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) drain: DrainArgs,
 }
 
 /// What a client can make grow, and how far.
@@ -114,7 +117,8 @@ pub(crate) struct Limits {
     pub(crate) stall: Duration,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A span of time, in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 =
         text.trim_end_matches('s').parse().map_err(|_| "expected seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use crate::apis::{Apis, Group};
 use crate::args::Limits;
 use crate::encoding::Encodings;
+use crate::listeners::Gates;
 use crate::served::Served;
 use crate::wire::Node;
 
@@ -23,6 +24,7 @@ pub(crate) struct Fleet {
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
     pub(crate) is_ordered: bool,
+    pub(crate) gates: Gates,
     started: Instant,
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Fleet {
-    pub(crate) fn new(apis: Arc<Apis>, limits: Limits, is_ordered: bool) -> Fleet {
+    pub(crate) fn new(apis: Arc<Apis>, limits: Limits, is_ordered: bool, gates: Gates) -> Fleet {
         Fleet {
             served: watch::Sender::new(None),
             state: Mutex::default(),
@@ -91,6 +93,7 @@ impl Fleet {
             apis,
             limits,
             is_ordered,
+            gates,
             started: Instant::now(),
         }
     }
@@ -150,6 +153,10 @@ impl Fleet {
     /// Whether health checks are to fail.
     pub(crate) fn set_draining(&self, is_draining: bool) {
         self.state().is_draining = is_draining;
+        match is_draining {
+            true => self.gates.fail_health_checks(),
+            false => self.gates.pass_health_checks(),
+        }
     }
 
     pub(crate) fn is_draining(&self) -> bool {

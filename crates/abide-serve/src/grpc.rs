@@ -18,6 +18,7 @@ use tower_service::Service;
 
 use crate::encoding::{Encoded, Messages};
 use crate::fleet::{Fleet, Guest, count};
+use crate::listeners::Leave;
 use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
 
 /// Responses that wait for a slow reader; one more waits in the session.
@@ -67,7 +68,7 @@ impl DiscoveryServices {
     }
 }
 
-impl Service<http::Request<Body>> for DiscoveryServices {
+impl Service<http::Request<hyper::body::Incoming>> for DiscoveryServices {
     type Response = http::Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -76,7 +77,8 @@ impl Service<http::Request<Body>> for DiscoveryServices {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+    fn call(&mut self, request: http::Request<hyper::body::Incoming>) -> Self::Future {
+        let request = request.map(Body::new);
         let fleet = Arc::clone(&self.fleet);
         Box::pin(async move {
             let Some(method) = Method::at(request.uri().path()) else {
@@ -106,8 +108,10 @@ fn stream<I: Incoming>(
     }
     let incoming: Streaming<I> = Streaming::new_request(ProstDecoder::default(), body, None, limit);
     let (sender, receiver) = mpsc::channel(QUEUE);
+    let leave = head.extensions.get::<Leave>().cloned();
     tokio::spawn(async move {
-        if let Err(status) = converse(&fleet, method, incoming, &sender).await {
+        let ended = converse(&fleet, method, incoming, &sender, leave).await;
+        if let Err(status) = ended {
             tracing::info!(reason = status.message(), "ended a stream");
             let _ = sender.try_send(Err(status));
         }
@@ -117,12 +121,21 @@ fn stream<I: Incoming>(
     response
 }
 
+/// Waits until the connection of a stream was told to leave.
+async fn told(leave: &mut Option<Leave>) {
+    match leave {
+        Some(leave) => leave.told().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Talks with one client until either side ends the stream.
 async fn converse<I: Incoming>(
     fleet: &Arc<Fleet>,
     method: Method,
     mut incoming: Streaming<I>,
     outgoing: &mpsc::Sender<Result<Encoded, Status>>,
+    mut leave: Option<Leave>,
 ) -> Result<(), Status> {
     let stall = fleet.limits.stall;
     let first = timeout(stall, incoming.message()).await;
@@ -178,6 +191,8 @@ async fn converse<I: Incoming>(
                 stream.step(Event::Tick).await?;
             }
             () = outgoing.closed() => return Ok(()),
+            // The first request was answered, and the client asks for the rest elsewhere.
+            () = told(&mut leave) => return Ok(()),
         }
     }
 }

@@ -2,12 +2,8 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tokio_stream::wrappers::TcpListenerStream;
-use tonic::transport::Server;
 
 use super::{folder_of, judge_of, today};
 use crate::args::Serve;
@@ -15,11 +11,9 @@ use crate::fleet::Fleet;
 use crate::follow::follow;
 use crate::grpc::DiscoveryServices;
 use crate::judge::Judge;
+use crate::listeners::{Door, Gates, Listener};
 use crate::logs;
 use crate::{admin, file_out, rest};
-
-/// How often a silent connection is asked whether it still lives.
-const KEEPALIVE: Duration = Duration::from_secs(30);
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
     logs::start(&args.log_format);
@@ -34,23 +28,19 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
 }
 
 async fn run(args: Serve, judge: Judge) -> Result<(), String> {
-    let fleet = Arc::new(Fleet::new(Arc::clone(&judge.apis), args.limits.clone(), !args.unordered));
-    let cannot = |what: &str, error: &dyn std::fmt::Display| format!("cannot {what}: {error}");
-    let admin = TcpListener::bind(args.admin).await;
-    let admin = admin.map_err(|error| cannot(&format!("listen at {}", args.admin), &error))?;
-    let http = TcpListener::bind(args.http).await;
-    let http = http.map_err(|error| cannot(&format!("listen at {}", args.http), &error))?;
-    let grpc = TcpListener::bind(args.grpc).await;
-    let grpc = grpc.map_err(|error| cannot(&format!("listen at {}", args.grpc), &error))?;
+    let gates = Gates::new(args.drain);
+    let apis = Arc::clone(&judge.apis);
+    let fleet = Arc::new(Fleet::new(apis, args.limits.clone(), !args.unordered, gates));
+    let admin = Listener::bind(Door::Admin, args.admin).await?;
+    let http = Listener::bind(Door::Http, args.http).await?;
+    let grpc = Listener::bind(Door::Grpc, args.grpc).await?;
     if !args.admin.ip().is_loopback() {
         tracing::warn!(address = %args.admin, "the admin pages can be reached from outside");
     }
-    let address =
-        |it: &TcpListener| it.local_addr().map_or_else(|_| String::new(), |it| it.to_string());
     tracing::info!(
-        grpc = address(&grpc),
-        http = address(&http),
-        admin = address(&admin),
+        grpc = grpc.address(),
+        http = http.address(),
+        admin = admin.address(),
         "serving"
     );
     let (failed, source) = oneshot::channel();
@@ -69,20 +59,23 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
     });
     let services = DiscoveryServices::new(Arc::clone(&fleet));
-    let grpc = Server::builder()
-        .http2_keepalive_interval(Some(KEEPALIVE))
-        .max_concurrent_streams(1000)
-        .serve_with_incoming(services, TcpListenerStream::new(grpc));
+    let polls = rest::pages(Arc::clone(&fleet), args.long_poll);
+    let pages = admin::pages(Arc::clone(&fleet));
+    tokio::spawn({
+        let fleet = Arc::clone(&fleet);
+        async move {
+            tokio::join!(
+                fleet.gates.receive(grpc, services),
+                fleet.gates.receive(http, polls),
+                fleet.gates.receive(admin, pages),
+            )
+        }
+    });
     tokio::select! {
         it = source => it.unwrap_or_else(|_| Err("reading resources ended".to_owned())),
-        it = grpc => it.map_err(|error| cannot("serve over gRPC", &error)),
-        it = axum::serve(http, rest::pages(Arc::clone(&fleet), args.long_poll)).into_future() => {
-            it.map_err(|error| cannot("serve over REST", &error))
-        }
-        it = axum::serve(admin, admin::pages(fleet)).into_future() => {
-            it.map_err(|error| cannot("serve the admin pages", &error))
-        }
-        it = told_to_end() => it.map_err(|error| cannot("wait for signals", &error)),
+        it = told_to_end() => {
+            it.map_err(|error| format!("cannot wait for signals: {error}"))
+        },
     }
 }
 

@@ -1,6 +1,7 @@
 //! The server as its clients and operators meet it, over real sockets.
 #![allow(clippy::disallowed_methods, reason = "tests start programs and write files")]
 
+mod drain;
 mod folder;
 mod hostile;
 mod server;

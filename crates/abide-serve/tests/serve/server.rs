@@ -244,7 +244,7 @@ impl Whole {
         self.send(request).await;
     }
 
-    /// The next response.
+    /// The next response; one with status OK says that the server ended the stream in good order.
     pub(crate) async fn next(&mut self) -> Result<DiscoveryResponse, Status> {
         let message = tokio::time::timeout(LONG, self.responses.message()).await;
         message.expect("it answers")?.ok_or_else(|| Status::ok("the end"))
