@@ -59,7 +59,7 @@ async fn server_info(State(fleet): Pages) -> impl IntoResponse {
         "version": env!("CARGO_PKG_VERSION"),
         "state": state,
         "uptime_current_epoch": format!("{}s", fleet.uptime().as_secs()),
-        "restart_epoch": 0,
+        "restart_epoch": fleet.epoch,
     }))
 }
 
@@ -107,6 +107,7 @@ fn numbers(fleet: &Fleet) -> Vec<(&'static str, &'static str, u64)> {
     let held_back = clients.iter().flat_map(|it| &it.types).map(|it| it.held_back.len() as u64);
     all.push(("grpc.streams_active", "gauge", clients.len() as u64));
     all.push(("resources.held_back", "gauge", held_back.sum()));
+    all.push(("server.hot_restart_epoch", "gauge", fleet.epoch.into()));
     all.push(("server.live", "gauge", fleet.is_ready().into()));
     all.push(("server.uptime", "gauge", fleet.uptime().as_secs()));
     all.sort_unstable();

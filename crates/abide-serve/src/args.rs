@@ -8,6 +8,7 @@ use clap::{Args as Group, Parser, Subcommand};
 
 use crate::bootstrap::BootstrapArgs;
 use crate::drain::DrainArgs;
+use crate::restart::RestartArgs;
 use crate::restarter::RestarterArgs;
 use crate::shutdown::{ManagerArgs, ShutdownArgs};
 
@@ -98,6 +99,8 @@ pub(crate) struct Serve {
     pub(crate) limits: Limits,
     #[command(flatten)]
     pub(crate) drain: DrainArgs,
+    #[command(flatten)]
+    pub(crate) restart: RestartArgs,
 }
 
 /// What a client can make grow, and how far.

@@ -25,6 +25,10 @@ pub(crate) struct Fleet {
     pub(crate) limits: Limits,
     pub(crate) is_ordered: bool,
     pub(crate) gates: Gates,
+    /// Which start this is.
+    pub(crate) epoch: u32,
+    /// Changes when resources were judged.
+    verdicts: watch::Sender<()>,
     started: Instant,
 }
 
@@ -48,7 +52,7 @@ pub(crate) struct Client {
     pub(crate) view: Arc<View>,
 }
 
-/// What is counted since the start.
+/// What is counted since the start of the first epoch.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) streams: AtomicU64,
@@ -59,6 +63,8 @@ pub(crate) struct Counters {
     pub(crate) update_rejected: AtomicU64,
     pub(crate) streams_refused: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
+    /// What the processes before this one have counted, by name.
+    past: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Counters {
@@ -74,7 +80,14 @@ impl Counters {
             ("resources.update_rejected", &self.update_rejected),
             ("resources.update_success", &self.updates),
         ];
-        all.map(|(name, it)| (name, it.load(Ordering::Relaxed))).to_vec()
+        let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = |name: &str| past.get(name).copied().unwrap_or_default();
+        all.map(|(name, it)| (name, before(name) + it.load(Ordering::Relaxed))).to_vec()
+    }
+
+    /// Counts on from what the processes before this one have counted by now.
+    pub(crate) fn inherit(&self, past: BTreeMap<String, u64>) {
+        *self.past.lock().unwrap_or_else(PoisonError::into_inner) = past;
     }
 }
 
@@ -84,7 +97,13 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Fleet {
-    pub(crate) fn new(apis: Arc<Apis>, limits: Limits, is_ordered: bool, gates: Gates) -> Fleet {
+    pub(crate) fn new(
+        apis: Arc<Apis>,
+        limits: Limits,
+        is_ordered: bool,
+        gates: Gates,
+        epoch: u32,
+    ) -> Fleet {
         Fleet {
             served: watch::Sender::new(None),
             state: Mutex::default(),
@@ -94,6 +113,8 @@ impl Fleet {
             limits,
             is_ordered,
             gates,
+            epoch,
+            verdicts: watch::Sender::new(()),
             started: Instant::now(),
         }
     }
@@ -109,12 +130,34 @@ impl Fleet {
         let before = self.served.borrow().clone().unwrap_or_default();
         let served = served.after(&before);
         self.served.send_replace(Some(Arc::new(served)));
+        self.verdicts.send_replace(());
     }
 
     /// Goes on with what is served: the newest resources must not be.
     pub(crate) fn refuse(&self, why: Vec<String>) {
         count(&self.counters.update_rejected);
         self.state().refused = why;
+        self.verdicts.send_replace(());
+    }
+
+    /// Waits until something is served.
+    ///
+    /// # Errors
+    /// Why the first resources must not be, one line each.
+    pub(crate) async fn initialised(&self) -> Result<(), Vec<String>> {
+        let mut verdicts = self.verdicts.subscribe();
+        loop {
+            if self.served.borrow().is_some() {
+                return Ok(());
+            }
+            let refused = self.state().refused.clone();
+            if !refused.is_empty() {
+                return Err(refused);
+            }
+            if verdicts.changed().await.is_err() {
+                return Err(Vec::new());
+            }
+        }
     }
 
     /// What is served, and when that changes.

@@ -21,6 +21,7 @@ mod judge;
 mod listeners;
 mod logs;
 mod rest;
+mod restart;
 mod restarter;
 mod served;
 mod shutdown;

@@ -3,13 +3,12 @@
 //! Sockets can be bound here, or be taken over from another process and passed on to the next
 //! one. Every connection can be told to leave: over HTTP/2 with GOAWAY, over HTTP/1 with
 //! `connection: close` on its next response. None is cut.
-#![expect(dead_code, reason = "hot restarts use the rest")]
 
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -84,17 +83,15 @@ impl Listener {
         Ok(Listener { door, asked, socket: TcpListener::from_std(socket)? })
     }
 
-    /// The socket, for another process.
-    ///
-    /// # Errors
-    /// If there are no more file descriptors.
-    pub(crate) fn pass_on(&self) -> io::Result<OwnedFd> {
-        self.socket.as_fd().try_clone_to_owned()
-    }
-
     /// Where it listens; empty if the system does not say.
     pub(crate) fn address(&self) -> String {
         self.socket.local_addr().map_or_else(|_| String::new(), |it| it.to_string())
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 
@@ -127,6 +124,19 @@ impl Gates {
         Gates { args, states: Default::default() }
     }
 
+    /// How long connections have to leave.
+    pub(crate) fn drain_time(&self) -> Duration {
+        match self.args.drain_strategy {
+            Strategy::Gradual => self.args.drain_time_s,
+            Strategy::Immediate => Duration::ZERO,
+        }
+    }
+
+    /// Whether another process serves those who come now.
+    pub(crate) fn are_handed_over(&self) -> bool {
+        Door::ALL.iter().any(|it| self.state(*it).borrow().accepting == Accepting::Paused)
+    }
+
     fn state(&self, door: Door) -> &watch::Sender<State> {
         &self.states[door as usize]
     }
@@ -139,11 +149,7 @@ impl Gates {
         }
     }
 
-    fn drain(&self, cause: Cause, doors: &[Door], strategy: Strategy) {
-        let over = match strategy {
-            Strategy::Gradual => self.args.drain_time_s,
-            Strategy::Immediate => Duration::ZERO,
-        };
+    fn drain(&self, cause: Cause, doors: &[Door], over: Duration) {
         for &door in doors.iter().filter(|it| self.drain_type(**it).reacts_to(cause)) {
             self.state(door).send_modify(|it| it.drains.begin(cause, Instant::now(), over));
         }
@@ -162,7 +168,7 @@ impl Gates {
 
     /// Has clients look for another server, while health checks fail.
     pub(crate) fn fail_health_checks(&self) {
-        self.drain(Cause::HealthCheck, &Door::ALL, self.args.drain_strategy);
+        self.drain(Cause::HealthCheck, &Door::ALL, self.drain_time());
     }
 
     /// Has clients stay that have not left.
@@ -175,7 +181,7 @@ impl Gates {
     /// Leaves everything to another process that has the same sockets.
     pub(crate) fn hand_over(&self) {
         self.accept(&Door::ALL, Accepting::Paused);
-        self.drain(Cause::HotRestart, &Door::ALL, self.args.drain_strategy);
+        self.drain(Cause::HotRestart, &Door::ALL, self.drain_time());
     }
 
     /// Goes on: the other process is gone. Clients that have not left can stay.
@@ -191,16 +197,16 @@ impl Gates {
     pub(crate) async fn close(&self, is_graceful: bool) {
         const CLIENTS: [Door; 2] = [Door::Http, Door::Grpc];
         if is_graceful {
-            self.drain(Cause::Removal, &CLIENTS, self.args.drain_strategy);
+            self.drain(Cause::Removal, &CLIENTS, self.drain_time());
             sleep(self.args.drain_time_s).await;
         } else {
-            self.drain(Cause::Removal, &CLIENTS, Strategy::Immediate);
+            self.drain(Cause::Removal, &CLIENTS, Duration::ZERO);
         }
         self.accept(&CLIENTS, Accepting::Never);
     }
 
-    /// Serves whoever comes through a listener, until that is closed.
-    pub(crate) async fn receive<S, B>(&self, listener: Listener, service: S)
+    /// Serves whoever comes through a listener, until that is closed: nobody else may keep it.
+    pub(crate) async fn receive<S, B>(&self, listener: Arc<Listener>, service: S)
     where
         S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
         S: Clone + Send + 'static,

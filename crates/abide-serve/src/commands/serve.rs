@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::RecvError;
+use tokio::sync::{oneshot, watch};
 
 use super::{folder_of, judge_of, today};
 use crate::args::Serve;
@@ -13,7 +14,8 @@ use crate::grpc::DiscoveryServices;
 use crate::judge::Judge;
 use crate::listeners::{Door, Gates, Listener};
 use crate::logs;
-use crate::{admin, file_out, rest};
+use crate::restart::{Start, Successors};
+use crate::{admin, file_out, rest, restart};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
     logs::start(&args.log_format);
@@ -28,22 +30,12 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
 }
 
 async fn run(args: Serve, judge: Judge) -> Result<(), String> {
+    args.restart.check(&args.drain)?;
+    let epoch = args.restart.restart_epoch;
     let gates = Gates::new(args.drain);
     let apis = Arc::clone(&judge.apis);
-    let fleet = Arc::new(Fleet::new(apis, args.limits.clone(), !args.unordered, gates));
-    let admin = Listener::bind(Door::Admin, args.admin).await?;
-    let http = Listener::bind(Door::Http, args.http).await?;
-    let grpc = Listener::bind(Door::Grpc, args.grpc).await?;
-    if !args.admin.ip().is_loopback() {
-        tracing::warn!(address = %args.admin, "the admin pages can be reached from outside");
-    }
-    tracing::info!(
-        grpc = grpc.address(),
-        http = http.address(),
-        admin = admin.address(),
-        "serving"
-    );
-    let (failed, source) = oneshot::channel();
+    let fleet = Arc::new(Fleet::new(apis, args.limits.clone(), !args.unordered, gates, epoch));
+    let (failed, mut source) = oneshot::channel();
     std::thread::spawn({
         let fleet = Arc::clone(&fleet);
         let folder = folder_of(&args.inputs);
@@ -51,6 +43,10 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         move || {
             let ended = follow(&fleet, &judge, &folder, today, |served| {
                 let Some(out) = &file_out else { return };
+                // Two processes must not write the same files.
+                if fleet.gates.are_handed_over() {
+                    return;
+                }
                 if let Err(error) = file_out::write(out, &judge.apis.newest, served) {
                     tracing::error!("{error}");
                 }
@@ -58,38 +54,88 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
             drop(failed.send(ended)); // Nobody hears it if the server ends as well.
         }
     });
-    let services = DiscoveryServices::new(Arc::clone(&fleet));
-    let polls = rest::pages(Arc::clone(&fleet), args.long_poll);
-    let pages = admin::pages(Arc::clone(&fleet));
-    tokio::spawn({
-        let fleet = Arc::clone(&fleet);
-        async move {
-            tokio::join!(
-                fleet.gates.receive(grpc, services),
-                fleet.gates.receive(http, polls),
-                fleet.gates.receive(admin, pages),
-            )
+    if epoch > 0 {
+        // The process before this one serves until this one can.
+        tokio::select! {
+            it = fleet.initialised() => it.map_err(|why| {
+                format!("the resources are refused, so nothing is taken over:\n{}", why.join("\n"))
+            })?,
+            it = &mut source => return source_ended(it),
+            it = told_to_end() => return it,
         }
-    });
+    }
+    let wanted = [(Door::Admin, args.admin), (Door::Http, args.http), (Door::Grpc, args.grpc)];
+    let Start { listeners, predecessor, socket } = restart::start(&args.restart, wanted).await?;
+    if !args.admin.ip().is_loopback() {
+        tracing::warn!(address = %args.admin, "the admin pages can be reached from outside");
+    }
+    let address = |door| {
+        let listener = listeners.iter().find(|it| it.door == door);
+        listener.map(Listener::address).unwrap_or_default()
+    };
+    let [admin, http, grpc] = Door::ALL.map(address);
+    tracing::info!(grpc, http, admin, epoch, "serving");
+    let listeners: Vec<Arc<Listener>> = listeners.into_iter().map(Arc::new).collect();
+    let (is_alone, alone) = watch::channel(predecessor.is_none());
+    let successors = match (args.restart.restart_socket.clone(), socket) {
+        (Some(path), Some(socket)) => {
+            let made = Successors::new(Arc::clone(&fleet), path, socket, &listeners, alone);
+            Some(made.map_err(|error| format!("cannot prepare for a restart: {error}"))?)
+        }
+        _ => None,
+    };
+    for listener in listeners {
+        let fleet = Arc::clone(&fleet);
+        let services = DiscoveryServices::new(Arc::clone(&fleet));
+        let polls = rest::pages(Arc::clone(&fleet), args.long_poll);
+        let pages = admin::pages(Arc::clone(&fleet));
+        tokio::spawn(async move {
+            match listener.door {
+                Door::Admin => fleet.gates.receive(listener, pages).await,
+                Door::Http => fleet.gates.receive(listener, polls).await,
+                Door::Grpc => fleet.gates.receive(listener, services).await,
+            }
+        });
+    }
+    let replacing = async {
+        if let Some(predecessor) = predecessor {
+            let shutdown_time = args.restart.parent_shutdown_time_s;
+            predecessor.replace(&fleet, shutdown_time, &is_alone).await?;
+        }
+        // It goes on after that.
+        std::future::pending().await
+    };
+    let replaced = async {
+        match successors {
+            Some(successors) => successors.wait().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
-        it = source => it.unwrap_or_else(|_| Err("reading resources ended".to_owned())),
-        it = told_to_end() => {
-            it.map_err(|error| format!("cannot wait for signals: {error}"))
-        },
+        it = source => source_ended(it),
+        it = replacing => it,
+        () = replaced => Ok(()),
+        it = told_to_end() => it,
     }
 }
 
+/// What comes of the end of the thread that reads resources.
+fn source_ended(it: Result<Result<(), String>, RecvError>) -> Result<(), String> {
+    it.unwrap_or_else(|_| Err("reading resources ended".to_owned()))
+}
+
 /// Waits for SIGINT or SIGTERM.
-async fn told_to_end() -> std::io::Result<()> {
+async fn told_to_end() -> Result<(), String> {
+    let cannot = |error| format!("cannot wait for signals: {error}");
     #[cfg(unix)]
     {
-        let mut terminate =
-            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
         tokio::select! {
-            it = tokio::signal::ctrl_c() => it,
+            it = tokio::signal::ctrl_c() => it.map_err(cannot),
             _ = terminate.recv() => Ok(()),
         }
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    tokio::signal::ctrl_c().await.map_err(cannot)
 }

@@ -1,46 +1,9 @@
 //! Clients that are told to leave: none of their calls fails.
 
-use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::server::{CDS, Server, cluster, node, run};
-
-/// A client of long polling that keeps its connection.
-struct Polling(BufReader<TcpStream>);
-
-impl Polling {
-    fn connect(address: &str) -> Polling {
-        let stream = TcpStream::connect(address).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
-        Polling(BufReader::new(stream))
-    }
-
-    fn send(&mut self, body: &str) {
-        let head = format!("host: a\r\ncontent-length: {}", body.len());
-        let request = format!("POST /v3/discovery:clusters HTTP/1.1\r\n{head}\r\n\r\n{body}");
-        self.0.get_mut().write_all(request.as_bytes()).expect("it reads");
-    }
-
-    /// The status of an answer, and whether it is the last one of the connection.
-    fn answer(&mut self) -> (u16, bool) {
-        let (mut head, mut line) = (String::new(), String::new());
-        while self.0.read_line(&mut line).expect("text") > 2 {
-            head.push_str(&line.to_ascii_lowercase());
-            line.clear();
-        }
-        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a status");
-        let length = head.lines().find_map(|it| it.strip_prefix("content-length: "));
-        let mut body = vec![0; length.map_or(0, |it| it.trim().parse().expect("a number"))];
-        self.0.read_exact(&mut body).expect("the body");
-        (status, head.contains("connection: close"))
-    }
-
-    /// Whether the server closed the connection.
-    fn is_over(&mut self) -> bool {
-        matches!(self.0.fill_buf(), Ok([]))
-    }
-}
+use crate::server::{CDS, Polling, Server, cluster, node, run};
 
 #[test]
 fn s001_006_031_failed_health_checks_ask_clients_to_leave() {

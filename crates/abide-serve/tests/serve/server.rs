@@ -139,31 +139,14 @@ impl Server {
         Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
     }
 
-    async fn channel(&self) -> Grpc<Channel> {
-        let channel = Channel::from_shared(format!("http://{}", self.grpc)).expect("a URL");
-        let channel = channel.connect().await.expect("it listens");
-        Grpc::new(channel).max_decoding_message_size(usize::MAX)
-    }
-
     /// Opens a stream of all types in the state of the world.
     pub(crate) async fn ads(&self, major: &str, node: Node) -> Whole {
-        let mut grpc = self.channel().await;
-        grpc.ready().await.expect("it is ready");
-        let (sender, receiver) = mpsc::channel(16);
-        let path = format!(
-            "/envoy.service.discovery.{major}.AggregatedDiscoveryService/StreamAggregatedResources"
-        );
-        let codec = ProstCodec::<DiscoveryRequest, DiscoveryResponse>::default();
-        let path = path.parse().expect("a path");
-        let stream = Request::new(ReceiverStream::new(receiver));
-        let responses = grpc.streaming(stream, path, codec).await.expect("a stream").into_inner();
-        Whole { node: Some(node), sender, responses }
+        Whole::open(&self.grpc, major, node).await.expect("a stream")
     }
 
     /// Opens an incremental stream of all types.
     pub(crate) async fn delta(&self, node: Node) -> Delta {
-        let mut grpc = self.channel().await;
-        grpc.ready().await.expect("it is ready");
+        let mut grpc = channel(&self.grpc).await.expect("it listens");
         let (sender, receiver) = mpsc::channel(16);
         let path =
             "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
@@ -197,7 +180,7 @@ pub(crate) fn poll(address: &str, path: &str, body: &str) -> (u16, String) {
     ask(address, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}"))
 }
 
-fn ask(address: &str, request: &str) -> (u16, String) {
+pub(crate) fn ask(address: &str, request: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(LONG)).expect("a timeout");
     stream.write_all(request.as_bytes()).expect("it reads");
@@ -208,6 +191,51 @@ fn ask(address: &str, request: &str) -> (u16, String) {
     (status.expect("a status"), body.to_owned())
 }
 
+/// A client of long polling that keeps its connection.
+pub(crate) struct Polling(BufReader<TcpStream>);
+
+impl Polling {
+    pub(crate) fn connect(address: &str) -> Polling {
+        let stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(LONG)).expect("a timeout");
+        Polling(BufReader::new(stream))
+    }
+
+    pub(crate) fn send(&mut self, body: &str) {
+        let head = format!("host: a\r\ncontent-length: {}", body.len());
+        let request = format!("POST /v3/discovery:clusters HTTP/1.1\r\n{head}\r\n\r\n{body}");
+        self.0.get_mut().write_all(request.as_bytes()).expect("it reads");
+    }
+
+    /// The status of an answer, and whether it is the last one of the connection.
+    pub(crate) fn answer(&mut self) -> (u16, bool) {
+        let (mut head, mut line) = (String::new(), String::new());
+        while self.0.read_line(&mut line).expect("text") > 2 {
+            head.push_str(&line.to_ascii_lowercase());
+            line.clear();
+        }
+        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a status");
+        let length = head.lines().find_map(|it| it.strip_prefix("content-length: "));
+        let mut body = vec![0; length.map_or(0, |it| it.trim().parse().expect("a number"))];
+        self.0.read_exact(&mut body).expect("the body");
+        (status, head.contains("connection: close"))
+    }
+
+    /// Whether the server closed the connection.
+    pub(crate) fn is_over(&mut self) -> bool {
+        matches!(self.0.fill_buf(), Ok([]))
+    }
+}
+
+/// A connection that is ready for streams.
+async fn channel(address: &str) -> Result<Grpc<Channel>, Status> {
+    let unavailable = |error: tonic::transport::Error| Status::unavailable(format!("{error:?}"));
+    let channel = Channel::from_shared(format!("http://{address}")).expect("a URL");
+    let mut grpc = Grpc::new(channel.connect().await.map_err(unavailable)?);
+    grpc.ready().await.map_err(unavailable)?;
+    Ok(grpc.max_decoding_message_size(usize::MAX))
+}
+
 /// A client in the state of the world.
 pub(crate) struct Whole {
     node: Option<Node>,
@@ -216,6 +244,23 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
+    /// Opens a stream of all types.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) async fn open(address: &str, major: &str, node: Node) -> Result<Whole, Status> {
+        let mut grpc = channel(address).await?;
+        let (sender, receiver) = mpsc::channel(16);
+        let path = format!(
+            "/envoy.service.discovery.{major}.AggregatedDiscoveryService/StreamAggregatedResources"
+        );
+        let codec = ProstCodec::<DiscoveryRequest, DiscoveryResponse>::default();
+        let path = path.parse().expect("a path");
+        let stream = Request::new(ReceiverStream::new(receiver));
+        let responses = grpc.streaming(stream, path, codec).await?.into_inner();
+        Ok(Whole { node: Some(node), sender, responses })
+    }
+
     /// Asks for names of a type; none are all.
     pub(crate) async fn ask(&mut self, type_url: &str, names: &[&str]) {
         let request = DiscoveryRequest {
