@@ -1,5 +1,6 @@
 //! Servers that take over from one another, while clients go on.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world.
+#![allow(clippy::print_stdout, reason = "they say what they measured")]
 
 #[path = "../src/restart/messages.rs"]
 #[allow(dead_code, reason = "what plays one side needs half of it")]
