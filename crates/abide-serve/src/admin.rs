@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use abide_xds::{TakenBack, newest_type_url};
 use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -42,6 +43,9 @@ async fn ready(State(fleet): Pages) -> impl IntoResponse {
     };
     let head = match (fleet.is_ready(), lines.is_empty()) {
         (true, true) => "LIVE",
+        (true, false) if fleet.source().away.is_some() => {
+            "LIVE: what was served before, since the source cannot be read"
+        }
         (true, false) => "LIVE: what was served before, since the newest resources are refused",
         (false, _) => "NOT READY",
     };
@@ -64,10 +68,12 @@ async fn server_info(State(fleet): Pages) -> impl IntoResponse {
 }
 
 async fn clients(State(fleet): Pages) -> impl IntoResponse {
-    page(&fleet.clients().iter().map(client).collect())
+    let taken_back = fleet.taken_back();
+    page(&fleet.clients().iter().map(|it| client(it, &taken_back)).collect())
 }
 
-fn client(client: &Client) -> Value {
+fn client(client: &Client, taken_back: &[TakenBack]) -> Value {
+    let release = client.node.user_agent();
     let types = client.types.iter().map(|it| {
         let mut object = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
@@ -88,12 +94,19 @@ fn client(client: &Client) -> Value {
             loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
         });
         put("dropped", Some(dropped.collect()));
+        let back = taken_back.iter().filter(|back| {
+            back.release == release && *back.resource.type_url == *newest_type_url(&it.type_url)
+        });
+        let back: Vec<Value> = back
+            .map(|it| json!({"name": *it.resource.name, "version": *it.resource.version, "message": it.message}))
+            .collect();
+        put("rolled_back", (!back.is_empty()).then_some(back.into()));
         (it.type_url.to_string(), Value::Object(object))
     });
     json!({
         "node": client.node.id,
         "cluster": client.node.cluster,
-        "user_agent": client.node.user_agent(),
+        "user_agent": release,
         "transport": client.transport,
         "types": types.collect::<Map<_, _>>(),
     })
@@ -142,7 +155,12 @@ async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
             let types: Map<String, Value> = types.collect();
             json!({"audience": audience.to_string(), "types": types})
         });
-    page(&json!({"served": audiences.collect::<Vec<_>>(), "refused": fleet.hindrances()}))
+    let source = fleet.source();
+    page(&json!({
+        "served": audiences.collect::<Vec<_>>(),
+        "refused": fleet.hindrances(),
+        "source": {"serving": source.serving, "refused": source.refused, "away": source.away},
+    }))
 }
 
 async fn fail(State(fleet): Pages) -> &'static str {

@@ -1,6 +1,7 @@
 //! The grammar of the command line.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,10 +12,11 @@ use crate::drain::DrainArgs;
 use crate::restart::RestartArgs;
 use crate::restarter::RestarterArgs;
 use crate::shutdown::{ManagerArgs, ShutdownArgs};
+use crate::source::SourceArgs;
 
 /// Serve resources of an API to clients of several versions, over xDS.
 ///
-/// Resources are read from a folder, checked against the API, and handed out over gRPC. What does
+/// Resources are read from a folder, from git or from etcd, checked against the API, and handed out over gRPC. What does
 /// not pass the check is refused as a whole, and what was served before stays.
 #[derive(Debug, Parser)]
 #[command(
@@ -44,13 +46,8 @@ pub(crate) enum Command {
 /// What is served.
 #[derive(Clone, Debug, Group)]
 pub(crate) struct Inputs {
-    /// The folder of the resources: YAML, JSON, text or binary files
-    ///
-    /// What is in `node-cluster/NAME/` is for clients of that cluster, and what is in `node/ID/` for
-    /// that client; there, a resource takes the place of the one that all others get.
-    // Optional only for a command, which has its own.
-    #[arg(long, value_name = "FOLDER", required = true)]
-    pub(crate) resources: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
     /// The API that declares them: a folder, `git:REV`, an archive, a descriptor set, or a program
     /// that carries its API, such as Envoy
     #[arg(long, value_name = "SOURCE", required = true)]
@@ -92,6 +89,9 @@ pub(crate) struct Serve {
     /// Send changes at once, not in steps in which no request is lost
     #[arg(long)]
     pub(crate) unordered: bool,
+    /// Go back to what was served before once N clients of one release refused the same resource
+    #[arg(long, value_name = "N")]
+    pub(crate) roll_back_after: Option<NonZeroUsize>,
     /// How logs are written
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json"])]
     pub(crate) log_format: String,

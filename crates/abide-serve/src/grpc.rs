@@ -19,7 +19,7 @@ use tower_service::Service;
 use crate::encoding::{Encoded, Messages};
 use crate::fleet::{Fleet, Guest, count};
 use crate::listeners::Leave;
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
+use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node};
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
@@ -156,7 +156,8 @@ async fn converse<I: Incoming>(
         session: Session::new(options),
         begin: Instant::now(),
         outgoing,
-        id: node.id.clone(),
+        node: node.clone(),
+        view: None,
     };
     tracing::info!(
         node = node.id,
@@ -204,14 +205,18 @@ struct Stream<'f> {
     session: Session,
     begin: Instant,
     outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
-    id: String,
+    node: Node,
+    /// What its client is served.
+    view: Option<Arc<View>>,
 }
 
 impl Stream<'_> {
     async fn serve(&mut self, view: Option<Arc<View>>) -> Result<(), Status> {
         let Some(view) = view else { return Ok(()) };
         self.guest.see(&view);
-        self.step(Event::Snapshot(Arc::clone(&view.snapshot))).await
+        let snapshot = Arc::clone(&view.snapshot);
+        self.view = Some(view);
+        self.step(Event::Snapshot(snapshot)).await
     }
 
     async fn request(&mut self, request: abide_xds::Request) -> Result<(), Status> {
@@ -219,13 +224,24 @@ impl Stream<'_> {
         if let Some(error) = &request.error {
             count(&self.fleet.counters.nacks);
             tracing::warn!(
-                node = self.id,
+                node = self.node.id,
                 r#type = request.type_url,
                 error,
                 "a client refused a response"
             );
         }
-        self.step(Event::Request(request)).await
+        let is_refusal = request.error.is_some();
+        let type_url = request.type_url.clone();
+        self.step(Event::Request(request)).await?;
+        if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
+            let status = self.session.status();
+            let of_it = status.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
+            for it in of_it {
+                let Some(refusal) = &it.refused else { continue };
+                self.fleet.refused_by(&self.node, view, &it.type_url, refusal);
+            }
+        }
+        Ok(())
     }
 
     async fn step(&mut self, event: Event) -> Result<(), Status> {
@@ -233,7 +249,7 @@ impl Stream<'_> {
             match action {
                 Action::Send(response) => {
                     tracing::debug!(
-                        node = self.id,
+                        node = self.node.id,
                         r#type = &*response.type_url,
                         version = &*response.version,
                         resources = response.resources.len(),

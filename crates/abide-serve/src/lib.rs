@@ -14,7 +14,6 @@ mod duration;
 mod encoding;
 mod file_out;
 mod fleet;
-mod folder;
 mod follow;
 mod grpc;
 mod judge;
@@ -25,6 +24,7 @@ mod restart;
 mod restarter;
 mod served;
 mod shutdown;
+mod source;
 mod wire;
 
 use std::process::ExitCode;

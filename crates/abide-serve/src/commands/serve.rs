@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{oneshot, watch};
 
-use super::{folder_of, judge_of, today};
+use super::{judge_of, today};
 use crate::args::Serve;
 use crate::fleet::Fleet;
 use crate::follow::follow;
@@ -15,7 +14,7 @@ use crate::judge::Judge;
 use crate::listeners::{Door, Gates, Listener};
 use crate::logs;
 use crate::restart::{Start, Successors};
-use crate::{admin, file_out, rest, restart};
+use crate::{admin, file_out, rest, restart, source};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
     logs::start(&args.log_format);
@@ -32,35 +31,32 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
 async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     args.restart.check(&args.drain)?;
     let epoch = args.restart.restart_epoch;
+    let mut source = source::open(&args.inputs.source)?;
     let gates = Gates::new(args.drain);
     let apis = Arc::clone(&judge.apis);
     let fleet = Arc::new(Fleet::new(apis, args.limits.clone(), !args.unordered, gates, epoch));
-    let (failed, mut source) = oneshot::channel();
+    if let Some(clients) = args.roll_back_after {
+        fleet.roll_back_after(clients);
+    }
+    // Dropped when the thread ends, which it does not.
+    let (reading, mut ended) = oneshot::channel::<()>();
     std::thread::spawn({
         let fleet = Arc::clone(&fleet);
-        let folder = folder_of(&args.inputs);
-        let file_out = args.file_out.clone();
         move || {
-            let ended = follow(&fleet, &judge, &folder, today, |served| {
-                let Some(out) = &file_out else { return };
-                // Two processes must not write the same files.
-                if fleet.gates.are_handed_over() {
-                    return;
-                }
-                if let Err(error) = file_out::write(out, &judge.apis.newest, served) {
-                    tracing::error!("{error}");
-                }
-            });
-            drop(failed.send(ended)); // Nobody hears it if the server ends as well.
+            let _reading = reading;
+            follow(&fleet, &judge, &mut *source, today)
         }
     });
+    if let Some(out) = args.file_out {
+        tokio::spawn(file_out::keep(out, Arc::clone(&fleet)));
+    }
     if epoch > 0 {
         // The process before this one serves until this one can.
         tokio::select! {
             it = fleet.initialised() => it.map_err(|why| {
                 format!("the resources are refused, so nothing is taken over:\n{}", why.join("\n"))
             })?,
-            it = &mut source => return source_ended(it),
+            _ = &mut ended => return reading_ended(),
             it = told_to_end() => return it,
         }
     }
@@ -112,16 +108,16 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
     };
     tokio::select! {
-        it = source => source_ended(it),
+        _ = ended => reading_ended(),
         it = replacing => it,
         () = replaced => Ok(()),
         it = told_to_end() => it,
     }
 }
 
-/// What comes of the end of the thread that reads resources.
-fn source_ended(it: Result<Result<(), String>, RecvError>) -> Result<(), String> {
-    it.unwrap_or_else(|_| Err("reading resources ended".to_owned()))
+/// The thread that reads resources never ends by itself.
+fn reading_ended() -> Result<(), String> {
+    Err("reading resources ended".to_owned())
 }
 
 /// Waits for SIGINT or SIGTERM.

@@ -3,7 +3,9 @@
 
 mod drain;
 mod folder;
+mod git;
 mod hostile;
+mod roll_back;
 mod server;
 mod streams;
 mod versions;

@@ -47,10 +47,15 @@ impl Server {
         for (name, text) in files {
             put(folder.path(), name, text);
         }
+        let resources = folder.path().join("resources");
+        Server::of(&resources.to_string_lossy(), folder, flags)
+    }
+
+    /// Starts a server with this source of resources and flags.
+    pub(crate) fn of(source: &str, folder: TempDir, flags: &[&str]) -> Server {
         let any = "127.0.0.1:0";
         let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
-            .arg("--resources")
-            .arg(folder.path().join("resources"))
+            .args(["--resources", source])
             .arg("--api")
             .arg(example("api"))
             .args(["--grpc", any, "--http", any, "--admin", any, "--log-format", "json"])
@@ -116,15 +121,12 @@ impl Server {
 
     /// Waits until a page says something.
     pub(crate) fn until(&self, path: &str, says: impl Fn(&str) -> bool) -> String {
-        let begin = Instant::now();
-        loop {
-            let text = self.get(path);
-            if says(&text) {
-                return text;
-            }
-            assert!(begin.elapsed() < LONG, "{path} never said it, but: {text}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let mut said = String::new();
+        let found = found(|| {
+            said = self.get(path);
+            says(&said).then(|| said.clone())
+        });
+        found.unwrap_or_else(|| panic!("{path} never said it, but: {said}"))
     }
 
     /// The clients, as JSON.
@@ -163,6 +165,22 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Waits for something that comes.
+pub(crate) fn wait<T>(look: impl FnMut() -> Option<T>) -> T {
+    found(look).expect("it never came")
+}
+
+fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let begin = Instant::now();
+    while begin.elapsed() < LONG {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    None
 }
 
 /// Moves a file into place, as something that never is half written.
