@@ -3,7 +3,7 @@
 //! never stop.
 
 mod grpc;
-mod processes;
+pub(super) mod processes;
 mod resources;
 mod traffic;
 
