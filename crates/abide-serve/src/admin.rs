@@ -7,14 +7,24 @@ use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use serde_json::{Map, Value, json};
 
 use crate::fleet::{Client, Fleet};
+use crate::tokens::{Tokens, guard};
 
-/// The pages.
-pub(crate) fn pages(fleet: Arc<Fleet>) -> Router {
+/// The pages, for everyone or for those who have a token.
+pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>) -> Router {
+    let pages = open_pages(fleet);
+    match tokens {
+        Some(tokens) => pages.layer(from_fn_with_state(tokens, guard)),
+        None => pages,
+    }
+}
+
+fn open_pages(fleet: Arc<Fleet>) -> Router {
     Router::new()
         .route("/ready", get(ready))
         .route("/server_info", get(server_info))

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use clap::{Args as Group, Parser, Subcommand};
 
+use crate::admin_address::AdminAddress;
 use crate::bootstrap::BootstrapArgs;
 use crate::drain::DrainArgs;
 use crate::restart::RestartArgs;
 use crate::restarter::RestarterArgs;
 use crate::shutdown::{ManagerArgs, ShutdownArgs};
 use crate::source::SourceArgs;
+use crate::tls::TlsArgs;
 
 /// Serve resources of an API to clients of several versions, over xDS.
 ///
@@ -83,9 +85,19 @@ pub(crate) struct Serve {
     /// A folder to write what everyone gets to, for clients that read files
     #[arg(long, value_name = "DIR")]
     pub(crate) file_out: Option<PathBuf>,
-    /// The address of the admin pages; whoever reaches it may do what they offer
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
+    /// The address of the admin pages, or `unix:PATH` for a socket that only this user can open
+    ///
+    /// Whoever reaches them may do what they offer, unless there are tokens.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:19000")]
-    pub(crate) admin: SocketAddr,
+    pub(crate) admin: AdminAddress,
+    /// A file with tokens, one a line, without which the admin pages show nothing
+    ///
+    /// A request has one as `authorization: Bearer TOKEN`, or as the password of a browser. The file
+    /// is read whenever somebody asks.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) admin_token_file: Option<PathBuf>,
     /// Send changes at once, not in steps in which no request is lost
     #[arg(long)]
     pub(crate) unordered: bool,

@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)] // This crate does I/O.
 
 mod admin;
+mod admin_address;
 mod apis;
 mod args;
 mod bootstrap;
@@ -25,6 +26,8 @@ mod restarter;
 mod served;
 mod shutdown;
 mod source;
+mod tls;
+mod tokens;
 mod wire;
 
 use std::process::ExitCode;

@@ -19,12 +19,13 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 use tower_service::Service;
 
 use crate::drain::{Cause, DrainArgs, DrainType, Drains, Strategy};
+use crate::tls::Tls;
 
 /// How often a silent connection is asked whether it still lives.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -32,6 +33,38 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 const MAX_STREAMS: u32 = 1000;
 /// How long nothing is accepted when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_secs(1);
+
+/// What answers requests, with responses whose bodies are `B`.
+pub(crate) trait Answer<B>:
+    Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + 'static
+{
+}
+
+impl<S, B> Answer<B> for S where
+    S: Service<
+            http::Request<Incoming>,
+            Response = http::Response<B>,
+            Error = Infallible,
+            Future: Send,
+        > + Clone
+        + Send
+        + 'static
+{
+}
+
+/// The body of a response.
+pub(crate) trait Content:
+    Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static
+{
+}
+
+impl<B> Content for B where
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static
+{
+}
 
 /// What a listener is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +76,14 @@ pub(crate) enum Door {
 
 impl Door {
     pub(crate) const ALL: [Door; 3] = [Door::Admin, Door::Http, Door::Grpc];
+
+    /// What its clients speak, as TLS names it.
+    pub(crate) fn protocol(self) -> &'static [u8] {
+        match self {
+            Door::Grpc => b"h2",
+            Door::Http | Door::Admin => b"http/1.1",
+        }
+    }
 
     /// Its name for processes that take over.
     pub(crate) fn name(self) -> &'static str {
@@ -206,16 +247,15 @@ impl Gates {
     }
 
     /// Serves whoever comes through a listener, until that is closed: nobody else may keep it.
-    pub(crate) async fn receive<S, B>(&self, listener: Arc<Listener>, service: S)
-    where
-        S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
-        S: Clone + Send + 'static,
-        S::Future: Send,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    pub(crate) async fn receive<S, B>(
+        &self,
+        listener: Arc<Listener>,
+        tls: Option<Arc<Tls>>,
+        service: S,
+    ) where
+        S: Answer<B>,
+        B: Content,
     {
-        static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let mut state = self.state(listener.door).subscribe();
         loop {
             let accepting = state.borrow_and_update().accepting;
@@ -232,18 +272,37 @@ impl Gates {
                 }
                 Accepting::Never => return,
             };
-            let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-            let visit = Visit { number, came: Instant::now(), state: state.clone() };
-            let (door, service) = (listener.door, service.clone());
+            let visit = Visit::begin(state.clone());
+            let (door, service, tls) = (listener.door, service.clone(), tls.clone());
             tokio::spawn(async move {
-                let ended = match door {
-                    Door::Grpc => serve_http2(stream, service, visit).await,
-                    Door::Http | Door::Admin => serve_http1(stream, service, visit).await,
-                };
-                if let Err(error) = ended {
-                    tracing::debug!(%error, "a connection ended");
+                let Some(tls) = tls else { return serve(door, stream, service, visit).await };
+                // On the side: who takes long for introductions keeps nobody waiting.
+                match tls.accept(stream).await {
+                    Ok(stream) => serve(door, stream, service, visit).await,
+                    Err(error) => tracing::info!(%error, "refused a connection"),
                 }
             });
+        }
+    }
+
+    /// Serves whoever comes through a unix-domain socket. Another process that listens at its
+    /// path takes its place there.
+    pub(crate) async fn receive_local<S, B>(&self, door: Door, socket: UnixListener, service: S)
+    where
+        S: Answer<B>,
+        B: Content,
+    {
+        loop {
+            match socket.accept().await {
+                Ok((stream, _)) => {
+                    let visit = Visit::begin(self.state(door).subscribe());
+                    tokio::spawn(serve(door, stream, service.clone(), visit));
+                }
+                Err(error) => {
+                    tracing::error!("cannot accept connections: {error}");
+                    sleep(EXHAUSTED).await;
+                }
+            }
         }
     }
 }
@@ -277,6 +336,12 @@ struct Visit {
 }
 
 impl Visit {
+    fn begin(state: watch::Receiver<State>) -> Visit {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Visit { number, came: Instant::now(), state }
+    }
+
     /// Waits until it is time to leave.
     async fn is_over(&mut self) {
         loop {
@@ -312,18 +377,33 @@ impl Leave {
     }
 }
 
+/// Serves a connection in the protocol of its listener, until it ends.
+async fn serve<S, B>(
+    door: Door,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    service: S,
+    visit: Visit,
+) where
+    S: Answer<B>,
+    B: Content,
+{
+    let ended = match door {
+        Door::Grpc => serve_http2(stream, service, visit).await,
+        Door::Http | Door::Admin => serve_http1(stream, service, visit).await,
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended");
+    }
+}
+
 async fn serve_http2<S, B>(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     service: S,
     mut visit: Visit,
 ) -> hyper::Result<()>
 where
-    S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    S: Answer<B>,
+    B: Content,
 {
     let (telling, leave) = watch::channel(false);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
@@ -352,12 +432,8 @@ async fn serve_http1<S, B>(
     mut visit: Visit,
 ) -> hyper::Result<()>
 where
-    S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    S: Answer<B>,
+    B: Content,
 {
     let (telling, leave) = watch::channel(false);
     let leave = Leave(leave);

@@ -80,7 +80,7 @@ pub(crate) struct Start {
 /// Why this process cannot run, and what to do: one phrase. The other one goes on.
 pub(crate) async fn start(
     args: &RestartArgs,
-    wanted: [(Door, SocketAddr); Door::ALL.len()],
+    wanted: &[(Door, SocketAddr)],
 ) -> Result<Start, String> {
     let Some(path) = &args.restart_socket else {
         return Ok(Start { listeners: bind(wanted).await?, predecessor: None, socket: None });
@@ -102,9 +102,9 @@ pub(crate) async fn start(
     Ok(Start { listeners, predecessor: None, socket: Some(socket) })
 }
 
-async fn bind(wanted: [(Door, SocketAddr); Door::ALL.len()]) -> Result<Vec<Listener>, String> {
+async fn bind(wanted: &[(Door, SocketAddr)]) -> Result<Vec<Listener>, String> {
     let mut listeners = Vec::new();
-    for (door, address) in wanted {
+    for &(door, address) in wanted {
         listeners.push(Listener::bind(door, address).await?);
     }
     Ok(listeners)

@@ -14,6 +14,8 @@ use crate::judge::Judge;
 use crate::listeners::{Door, Gates, Listener};
 use crate::logs;
 use crate::restart::{Start, Successors};
+use crate::tls::Tls;
+use crate::tokens::Tokens;
 use crate::{admin, file_out, rest, restart, source};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
@@ -38,6 +40,9 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     if let Some(clients) = args.roll_back_after {
         fleet.roll_back_after(clients);
     }
+    let tokens = args.admin_token_file.map(Tokens::of).transpose()?;
+    let tls = |door: Door| Ok::<_, String>(Tls::of(&args.tls, door.protocol())?.map(Arc::new));
+    let (http_tls, grpc_tls) = (tls(Door::Http)?, tls(Door::Grpc)?);
     // Dropped when the thread ends, which it does not.
     let (reading, mut ended) = oneshot::channel::<()>();
     std::thread::spawn({
@@ -60,14 +65,15 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
             it = told_to_end() => return it,
         }
     }
-    let wanted = [(Door::Admin, args.admin), (Door::Http, args.http), (Door::Grpc, args.grpc)];
-    let Start { listeners, predecessor, socket } = restart::start(&args.restart, wanted).await?;
-    if !args.admin.ip().is_loopback() {
-        tracing::warn!(address = %args.admin, "the admin pages can be reached from outside");
-    }
+    let mut wanted = vec![(Door::Http, args.http), (Door::Grpc, args.grpc)];
+    wanted.extend(args.admin.tcp().map(|it| (Door::Admin, it)));
+    let Start { listeners, predecessor, socket } = restart::start(&args.restart, &wanted).await?;
+    let local_admin = args.admin.listen()?;
+    args.admin.warn(tokens.is_some());
     let address = |door| {
         let listener = listeners.iter().find(|it| it.door == door);
-        listener.map(Listener::address).unwrap_or_default()
+        // What has no listener here is at a path.
+        listener.map_or_else(|| args.admin.to_string(), Listener::address)
     };
     let [admin, http, grpc] = Door::ALL.map(address);
     tracing::info!(grpc, http, admin, epoch, "serving");
@@ -80,16 +86,22 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
         _ => None,
     };
+    let pages = admin::pages(Arc::clone(&fleet), tokens);
+    if let Some(socket) = local_admin {
+        let (fleet, pages) = (Arc::clone(&fleet), pages.clone());
+        tokio::spawn(async move { fleet.gates.receive_local(Door::Admin, socket, pages).await });
+    }
     for listener in listeners {
         let fleet = Arc::clone(&fleet);
         let services = DiscoveryServices::new(Arc::clone(&fleet));
         let polls = rest::pages(Arc::clone(&fleet), args.long_poll);
-        let pages = admin::pages(Arc::clone(&fleet));
+        let pages = pages.clone();
+        let (http_tls, grpc_tls) = (http_tls.clone(), grpc_tls.clone());
         tokio::spawn(async move {
             match listener.door {
-                Door::Admin => fleet.gates.receive(listener, pages).await,
-                Door::Http => fleet.gates.receive(listener, polls).await,
-                Door::Grpc => fleet.gates.receive(listener, services).await,
+                Door::Admin => fleet.gates.receive(listener, None, pages).await,
+                Door::Http => fleet.gates.receive(listener, http_tls, polls).await,
+                Door::Grpc => fleet.gates.receive(listener, grpc_tls, services).await,
             }
         });
     }

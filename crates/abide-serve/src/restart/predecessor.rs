@@ -37,7 +37,7 @@ impl Predecessor {
     pub(super) async fn of(
         path: &Path,
         epoch: u32,
-        wanted: [(Door, SocketAddr); Door::ALL.len()],
+        wanted: &[(Door, SocketAddr)],
     ) -> Result<(Predecessor, Vec<Listener>, UnixListener), Setback> {
         let stream = UnixStream::connect(path).await.map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => Setback::Gone,
@@ -166,7 +166,7 @@ async fn exchange(
 async fn divide(
     heritage: Heritage,
     mut fds: Vec<OwnedFd>,
-    wanted: [(Door, SocketAddr); Door::ALL.len()],
+    wanted: &[(Door, SocketAddr)],
 ) -> Result<(Vec<Listener>, UnixListener, OwnedFd), Setback> {
     let fatal =
         |error: std::io::Error| Setback::Fatal(format!("cannot take a socket over: {error}"));
@@ -176,7 +176,7 @@ async fn divide(
     let (Some(counters), Some(socket)) = (fds.pop(), fds.pop()) else { return Err(confused()) };
     let mut inherited: Vec<_> = heritage.listeners.into_iter().zip(fds).collect();
     let mut listeners = Vec::new();
-    for (door, address) in wanted {
+    for &(door, address) in wanted {
         let is_it = |it: &super::messages::Listener| {
             it.name == door.name() && it.address == address.to_string()
         };

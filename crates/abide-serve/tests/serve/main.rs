@@ -1,6 +1,7 @@
 //! The server as its clients and operators meet it, over real sockets.
 #![allow(clippy::disallowed_methods, reason = "tests start programs and write files")]
 
+mod access;
 mod drain;
 mod folder;
 mod git;

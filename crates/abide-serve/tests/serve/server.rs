@@ -37,6 +37,8 @@ pub(crate) struct Server {
     pub(crate) grpc: String,
     pub(crate) http: String,
     pub(crate) admin: String,
+    /// What it logged until it listened.
+    pub(crate) said: String,
 }
 
 impl Server {
@@ -54,11 +56,13 @@ impl Server {
     /// Starts a server with this source of resources and flags.
     pub(crate) fn of(source: &str, folder: TempDir, flags: &[&str]) -> Server {
         let any = "127.0.0.1:0";
+        let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", any] };
         let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
             .args(["--resources", source])
             .arg("--api")
             .arg(example("api"))
-            .args(["--grpc", any, "--http", any, "--admin", any, "--log-format", "json"])
+            .args(["--grpc", any, "--http", any, "--log-format", "json"])
+            .args(admin)
             .args(flags)
             .env("RUST_LOG", "info")
             .stderr(Stdio::piped())
@@ -81,10 +85,13 @@ impl Server {
         };
         // Somebody has to read what it says.
         std::thread::spawn(move || std::io::copy(&mut logs, &mut std::io::sink()));
-        let server = Server { child, folder, grpc, http, admin };
-        server.until("/server_info", |text| {
-            !text.contains("\"INITIALIZING\"") || server.is_refused()
-        });
+        let server = Server { child, folder, grpc, http, admin, said };
+        // Where not everyone may ask, the test has to.
+        if !flags.iter().any(|it| it.starts_with("--admin")) {
+            server.until("/server_info", |text| {
+                !text.contains("\"INITIALIZING\"") || server.is_refused()
+            });
+        }
         server
     }
 
@@ -105,13 +112,12 @@ impl Server {
 
     /// A page of the admin port.
     pub(crate) fn get(&self, path: &str) -> String {
-        ask(&self.admin, &format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")).1
+        ask_with(&self.admin, "GET", path, "").1
     }
 
     /// The status and body of an answer of the admin port.
     pub(crate) fn post(&self, path: &str) -> (u16, String) {
-        let head = "host: a\r\nconnection: close\r\ncontent-length: 0";
-        ask(&self.admin, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n"))
+        ask_with(&self.admin, "POST", path, "content-length: 0\r\n")
     }
 
     /// The status and body of a poll.
@@ -167,6 +173,31 @@ impl Drop for Server {
     }
 }
 
+/// What a server says that does not start with these flags.
+pub(crate) fn refused(flags: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", "127.0.0.1:0"] };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+        .arg("--resources")
+        .arg(folder.path())
+        .arg("--api")
+        .arg(example("api"))
+        .args(["--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        .args(admin)
+        .args(flags)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let ended = found(|| child.try_wait().expect("it can be asked"));
+    if ended.is_none() {
+        let _ = child.kill();
+    }
+    assert_eq!(ended.and_then(|it| it.code()), Some(2), "{flags:?}");
+    let mut said = String::new();
+    child.stderr.take().expect("it is piped").read_to_string(&mut said).expect("text");
+    said
+}
+
 /// Waits for something that comes.
 pub(crate) fn wait<T>(look: impl FnMut() -> Option<T>) -> T {
     found(look).expect("it never came")
@@ -196,6 +227,12 @@ fn put(folder: &Path, name: &str, text: &str) {
 pub(crate) fn poll(address: &str, path: &str, body: &str) -> (u16, String) {
     let head = format!("host: a\r\nconnection: close\r\ncontent-length: {}", body.len());
     ask(address, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}"))
+}
+
+/// The status and body of an answer to a request with these header lines.
+pub(crate) fn ask_with(address: &str, method: &str, path: &str, headers: &str) -> (u16, String) {
+    let head = format!("{method} {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{headers}\r\n");
+    ask(address, &head)
 }
 
 pub(crate) fn ask(address: &str, request: &str) -> (u16, String) {
@@ -267,7 +304,18 @@ impl Whole {
     /// # Errors
     /// Why there is none.
     pub(crate) async fn open(address: &str, major: &str, node: Node) -> Result<Whole, Status> {
-        let mut grpc = channel(address).await?;
+        Whole::over(channel(address).await?, major, node).await
+    }
+
+    /// The same over a connection that is there.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) async fn over(
+        mut grpc: Grpc<Channel>,
+        major: &str,
+        node: Node,
+    ) -> Result<Whole, Status> {
         let (sender, receiver) = mpsc::channel(16);
         let path = format!(
             "/envoy.service.discovery.{major}.AggregatedDiscoveryService/StreamAggregatedResources"
