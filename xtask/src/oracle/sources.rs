@@ -10,15 +10,17 @@ use std::time::{Duration, Instant};
 
 use self::etcd::Etcd;
 use super::serving::processes::free_port;
-use crate::running_envoy::ask;
+use super::serving::until;
+use crate::envoys::envoys;
+use crate::running_envoy::{RunningEnvoy, Started, ask};
 use crate::task::{Place, Result};
 use crate::tools::{abide_serve, target, workspace};
 
 /// The clients, in Python.
 const MOVED: &str = include_str!("sources/moved.py");
 
-/// How long anything may take on a busy machine.
-const LONG: Duration = Duration::from_secs(60);
+/// Clients over TLS, in Python.
+const SECURED: &str = include_str!("sources/secured.py");
 
 /// True if servers do with each store what they should.
 pub(super) fn run(place: &Place) -> Result<bool> {
@@ -41,18 +43,6 @@ impl Claims {
         println!("sources: {what}: {}", if holds { "yes" } else { "NO" });
         self.good &= holds;
     }
-}
-
-/// Waits for something that is not there yet.
-fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
-    let begin = Instant::now();
-    while begin.elapsed() < LONG {
-        if let Some(found) = found() {
-            return Ok(found);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Err(format!("{what}: not within {LONG:?}").into())
 }
 
 /// A new folder for a store and its servers.
@@ -283,65 +273,56 @@ fn forgotten(serve: &Path, claims: &mut Claims) -> Result<()> {
     Ok(())
 }
 
-/// A store that asks for a certificate and a password.
+/// Certificates of one authority in a folder: a server's, a client's, and another authority.
+struct Certificates<'f>(&'f Path);
+
+impl Certificates<'_> {
+    fn make(folder: &Path) -> Result<Certificates<'_>> {
+        let openssl = |args: &[&str]| -> Result<()> {
+            let output = Command::new("openssl").current_dir(folder).args(args).output()?;
+            match output.status.success() {
+                true => Ok(()),
+                false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+            }
+        };
+        let request = |name: &str, more: &[&str]| {
+            let (subject, key) = (format!("/CN={name}"), format!("{name}.key"));
+            let new = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+            let named = ["-batch", "-subj", &subject, "-keyout", &key];
+            openssl(&[&new[..], &named, more].concat())
+        };
+        for authority in ["ca", "other"] {
+            let file = format!("{authority}.pem");
+            request(authority, &["-x509", "-days", "2", "-out", &file])?;
+        }
+        std::fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1\n")?;
+        for leaf in ["server", "client"] {
+            let (asked, file) = (format!("{leaf}.csr"), format!("{leaf}.pem"));
+            request(leaf, &["-new", "-out", &asked])?;
+            let authority = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"];
+            let signed = ["x509", "-req", "-days", "2", "-in", &asked, "-extfile", "names"];
+            openssl(&[&signed[..], &authority, &["-out", &file]].concat())?;
+        }
+        Ok(Certificates(folder))
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+/// A store that asks for a certificate and a password; then servers that ask for a certificate,
+/// with clients that have one and clients that have none.
 fn secured(serve: &Path, claims: &mut Claims) -> Result<()> {
     let folder = folder("secured")?;
-    let at = |name: &str| folder.join(name).display().to_string();
-    let openssl = |args: &[&str]| -> Result<()> {
-        let output = Command::new("openssl").current_dir(&folder).args(args).output()?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
-        }
-    };
-    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-batch"];
-    for authority in ["ca", "other"] {
-        let (file, secret) = (format!("{authority}.pem"), format!("{authority}.key"));
-        let name = format!("/CN={authority}");
-        openssl(
-            &[
-                &["req", "-x509", "-days", "2", "-subj", &name][..],
-                &key,
-                &["-keyout", &secret, "-out", &file],
-            ]
-            .concat(),
-        )?;
-    }
-    std::fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1\n")?;
-    for leaf in ["server", "client"] {
-        let (request, secret, file) =
-            (format!("{leaf}.csr"), format!("{leaf}.key"), format!("{leaf}.pem"));
-        let name = format!("/CN={leaf}");
-        openssl(
-            &[&["req", "-new", "-subj", &name][..], &key, &["-keyout", &secret, "-out", &request]]
-                .concat(),
-        )?;
-        openssl(&[
-            "x509",
-            "-req",
-            "-days",
-            "2",
-            "-in",
-            &request,
-            "-CA",
-            "ca.pem",
-            "-CAkey",
-            "ca.key",
-            "-CAcreateserial",
-            "-extfile",
-            "names",
-            "-out",
-            &file,
-        ])?;
-    }
-    let flags = [
-        ["--cert-file", &at("server.pem")],
-        ["--key-file", &at("server.key")],
-        ["--trusted-ca-file", &at("ca.pem")],
-    ];
-    let mut flags: Vec<String> = flags.concat().iter().map(|it| (*it).to_owned()).collect();
+    let certificates = Certificates::make(&folder)?;
+    let (ca, other) = (certificates.at("ca.pem"), certificates.at("other.pem"));
+    let (cert, key) = (certificates.at("client.pem"), certificates.at("client.key"));
+    let (own_cert, own_key) = (certificates.at("server.pem"), certificates.at("server.key"));
+    let flags =
+        [["--cert-file", &own_cert], ["--key-file", &own_key], ["--trusted-ca-file", &ca]].concat();
+    let mut flags: Vec<String> = flags.iter().map(|it| (*it).to_owned()).collect();
     flags.push("--client-cert-auth".to_owned());
-    let (ca, cert, key) = (at("ca.pem"), at("client.pem"), at("client.key"));
     let secrets = [["--cacert", &ca], ["--cert", &cert], ["--key", &key]].concat();
     let secrets: Vec<String> = secrets.iter().map(|it| (*it).to_owned()).collect();
     let mut etcd = Etcd::start(&folder, 1, "https", &flags, &secrets)?;
@@ -361,14 +342,13 @@ fn secured(serve: &Path, claims: &mut Claims) -> Result<()> {
     std::fs::write(folder.join("password"), "hidden\n")?;
     std::fs::write(folder.join("wrong"), "guessed\n")?;
     let source = etcd.source("fleet");
-    let (password, wrong, other) = (at("password"), at("wrong"), at("other.pem"));
+    let (password, wrong) = (certificates.at("password"), certificates.at("wrong"));
     let shown = ["--etcd-cert", &cert, "--etcd-key", &key];
     let as_reader = ["--etcd-user", "reader", "--etcd-password-file", &password];
     let guessed = ["--etcd-user", "reader", "--etcd-password-file", &wrong];
-    let trusted = ["--etcd-ca", &ca];
-    let misled = ["--etcd-ca", &other];
-    let server =
-        Server::start(serve, &folder, &source, &[&trusted[..], &shown, &as_reader].concat())?;
+    let (trusted, misled) = (["--etcd-ca", &ca], ["--etcd-ca", &other]);
+    let all = [&trusted[..], &shown, &as_reader].concat();
+    let server = Server::start(serve, &folder, &source, &all)?;
     server.until_ready()?;
     etcd.put("fleet/b.yaml", &cluster("b", 1))?;
     server.until_has("b")?;
@@ -388,5 +368,94 @@ fn secured(serve: &Path, claims: &mut Claims) -> Result<()> {
         println!("sources: {how}: {why}");
         claims.that("it is not ready", told.0 == 503);
     }
+
+    let wrapped = ["--tls-cert", &own_cert, "--tls-key", &own_key, "--client-ca", &ca];
+    let all = [&all[..], &wrapped].concat();
+    let servers = [
+        Server::start(serve, &folder, &source, &all)?,
+        Server::start(serve, &folder, &source, &all)?,
+    ];
+    for server in &servers {
+        server.until_ready()?;
+    }
+    let program = folder.join("secured.py");
+    std::fs::write(&program, SECURED)?;
+    let ports = [servers[0].grpc, servers[0].http].map(|it| it.to_string());
+    let output =
+        Command::new("python3").arg(&program).args(ports).args([&ca, &cert, &key]).output()?;
+    let got: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    println!("sources: gRPC and REST over TLS: {got}");
+    let with = got["stream"] == 2 && got["poll"] == 200;
+    claims.that("clients with a certificate are served", with);
+    let without = got["stream without"] == "refused" && got["poll without"] == "refused";
+    claims.that("clients without one are refused", without);
+    envoy_moves(&folder, &etcd, servers, claims)
+}
+
+/// A real Envoy, over TLS and with a certificate, loses its server: from the other one it takes
+/// nothing that it has, and then what is new.
+fn envoy_moves(
+    folder: &Path,
+    etcd: &Etcd,
+    servers: [Server; 2],
+    claims: &mut Claims,
+) -> Result<()> {
+    let envoys = envoys()?;
+    let envoy = envoys.first().ok_or("no Envoy is installed")?;
+    let endpoint = |port: u16| {
+        format!(
+            "{{endpoint: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}}}}}"
+        )
+    };
+    let at = |name: &str| folder.join(name).display().to_string();
+    let bootstrap = format!(
+        "node: {{id: moves, cluster: fleet}}\n\
+         admin: {{address: {{socket_address: {{address: 127.0.0.1, port_value: 0}}}}}}\n\
+         dynamic_resources:\n  ads_config: {{api_type: DELTA_GRPC, transport_api_version: V3, \
+         grpc_services: [{{envoy_grpc: {{cluster_name: xds}}}}]}}\n  cds_config: {{ads: {{}}, \
+         resource_api_version: V3}}\n\
+         static_resources:\n  clusters:\n  - name: xds\n    connect_timeout: 1s\n    \
+         load_assignment: {{cluster_name: xds, endpoints: [{{lb_endpoints: [{}, {}]}}]}}\n    \
+         typed_extension_protocol_options: {{envoy.extensions.upstreams.http.v3.HttpProtocolOptions: \
+         {{\"@type\": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions, \
+         explicit_http_config: {{http2_protocol_options: {{}}}}}}}}\n    transport_socket: {{name: tls, \
+         typed_config: {{\"@type\": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.\
+         UpstreamTlsContext, common_tls_context: {{tls_certificates: [{{certificate_chain: {{filename: \
+         '{}'}}, private_key: {{filename: '{}'}}}}], validation_context: {{trusted_ca: {{filename: \
+         '{}'}}}}}}}}}}\n",
+        endpoint(servers[0].grpc),
+        endpoint(servers[1].grpc),
+        at("client.pem"),
+        at("client.key"),
+        at("ca.pem"),
+    );
+    let place = folder.join("envoy.yaml");
+    std::fs::write(&place, bootstrap)?;
+    let running = match RunningEnvoy::start(envoy, &place, &[], folder)? {
+        Started::Running(running) => running,
+        Started::Refused(said) => return Err(said.into()),
+    };
+    // What was added, changed and removed since the start; `xds` is one of them.
+    let changes = || -> Option<Vec<u64>> {
+        let all = running.statistics("cluster_manager.cluster_(added|modified|removed)").ok()?;
+        all.iter().map(|(_, value)| value.parse().ok()).collect()
+    };
+    let is_at = |server: &Server| {
+        let (_, text) = server.page("/clients");
+        text.contains("\"moves\"") && text.contains("\"acked\"")
+    };
+    until("Envoy has its clusters", || (changes()? == [3, 0, 0]).then_some(()))?;
+    let [first, second] = servers;
+    let (left, right) = if is_at(&first) { (first, second) } else { (second, first) };
+    drop(left);
+    until("Envoy found the other server", || is_at(&right).then_some(()))?;
+    std::thread::sleep(Duration::from_secs(1));
+    let now = changes();
+    println!("sources: Envoy {} added, changed and removed after it moved: {now:?}", envoy.version);
+    claims.that("it took nothing again", now == Some(vec![3, 0, 0]));
+    etcd.put("fleet/c.yaml", &cluster("c", 1))?;
+    let taken = until("the change", || (changes()? == [4, 0, 0]).then_some(()));
+    claims.that("and then what is new", taken.is_ok());
     Ok(())
 }

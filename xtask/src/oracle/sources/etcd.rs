@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::oracle::serving::processes::free_port;
+use crate::oracle::serving::until;
 use crate::task::Result;
 
 /// A store with one or more members. They end when this is dropped.
@@ -65,7 +66,7 @@ impl Etcd {
         for number in 0..members {
             etcd.begin(number)?;
         }
-        super::until("etcd serves", || etcd.control(&["endpoint", "health"], "").ok())?;
+        until("etcd serves", || etcd.control(&["endpoint", "health"], "").ok())?;
         Ok(etcd)
     }
 
