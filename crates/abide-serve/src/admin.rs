@@ -2,18 +2,29 @@
 
 use std::sync::Arc;
 
+use abide_xds::{TakenBack, newest_type_url};
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use serde_json::{Map, Value, json};
 
 use crate::fleet::{Client, Fleet};
+use crate::tokens::{Tokens, guard};
 
-/// The pages.
-pub(crate) fn pages(fleet: Arc<Fleet>) -> Router {
+/// The pages, for everyone or for those who have a token.
+pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>) -> Router {
+    let pages = open_pages(fleet);
+    match tokens {
+        Some(tokens) => pages.layer(from_fn_with_state(tokens, guard)),
+        None => pages,
+    }
+}
+
+fn open_pages(fleet: Arc<Fleet>) -> Router {
     Router::new()
         .route("/ready", get(ready))
         .route("/server_info", get(server_info))
@@ -23,6 +34,7 @@ pub(crate) fn pages(fleet: Arc<Fleet>) -> Router {
         .route("/config_dump", get(config_dump))
         .route("/healthcheck/fail", post(fail))
         .route("/healthcheck/ok", post(recover))
+        .route("/drain_listeners", post(drain_listeners))
         .with_state(fleet)
 }
 
@@ -41,6 +53,9 @@ async fn ready(State(fleet): Pages) -> impl IntoResponse {
     };
     let head = match (fleet.is_ready(), lines.is_empty()) {
         (true, true) => "LIVE",
+        (true, false) if fleet.source().away.is_some() => {
+            "LIVE: what was served before, since the source cannot be read"
+        }
         (true, false) => "LIVE: what was served before, since the newest resources are refused",
         (false, _) => "NOT READY",
     };
@@ -58,15 +73,17 @@ async fn server_info(State(fleet): Pages) -> impl IntoResponse {
         "version": env!("CARGO_PKG_VERSION"),
         "state": state,
         "uptime_current_epoch": format!("{}s", fleet.uptime().as_secs()),
-        "restart_epoch": 0,
+        "restart_epoch": fleet.epoch,
     }))
 }
 
 async fn clients(State(fleet): Pages) -> impl IntoResponse {
-    page(&fleet.clients().iter().map(client).collect())
+    let taken_back = fleet.taken_back();
+    page(&fleet.clients().iter().map(|it| client(it, &taken_back)).collect())
 }
 
-fn client(client: &Client) -> Value {
+fn client(client: &Client, taken_back: &[TakenBack]) -> Value {
+    let release = client.node.user_agent();
     let types = client.types.iter().map(|it| {
         let mut object = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
@@ -87,12 +104,19 @@ fn client(client: &Client) -> Value {
             loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
         });
         put("dropped", Some(dropped.collect()));
+        let back = taken_back.iter().filter(|back| {
+            back.release == release && *back.resource.type_url == *newest_type_url(&it.type_url)
+        });
+        let back: Vec<Value> = back
+            .map(|it| json!({"name": *it.resource.name, "version": *it.resource.version, "message": it.message}))
+            .collect();
+        put("rolled_back", (!back.is_empty()).then_some(back.into()));
         (it.type_url.to_string(), Value::Object(object))
     });
     json!({
         "node": client.node.id,
         "cluster": client.node.cluster,
-        "user_agent": client.node.user_agent(),
+        "user_agent": release,
         "transport": client.transport,
         "types": types.collect::<Map<_, _>>(),
     })
@@ -106,6 +130,7 @@ fn numbers(fleet: &Fleet) -> Vec<(&'static str, &'static str, u64)> {
     let held_back = clients.iter().flat_map(|it| &it.types).map(|it| it.held_back.len() as u64);
     all.push(("grpc.streams_active", "gauge", clients.len() as u64));
     all.push(("resources.held_back", "gauge", held_back.sum()));
+    all.push(("server.hot_restart_epoch", "gauge", fleet.epoch.into()));
     all.push(("server.live", "gauge", fleet.is_ready().into()));
     all.push(("server.uptime", "gauge", fleet.uptime().as_secs()));
     all.sort_unstable();
@@ -140,7 +165,12 @@ async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
             let types: Map<String, Value> = types.collect();
             json!({"audience": audience.to_string(), "types": types})
         });
-    page(&json!({"served": audiences.collect::<Vec<_>>(), "refused": fleet.hindrances()}))
+    let source = fleet.source();
+    page(&json!({
+        "served": audiences.collect::<Vec<_>>(),
+        "refused": fleet.hindrances(),
+        "source": {"serving": source.serving, "refused": source.refused, "away": source.away},
+    }))
 }
 
 async fn fail(State(fleet): Pages) -> &'static str {
@@ -150,5 +180,12 @@ async fn fail(State(fleet): Pages) -> &'static str {
 
 async fn recover(State(fleet): Pages) -> &'static str {
     fleet.set_draining(false);
+    "OK\n"
+}
+
+/// Closes the listeners of clients: at once, or with `?graceful` after the drain time.
+async fn drain_listeners(State(fleet): Pages, RawQuery(query): RawQuery) -> &'static str {
+    let is_graceful = query.is_some_and(|it| it.split('&').any(|it| it == "graceful"));
+    tokio::spawn(async move { fleet.gates.close(is_graceful).await });
     "OK\n"
 }

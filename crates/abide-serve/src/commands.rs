@@ -3,7 +3,6 @@
 mod check;
 mod serve;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -53,11 +52,6 @@ fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
     let policy = abide::Config::of_preset(abide::Preset::default()).policy;
     let static_clusters = inputs.static_cluster.iter().cloned().collect();
     Ok((Judge::new(Arc::new(apis), policy, static_clusters), notes))
-}
-
-/// The folder of the resources.
-fn folder_of(inputs: &Inputs) -> PathBuf {
-    inputs.resources.clone().unwrap_or_else(|| ".".into())
 }
 
 /// Today, where this machine is.

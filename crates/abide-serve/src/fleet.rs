@@ -1,16 +1,18 @@
 //! The clients that are connected, and what they are served.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use abide_xds::{TopicStatus, View};
+use abide_xds::{Refusal, RollBack, TakenBack, TopicStatus, View};
 use tokio::sync::watch;
 
 use crate::apis::{Apis, Group};
 use crate::args::Limits;
 use crate::encoding::Encodings;
+use crate::listeners::Gates;
 use crate::served::Served;
 use crate::wire::Node;
 
@@ -23,6 +25,11 @@ pub(crate) struct Fleet {
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
     pub(crate) is_ordered: bool,
+    pub(crate) gates: Gates,
+    /// Which start this is.
+    pub(crate) epoch: u32,
+    /// Changes when resources were judged.
+    verdicts: watch::Sender<()>,
     started: Instant,
 }
 
@@ -32,7 +39,23 @@ struct State {
     next: u64,
     /// Why the newest resources are not served.
     refused: Vec<String>,
+    /// The name that their source has for those.
+    refused_revision: Option<String>,
+    /// Why the source cannot be read now.
+    away: Option<String>,
+    /// When and how far to go back, if ever.
+    roll_back: Option<RollBack<Arc<Served>>>,
     is_draining: bool,
+}
+
+/// What is known of the source of the resources.
+pub(crate) struct SourceStatus {
+    /// The name that it has for what is served.
+    pub(crate) serving: Option<String>,
+    /// The name that it has for what is newest, if that was refused.
+    pub(crate) refused: Option<String>,
+    /// Why it cannot be read now.
+    pub(crate) away: Option<String>,
 }
 
 /// A stream of a client.
@@ -46,7 +69,7 @@ pub(crate) struct Client {
     pub(crate) view: Arc<View>,
 }
 
-/// What is counted since the start.
+/// What is counted since the start of the first epoch.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) streams: AtomicU64,
@@ -55,8 +78,11 @@ pub(crate) struct Counters {
     pub(crate) nacks: AtomicU64,
     pub(crate) updates: AtomicU64,
     pub(crate) update_rejected: AtomicU64,
+    pub(crate) rolled_back: AtomicU64,
     pub(crate) streams_refused: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
+    /// What the processes before this one have counted, by name.
+    past: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Counters {
@@ -69,10 +95,18 @@ impl Counters {
             ("grpc.streams_total", &self.streams),
             ("grpc.streams_refused", &self.streams_refused),
             ("grpc.streams_stalled", &self.streams_stalled),
+            ("resources.rolled_back", &self.rolled_back),
             ("resources.update_rejected", &self.update_rejected),
             ("resources.update_success", &self.updates),
         ];
-        all.map(|(name, it)| (name, it.load(Ordering::Relaxed))).to_vec()
+        let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = |name: &str| past.get(name).copied().unwrap_or_default();
+        all.map(|(name, it)| (name, before(name) + it.load(Ordering::Relaxed))).to_vec()
+    }
+
+    /// Counts on from what the processes before this one have counted by now.
+    pub(crate) fn inherit(&self, past: BTreeMap<String, u64>) {
+        *self.past.lock().unwrap_or_else(PoisonError::into_inner) = past;
     }
 }
 
@@ -82,7 +116,13 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Fleet {
-    pub(crate) fn new(apis: Arc<Apis>, limits: Limits, is_ordered: bool) -> Fleet {
+    pub(crate) fn new(
+        apis: Arc<Apis>,
+        limits: Limits,
+        is_ordered: bool,
+        gates: Gates,
+        epoch: u32,
+    ) -> Fleet {
         Fleet {
             served: watch::Sender::new(None),
             state: Mutex::default(),
@@ -91,6 +131,9 @@ impl Fleet {
             apis,
             limits,
             is_ordered,
+            gates,
+            epoch,
+            verdicts: watch::Sender::new(()),
             started: Instant::now(),
         }
     }
@@ -99,19 +142,119 @@ impl Fleet {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a change back once so many clients of one release refused one resource of it.
+    pub(crate) fn roll_back_after(&self, clients: NonZeroUsize) {
+        self.state().roll_back = Some(RollBack::new(clients));
+    }
+
     /// Serves this from now on.
-    pub(crate) fn serve(&self, served: Served) {
-        count(&self.counters.updates);
-        self.state().refused.clear();
+    ///
+    /// # Errors
+    /// What of it clients refused before, one line each: then it goes on with what is served.
+    pub(crate) fn serve(&self, served: Served) -> Result<(), Vec<String>> {
+        let mut state = self.state();
         let before = self.served.borrow().clone().unwrap_or_default();
-        let served = served.after(&before);
-        self.served.send_replace(Some(Arc::new(served)));
+        let served = Arc::new(served.after(&before));
+        if let Some(roll_back) = &mut state.roll_back {
+            let hindrances: Vec<String> = roll_back.hindrances(&served).map(taken_back).collect();
+            if !hindrances.is_empty() {
+                return Err(hindrances);
+            }
+            roll_back.serve(Arc::clone(&served));
+        }
+        count(&self.counters.updates);
+        state.refused.clear();
+        state.refused_revision = None;
+        self.served.send_replace(Some(served));
+        self.verdicts.send_replace(());
+        Ok(())
+    }
+
+    /// A client refused a response of what it is served. This may be one client too many.
+    pub(crate) fn refused_by(&self, node: &Node, view: &View, type_url: &str, refusal: &Refusal) {
+        let mut state = self.state();
+        let Some(roll_back) = &mut state.roll_back else { return };
+        let resources = refusal.resources.iter();
+        let resources = resources.filter_map(|(name, it)| view.original(type_url, name, it));
+        let release = node.user_agent();
+        let Some(back) = roll_back.refused(&release, &node.id, resources, &refusal.message) else {
+            return;
+        };
+        let lines: Vec<String> = roll_back.taken_back().iter().map(taken_back).collect();
+        count(&self.counters.rolled_back);
+        let newest = self.served.borrow().as_ref().and_then(|it| it.revision().map(str::to_owned));
+        if state.refused.is_empty() {
+            state.refused_revision = newest;
+        }
+        for line in lines {
+            // What was taken back before is known.
+            if !state.refused.contains(&line) {
+                let serving = back.revision();
+                tracing::error!(serving, "went back to what was served before: {line}");
+                state.refused.push(line);
+            }
+        }
+        self.served.send_replace(Some(back));
+    }
+
+    /// What was taken back, and by whom it was refused.
+    pub(crate) fn taken_back(&self) -> Vec<TakenBack> {
+        let state = self.state();
+        state.roll_back.iter().flat_map(|it| it.taken_back()).cloned().collect()
     }
 
     /// Goes on with what is served: the newest resources must not be.
-    pub(crate) fn refuse(&self, why: Vec<String>) {
+    pub(crate) fn refuse(&self, revision: Option<&str>, why: Vec<String>) {
         count(&self.counters.update_rejected);
-        self.state().refused = why;
+        let mut state = self.state();
+        state.refused = why;
+        state.refused_revision = revision.map(str::to_owned);
+        drop(state);
+        self.verdicts.send_replace(());
+    }
+
+    /// Waits until something is served.
+    ///
+    /// # Errors
+    /// Why the first resources must not be, one line each.
+    pub(crate) async fn initialised(&self) -> Result<(), Vec<String>> {
+        let mut verdicts = self.verdicts.subscribe();
+        loop {
+            if self.served.borrow().is_some() {
+                return Ok(());
+            }
+            let refused = self.state().refused.clone();
+            if !refused.is_empty() {
+                return Err(refused);
+            }
+            if verdicts.changed().await.is_err() {
+                return Err(Vec::new());
+            }
+        }
+    }
+
+    /// Goes on with what is served: the source cannot be read now. Returns whether that is news.
+    pub(crate) fn source_is_away(&self, why: &str) -> bool {
+        let mut state = self.state();
+        let is_news = state.away.as_deref() != Some(why);
+        state.away = Some(why.to_owned());
+        is_news
+    }
+
+    /// The source was read.
+    pub(crate) fn source_is_there(&self) {
+        self.state().away = None;
+    }
+
+    /// What is known of the source.
+    pub(crate) fn source(&self) -> SourceStatus {
+        let state = self.state();
+        let served = self.served.borrow();
+        SourceStatus {
+            serving: served.as_ref().and_then(|it| it.revision()).map(str::to_owned),
+            refused: state.refused_revision.clone(),
+            away: state.away.clone(),
+        }
     }
 
     /// What is served, and when that changes.
@@ -134,6 +277,7 @@ impl Fleet {
     pub(crate) fn hindrances(&self) -> Vec<String> {
         let state = self.state();
         let mut lines = state.refused.clone();
+        lines.extend(state.away.clone());
         if state.is_draining {
             lines.insert(0, "draining".to_owned());
         } else if self.served.borrow().is_none() {
@@ -150,6 +294,10 @@ impl Fleet {
     /// Whether health checks are to fail.
     pub(crate) fn set_draining(&self, is_draining: bool) {
         self.state().is_draining = is_draining;
+        match is_draining {
+            true => self.gates.fail_health_checks(),
+            false => self.gates.pass_health_checks(),
+        }
     }
 
     pub(crate) fn is_draining(&self) -> bool {
@@ -181,6 +329,19 @@ impl Fleet {
     pub(crate) fn clients(&self) -> Vec<Client> {
         self.state().clients.values().cloned().collect()
     }
+}
+
+/// Why a resource is not served, in one line.
+fn taken_back(it: &TakenBack) -> String {
+    let ty = it.resource.type_url.rsplit(['/', '.']).next().unwrap_or(&it.resource.type_url);
+    let clients = if it.clients == 1 { "client" } else { "clients" };
+    format!(
+        "the {ty} `{}` was refused by {} {clients} of {}: {}; change it, or take it out",
+        it.resource.name,
+        it.clients,
+        if it.release.is_empty() { "an unknown release" } else { &it.release },
+        it.message
+    )
 }
 
 /// A stream that was taken in.

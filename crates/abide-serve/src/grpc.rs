@@ -18,7 +18,8 @@ use tower_service::Service;
 
 use crate::encoding::{Encoded, Messages};
 use crate::fleet::{Fleet, Guest, count};
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
+use crate::listeners::Leave;
+use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node};
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
@@ -67,7 +68,7 @@ impl DiscoveryServices {
     }
 }
 
-impl Service<http::Request<Body>> for DiscoveryServices {
+impl Service<http::Request<hyper::body::Incoming>> for DiscoveryServices {
     type Response = http::Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -76,7 +77,8 @@ impl Service<http::Request<Body>> for DiscoveryServices {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+    fn call(&mut self, request: http::Request<hyper::body::Incoming>) -> Self::Future {
+        let request = request.map(Body::new);
         let fleet = Arc::clone(&self.fleet);
         Box::pin(async move {
             let Some(method) = Method::at(request.uri().path()) else {
@@ -106,8 +108,10 @@ fn stream<I: Incoming>(
     }
     let incoming: Streaming<I> = Streaming::new_request(ProstDecoder::default(), body, None, limit);
     let (sender, receiver) = mpsc::channel(QUEUE);
+    let leave = head.extensions.get::<Leave>().cloned();
     tokio::spawn(async move {
-        if let Err(status) = converse(&fleet, method, incoming, &sender).await {
+        let ended = converse(&fleet, method, incoming, &sender, leave).await;
+        if let Err(status) = ended {
             tracing::info!(reason = status.message(), "ended a stream");
             let _ = sender.try_send(Err(status));
         }
@@ -117,12 +121,21 @@ fn stream<I: Incoming>(
     response
 }
 
+/// Waits until the connection of a stream was told to leave.
+async fn told(leave: &mut Option<Leave>) {
+    match leave {
+        Some(leave) => leave.told().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Talks with one client until either side ends the stream.
 async fn converse<I: Incoming>(
     fleet: &Arc<Fleet>,
     method: Method,
     mut incoming: Streaming<I>,
     outgoing: &mpsc::Sender<Result<Encoded, Status>>,
+    mut leave: Option<Leave>,
 ) -> Result<(), Status> {
     let stall = fleet.limits.stall;
     let first = timeout(stall, incoming.message()).await;
@@ -143,7 +156,8 @@ async fn converse<I: Incoming>(
         session: Session::new(options),
         begin: Instant::now(),
         outgoing,
-        id: node.id.clone(),
+        node: node.clone(),
+        view: None,
     };
     tracing::info!(
         node = node.id,
@@ -178,6 +192,8 @@ async fn converse<I: Incoming>(
                 stream.step(Event::Tick).await?;
             }
             () = outgoing.closed() => return Ok(()),
+            // The first request was answered, and the client asks for the rest elsewhere.
+            () = told(&mut leave) => return Ok(()),
         }
     }
 }
@@ -189,14 +205,18 @@ struct Stream<'f> {
     session: Session,
     begin: Instant,
     outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
-    id: String,
+    node: Node,
+    /// What its client is served.
+    view: Option<Arc<View>>,
 }
 
 impl Stream<'_> {
     async fn serve(&mut self, view: Option<Arc<View>>) -> Result<(), Status> {
         let Some(view) = view else { return Ok(()) };
         self.guest.see(&view);
-        self.step(Event::Snapshot(Arc::clone(&view.snapshot))).await
+        let snapshot = Arc::clone(&view.snapshot);
+        self.view = Some(view);
+        self.step(Event::Snapshot(snapshot)).await
     }
 
     async fn request(&mut self, request: abide_xds::Request) -> Result<(), Status> {
@@ -204,13 +224,24 @@ impl Stream<'_> {
         if let Some(error) = &request.error {
             count(&self.fleet.counters.nacks);
             tracing::warn!(
-                node = self.id,
+                node = self.node.id,
                 r#type = request.type_url,
                 error,
                 "a client refused a response"
             );
         }
-        self.step(Event::Request(request)).await
+        let is_refusal = request.error.is_some();
+        let type_url = request.type_url.clone();
+        self.step(Event::Request(request)).await?;
+        if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
+            let status = self.session.status();
+            let of_it = status.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
+            for it in of_it {
+                let Some(refusal) = &it.refused else { continue };
+                self.fleet.refused_by(&self.node, view, &it.type_url, refusal);
+            }
+        }
+        Ok(())
     }
 
     async fn step(&mut self, event: Event) -> Result<(), Status> {
@@ -218,7 +249,7 @@ impl Stream<'_> {
             match action {
                 Action::Send(response) => {
                     tracing::debug!(
-                        node = self.id,
+                        node = self.node.id,
                         r#type = &*response.type_url,
                         version = &*response.version,
                         resources = response.resources.len(),

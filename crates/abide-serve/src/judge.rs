@@ -10,8 +10,8 @@ use abide_xds::{Dangling, Found, Snapshot, find, gather};
 use jiff::civil::Date;
 
 use crate::apis::Apis;
-use crate::folder::{Audience, ResourceFile};
 use crate::served::Served;
+use crate::source::{Audience, ResourceFile};
 
 /// What resources are judged by.
 pub(crate) struct Judge {

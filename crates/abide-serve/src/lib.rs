@@ -5,23 +5,29 @@
 #![allow(clippy::disallowed_methods)] // This crate does I/O.
 
 mod admin;
+mod admin_address;
 mod apis;
 mod args;
 mod bootstrap;
 mod commands;
+mod drain;
 mod duration;
 mod encoding;
 mod file_out;
 mod fleet;
-mod folder;
 mod follow;
 mod grpc;
 mod judge;
+mod listeners;
 mod logs;
 mod rest;
+mod restart;
 mod restarter;
 mod served;
 mod shutdown;
+mod source;
+mod tls;
+mod tokens;
 mod wire;
 
 use std::process::ExitCode;

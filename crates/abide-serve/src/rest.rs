@@ -9,7 +9,7 @@ use abide_schema::value::Codec;
 use abide_xds::{Collection, Service, TYPE_URL_PREFIX, TopicStatus};
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, Extension, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 use crate::fleet::{Fleet, count};
+use crate::listeners::Leave;
 use crate::wire::{BuildVersion, Node, SemanticVersion};
 
 /// The pages.
@@ -85,7 +86,13 @@ fn type_at(path: &str) -> Option<(String, &'static str)> {
     Some((service.type_url(number)?, transport))
 }
 
-async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes) -> Response {
+async fn poll(
+    State(polls): State<Polls>,
+    Extension(mut leave): Extension<Leave>,
+    method: Method,
+    uri: Uri,
+    body: Bytes,
+) -> Response {
     let Some((type_url, transport)) = type_at(uri.path()) else {
         let all: Vec<&str> = Service::ALL.iter().map(|it| it.rest).collect();
         let there_is = format!("there is POST /v2|v3/discovery:{}\n", all.join("|"));
@@ -149,6 +156,7 @@ async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes)
             changed = served.changed() => if changed.is_err() { break },
             () = sleep_until(until) => break,
             _ = &mut superseded => break,
+            () = leave.told() => break,
         }
     }
     StatusCode::NOT_MODIFIED.into_response()

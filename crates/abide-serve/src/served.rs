@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abide_xds::{Snapshot, View};
+use abide_xds::{Holds, ResourceVersion, Snapshot, View};
 
 use crate::apis::{Apis, Group};
-use crate::folder::Audience;
+use crate::source::Audience;
 use crate::wire::Node;
 
 /// What is served at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Served {
+    /// The name that its source has for it, if any.
+    revision: Option<Arc<str>>,
     everyone: Arc<Snapshot>,
     /// What the clients of a cluster get beside it or instead.
     clusters: BTreeMap<String, Snapshot>,
@@ -26,7 +28,26 @@ pub(crate) struct Served {
 /// Those who get the same: the folders that are theirs, if any, and what they understand.
 type Share = (Option<String>, Option<String>, Group);
 
+impl Holds for Served {
+    fn holds(&self, resource: &ResourceVersion) -> bool {
+        let own = self.clusters.values().chain(self.nodes.values());
+        std::iter::once(&*self.everyone).chain(own).any(|it| it.holds(resource))
+    }
+}
+
 impl Served {
+    /// The same with the name that its source has for it.
+    #[must_use]
+    pub(crate) fn of_revision(mut self, revision: Option<&str>) -> Served {
+        self.revision = revision.map(Arc::from);
+        self
+    }
+
+    /// The name that its source has for it, if any.
+    pub(crate) fn revision(&self) -> Option<&str> {
+        self.revision.as_deref()
+    }
+
     /// Adds what an audience gets.
     pub(crate) fn add(&mut self, audience: &Audience, snapshot: Snapshot) {
         match audience {

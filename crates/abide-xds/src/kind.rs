@@ -1,5 +1,7 @@
 //! What a type of resource is to the protocol.
 
+use std::sync::Arc;
+
 /// What every type URL begins with.
 pub const TYPE_URL_PREFIX: &str = "type.googleapis.com/";
 
@@ -171,6 +173,14 @@ impl Kind {
     pub fn directs_requests(self) -> bool {
         matches!(self, Kind::Listener | Kind::ScopedRoutes | Kind::Routes | Kind::VirtualHost)
     }
+}
+
+/// The type URL that a type of either major has in the newest one, if a service serves it; else
+/// the same.
+pub fn newest_type_url(type_url: &str) -> Arc<str> {
+    let is_it = |it: &&Service| it.type_url(2).is_some_and(|url| url == type_url);
+    let newest = Service::ALL.iter().find(is_it).and_then(|it| it.type_url(3));
+    newest.map_or_else(|| type_url.into(), Arc::from)
 }
 
 #[cfg(test)]

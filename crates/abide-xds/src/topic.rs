@@ -77,6 +77,8 @@ pub struct Refusal {
     pub version: Arc<str>,
     /// What the client said.
     pub message: String,
+    /// What it had that the client had not accepted before: names and versions.
+    pub resources: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// A resource whose newest version is not sent yet.
@@ -247,11 +249,13 @@ impl Topic {
             let names = answered.resources.iter().map(|it| &it.name);
             let sent = names.filter_map(|name| answered.content.get(name));
             let refused: Vec<_> = sent.filter(|it| !self.accepted(it)).collect();
-            self.refused
-                .extend(refused.iter().map(|it| (Arc::clone(&it.name), Arc::clone(&it.version))));
+            let resources: Vec<_> =
+                refused.iter().map(|it| (Arc::clone(&it.name), Arc::clone(&it.version))).collect();
+            self.refused.extend(resources.iter().cloned());
             let end = (0..=message.len().min(MAX_MESSAGE)).rev();
             let end = { end }.find(|&at| message.is_char_boundary(at)).unwrap_or(0);
-            self.refusal = Some(Refusal { version, message: message[..end].to_owned() });
+            let message = message[..end].to_owned();
+            self.refusal = Some(Refusal { version, message, resources });
             return true;
         }
         self.refusal = None;

@@ -10,8 +10,9 @@ use abide_schema::Tree;
 use abide_schema::value::Codec;
 
 use crate::collection::Collection;
-use crate::kind::{Service, TYPE_URL_PREFIX};
+use crate::kind::{Service, TYPE_URL_PREFIX, newest_type_url};
 use crate::resource::{Resource, hash};
+use crate::roll_back::ResourceVersion;
 use crate::snapshot::Snapshot;
 use cap::cap;
 
@@ -59,6 +60,26 @@ impl View {
     /// What a snapshot is to clients that understand all of it.
     pub fn whole(snapshot: Arc<Snapshot>) -> View {
         View { snapshot, ..View::default() }
+    }
+
+    /// What a resource that these clients got is of what is served, if it still is in the view.
+    pub fn original(&self, type_url: &str, name: &str, version: &str) -> Option<ResourceVersion> {
+        let own =
+            self.snapshot.collection(type_url)?.get(name).filter(|it| *it.version == *version)?;
+        let newest = newest_type_url(type_url);
+        let outcome = self.outcomes.get(&(Arc::clone(&newest), Arc::clone(&own.name)));
+        // A view of all has no outcomes, and a resource that was held back is not that of now.
+        let is_now =
+            |it: &&Outcome| it.resource.as_ref().is_some_and(|it| it.version == own.version);
+        let version = match outcome {
+            Some(_) => &outcome.filter(is_now)?.of,
+            None => &own.version,
+        };
+        Some(ResourceVersion {
+            type_url: newest,
+            name: Arc::clone(&own.name),
+            version: Arc::clone(version),
+        })
     }
 
     /// What a snapshot is to clients with this understanding. A resource that they

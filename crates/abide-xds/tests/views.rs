@@ -118,6 +118,26 @@ fn routes_to_a_cluster_that_they_do_not_have_are_held_back_as_well() {
 }
 
 #[test]
+fn what_they_got_is_found_in_what_is_served() {
+    let text = |rest: &str| cluster(&format!("name: a\n{rest}"));
+    let of = |view: &View| view.snapshot.collection(CDS).unwrap().get("a").unwrap().version.clone();
+    let first = view(&text("note: x"), &View::default());
+    let served = snapshot(&newest(), &text("note: x"));
+    let own = served.collection(CDS).unwrap().get("a").unwrap().version.clone();
+    assert_ne!(of(&first), own, "they got less, so it is another version");
+    let original = first.original(CDS, "a", &of(&first)).expect("it is served");
+    assert_eq!((&*original.type_url, &*original.name, &original.version), (CDS, "a", &own));
+    assert_eq!(first.original(CDS, "a", &own), None, "they never got that");
+    assert_eq!(first.original(CDS, "b", &own), None);
+    assert_eq!(first.original(RDS, "a", &own), None);
+    let whole = View::whole(Arc::new(served));
+    assert_eq!(whole.original(CDS, "a", &own), Some(original));
+    // What is held back is not what is served.
+    let second = view(&text("type: NEWER"), &first);
+    assert_eq!(second.original(CDS, "a", &of(&second)), None);
+}
+
+#[test]
 fn the_version_is_that_of_the_meaning() {
     let newest = newest();
     let of = |text: &str| {

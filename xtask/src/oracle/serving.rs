@@ -3,7 +3,7 @@
 //! never stop.
 
 mod grpc;
-mod processes;
+pub(super) mod processes;
 mod resources;
 mod traffic;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
 }
 
 /// Waits for something that is not there yet.
-fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
+pub(super) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let begin = Instant::now();
     while begin.elapsed() < LONG {
         if let Some(found) = found() {

@@ -1,8 +1,12 @@
 //! The server as its clients and operators meet it, over real sockets.
 #![allow(clippy::disallowed_methods, reason = "tests start programs and write files")]
 
+mod access;
+mod drain;
 mod folder;
+mod git;
 mod hostile;
+mod roll_back;
 mod server;
 mod streams;
 mod versions;
