@@ -112,6 +112,31 @@ struct State {
     drains: Drains,
 }
 
+/// What answers the requests of a connection.
+pub(crate) trait Pages:
+    Service<
+        http::Request<Incoming>,
+        Response = http::Response<Self::Body>,
+        Error = Infallible,
+        Future: Send,
+    > + Clone
+    + Send
+    + 'static
+{
+    /// The body of an answer.
+    type Body: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+}
+
+impl<S, B> Pages for S
+where
+    S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    type Body = B;
+}
+
 /// Tells listeners what to do, and their connections when to leave.
 #[derive(Debug)]
 pub(crate) struct Gates {
@@ -206,15 +231,7 @@ impl Gates {
     }
 
     /// Serves whoever comes through a listener, until that is closed: nobody else may keep it.
-    pub(crate) async fn receive<S, B>(&self, listener: Arc<Listener>, service: S)
-    where
-        S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
-        S: Clone + Send + 'static,
-        S::Future: Send,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
+    pub(crate) async fn receive(&self, listener: Arc<Listener>, service: impl Pages) {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let mut state = self.state(listener.door).subscribe();
         loop {
@@ -312,19 +329,11 @@ impl Leave {
     }
 }
 
-async fn serve_http2<S, B>(
+async fn serve_http2(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    service: S,
+    service: impl Pages,
     mut visit: Visit,
-) -> hyper::Result<()>
-where
-    S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
+) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
         request.extensions_mut().insert(Leave(leave.clone()));
@@ -346,19 +355,11 @@ where
     connection.await
 }
 
-async fn serve_http1<S, B>(
+async fn serve_http1(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    service: S,
+    service: impl Pages,
     mut visit: Visit,
-) -> hyper::Result<()>
-where
-    S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
-    S: Clone + Send + 'static,
-    S::Future: Send,
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
+) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
     let leave = Leave(leave);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
