@@ -34,38 +34,6 @@ const MAX_STREAMS: u32 = 1000;
 /// How long nothing is accepted when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_secs(1);
 
-/// What answers requests, with responses whose bodies are `B`.
-pub(crate) trait Answer<B>:
-    Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible, Future: Send>
-    + Clone
-    + Send
-    + 'static
-{
-}
-
-impl<S, B> Answer<B> for S where
-    S: Service<
-            http::Request<Incoming>,
-            Response = http::Response<B>,
-            Error = Infallible,
-            Future: Send,
-        > + Clone
-        + Send
-        + 'static
-{
-}
-
-/// The body of a response.
-pub(crate) trait Content:
-    Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static
-{
-}
-
-impl<B> Content for B where
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static
-{
-}
-
 /// What a listener is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Door {
@@ -151,6 +119,31 @@ enum Accepting {
 struct State {
     accepting: Accepting,
     drains: Drains,
+}
+
+/// What answers the requests of a connection.
+pub(crate) trait Pages:
+    Service<
+        http::Request<Incoming>,
+        Response = http::Response<Self::Body>,
+        Error = Infallible,
+        Future: Send,
+    > + Clone
+    + Send
+    + 'static
+{
+    /// The body of an answer.
+    type Body: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+}
+
+impl<S, B> Pages for S
+where
+    S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    type Body = B;
 }
 
 /// Tells listeners what to do, and their connections when to leave.
@@ -247,15 +240,12 @@ impl Gates {
     }
 
     /// Serves whoever comes through a listener, until that is closed: nobody else may keep it.
-    pub(crate) async fn receive<S, B>(
+    pub(crate) async fn receive(
         &self,
         listener: Arc<Listener>,
         tls: Option<Arc<Tls>>,
-        service: S,
-    ) where
-        S: Answer<B>,
-        B: Content,
-    {
+        service: impl Pages,
+    ) {
         let mut state = self.state(listener.door).subscribe();
         loop {
             let accepting = state.borrow_and_update().accepting;
@@ -287,11 +277,12 @@ impl Gates {
 
     /// Serves whoever comes through a unix-domain socket. Another process that listens at its
     /// path takes its place there.
-    pub(crate) async fn receive_local<S, B>(&self, door: Door, socket: UnixListener, service: S)
-    where
-        S: Answer<B>,
-        B: Content,
-    {
+    pub(crate) async fn receive_local(
+        &self,
+        door: Door,
+        socket: UnixListener,
+        service: impl Pages,
+    ) {
         loop {
             match socket.accept().await {
                 Ok((stream, _)) => {
@@ -378,15 +369,12 @@ impl Leave {
 }
 
 /// Serves a connection in the protocol of its listener, until it ends.
-async fn serve<S, B>(
+async fn serve(
     door: Door,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    service: S,
+    service: impl Pages,
     visit: Visit,
-) where
-    S: Answer<B>,
-    B: Content,
-{
+) {
     let ended = match door {
         Door::Grpc => serve_http2(stream, service, visit).await,
         Door::Http | Door::Admin => serve_http1(stream, service, visit).await,
@@ -396,15 +384,11 @@ async fn serve<S, B>(
     }
 }
 
-async fn serve_http2<S, B>(
+async fn serve_http2(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    service: S,
+    service: impl Pages,
     mut visit: Visit,
-) -> hyper::Result<()>
-where
-    S: Answer<B>,
-    B: Content,
-{
+) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
         request.extensions_mut().insert(Leave(leave.clone()));
@@ -426,15 +410,11 @@ where
     connection.await
 }
 
-async fn serve_http1<S, B>(
+async fn serve_http1(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    service: S,
+    service: impl Pages,
     mut visit: Visit,
-) -> hyper::Result<()>
-where
-    S: Answer<B>,
-    B: Content,
-{
+) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
     let leave = Leave(leave);
     let service = service_fn(move |mut request: http::Request<Incoming>| {

@@ -22,6 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prost::Message;
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tonic::{Code, Status};
@@ -29,6 +30,7 @@ use tonic::{Code, Status};
 use self::messages::{Answer, Ask, Draining, Hello, Nothing, Refusal, Reply, Request};
 use self::server::{CDS, Polling, Whole, cluster, example, node, poll, run};
 
+const SERVER: &str = env!("CARGO_BIN_EXE_abide-serve");
 /// Longer than anything takes on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 const CLUSTERS: &str = "/v3/discovery:clusters";
@@ -61,30 +63,25 @@ impl World {
 
     /// Starts an epoch.
     fn start(&self, epoch: u32, flags: &[&str]) -> Process {
+        let epoch = epoch.to_string();
+        self.spawn(Command::new(SERVER), &[flags, &["--restart-epoch", &epoch]].concat())
+    }
+
+    /// Starts a command, followed by the flags of a server.
+    fn spawn(&self, mut command: Command, flags: &[&str]) -> Process {
         let any = "127.0.0.1:0";
         let http: &[&str] = match flags.contains(&"--http") {
             true => &[],
             false => &["--http", any],
         };
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos();
-        let log = self.folder.path().join(format!("log-{epoch}-{now}"));
-        let child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
-            .arg("--resources")
-            .arg(self.folder.path().join("resources"))
-            .arg("--api")
-            .arg(example("api"))
-            .args(["--grpc", any, "--admin", any, "--log-format", "json"])
-            .args(http)
-            .args(["--long-poll", "0.2", "--restart-epoch", &epoch.to_string()])
-            .arg("--restart-socket")
-            .arg(self.socket())
-            .args(flags)
-            .env("RUST_LOG", "info")
-            .stderr(std::fs::File::create(&log).unwrap())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        Process { child, log }
+        let log = self.folder.path().join(format!("log-{now}"));
+        command.arg("--resources").arg(self.folder.path().join("resources"));
+        command.arg("--api").arg(example("api")).arg("--restart-socket").arg(self.socket());
+        command.args(["--grpc", any, "--admin", any, "--log-format", "json", "--long-poll", "0.2"]);
+        command.args(http).args(flags).env("RUST_LOG", "info");
+        command.stderr(std::fs::File::create(&log).unwrap()).stdout(Stdio::null());
+        Process { child: command.spawn().unwrap(), log }
     }
 
     /// Starts an epoch that serves something.
@@ -175,6 +172,11 @@ impl Process {
         self.child.try_wait().unwrap().is_none()
     }
 
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.child.id() as i32).unwrap();
+        let _ = kill_process(pid, signal);
+    }
+
     /// SIGKILL.
     fn kill(&mut self) {
         self.child.kill().unwrap();
@@ -184,7 +186,14 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended by itself. A restarter takes its servers with it, if it is asked.
+        let begin = Instant::now();
+        while let Ok(None) = self.child.try_wait()
+            && begin.elapsed() < Duration::from_secs(5)
+        {
+            self.signal(Signal::TERM);
+            thread::sleep(Duration::from_millis(10));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -529,6 +538,27 @@ fn another_address_is_listened_at_anew() {
     child.says("took over");
     assert_eq!(poll(&other, CLUSTERS, r#"{"node": {"id": "a"}}"#).0, 200);
     assert_eq!(addresses.stat("server.hot_restart_epoch"), 1);
+}
+
+#[test]
+fn the_restarter_replaces_a_server() {
+    let world = World::new();
+    let mut command = Command::new(SERVER);
+    command.args(["restarter", "--", SERVER]);
+    let mut restarter = world.spawn(command, FAST);
+    let line: serde_json::Value = serde_json::from_str(&restarter.says("\"serving\"")).unwrap();
+    let address = |key: &str| line["fields"][key].as_str().unwrap().to_owned();
+    let its = Addresses { grpc: address("grpc"), http: address("http"), admin: address("admin") };
+    restarter.says("serving the resources");
+    its.call();
+    restarter.signal(Signal::HUP);
+    restarter.says("took over");
+    its.call();
+    assert_eq!(its.stat("server.hot_restart_epoch"), 1);
+    restarter.says("the process before is gone");
+    assert!(restarter.is_running());
+    restarter.signal(Signal::TERM);
+    assert!(restarter.wait().success());
 }
 
 #[test]

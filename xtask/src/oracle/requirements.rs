@@ -27,6 +27,8 @@ const DOCUMENTS: &[Document] = &[
     Document { prefix: "003-", statements: 157, table: "testdata/policy/statements.md" },
     // The layered runtime.
     Document { prefix: "000-", statements: 69, table: "testdata/runtime/statements.md" },
+    // Hot restart, and what can be configured while a proxy runs.
+    Document { prefix: "001-", statements: 36, table: "testdata/restart/statements.md" },
     // The shutdown manager.
     Document { prefix: "004-", statements: 66, table: "testdata/shutdown/statements.md" },
 ];

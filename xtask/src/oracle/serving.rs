@@ -5,6 +5,7 @@
 mod grpc;
 pub(super) mod processes;
 mod resources;
+pub(super) mod restart;
 mod traffic;
 
 use std::path::Path;

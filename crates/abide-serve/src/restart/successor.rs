@@ -4,9 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 
@@ -21,6 +22,8 @@ use crate::listeners::Listener;
 
 /// How many processes are talked to at once. All but one of them are refused.
 const MAX_CALLERS: usize = 8;
+/// How long a process waits for the one whose turn it is: that may have ended just now.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Waits for the process that takes over, and does what it asks.
 pub(crate) struct Successors {
@@ -124,6 +127,22 @@ impl Successors {
         None
     }
 
+    /// Lets a process take over, if it may.
+    ///
+    /// # Errors
+    /// Why it may not, and what to do: one phrase.
+    async fn admit(&self, hello: &Hello) -> Result<SemaphorePermit<'_>, String> {
+        if let Some(reason) = self.refusal(hello) {
+            return Err(reason);
+        }
+        match timeout(GRACE, self.turn.acquire()).await {
+            Ok(Ok(turn)) => Ok(turn),
+            Ok(Err(_)) | Err(_) => {
+                Err("another process is taking over now: wait until it has".to_owned())
+            }
+        }
+    }
+
     /// Talks with a process; true if this one is to end.
     async fn serve(&self, stream: UnixStream) -> bool {
         let mut channel = Channel::new(stream);
@@ -138,14 +157,15 @@ impl Successors {
             }
             Err(_) => return false,
         };
-        let turn = self.turn.try_acquire();
-        let busy = || "another process is taking over now: wait until it has".to_owned();
-        if let Some(reason) = self.refusal(&hello).or_else(|| turn.is_err().then(busy)) {
-            tracing::warn!(epoch = hello.epoch, "a process may not take over: {reason}");
-            // It may have given up.
-            let _ = channel.send(&refuse(reason), &[]).await;
-            return false;
-        }
+        let _turn = match self.admit(&hello).await {
+            Ok(turn) => turn,
+            Err(reason) => {
+                tracing::warn!(epoch = hello.epoch, "a process may not take over: {reason}");
+                // It may have given up.
+                let _ = channel.send(&refuse(reason), &[]).await;
+                return false;
+            }
+        };
         tracing::info!(
             epoch = hello.epoch,
             version = hello.program_version,

@@ -87,6 +87,16 @@ impl Fleet {
         })
     }
 
+    /// Where something of this fleet is.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// What the server that was started last has said; nothing if that cannot be read.
+    pub(super) fn said(&self) -> String {
+        std::fs::read_to_string(self.path("serve.log")).unwrap_or_default()
+    }
+
     /// Moves a file into the resources.
     fn put(&self, name: &str, text: &str) -> Result<()> {
         let place = self.folder.join("resources").join(name);
