@@ -11,6 +11,7 @@ mod args;
 mod bootstrap;
 mod commands;
 mod drain;
+mod conformance;
 mod duration;
 mod encoding;
 mod file_out;

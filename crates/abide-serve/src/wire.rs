@@ -92,6 +92,8 @@ impl Node {
 /// `google.rpc.Status`.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Status {
+    #[prost(int32, tag = "1")]
+    pub(crate) code: i32,
     #[prost(string, tag = "2")]
     pub(crate) message: String,
 }
