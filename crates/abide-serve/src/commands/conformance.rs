@@ -1,4 +1,4 @@
-//! `abide-serve conformance`: whether a server keeps to the protocol.
+//! `abide-serve conformance`: whether a server or a client keeps to the protocol.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use crate::conformance::client::{ClientOptions, ClientScenario, play_client};
 use crate::conformance::{Changes, Outcome, Rules, Scenario, Server, ServerOptions, Way, play};
 use crate::duration::duration;
 
-/// Test an xDS server against the protocol, scenario by scenario: 0 if all pass, else 1
+/// Test an xDS server or client against the protocol, scenario by scenario: 0 if all pass, else 1
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
@@ -19,24 +20,37 @@ Examples:
   abide-serve --resources /tmp/served --api API &     # the server under test, with an empty folder
   abide-serve conformance --target 127.0.0.1:18000 --folder /tmp/served
   abide-serve conformance --target 127.0.0.1:9000 --change-command 'my-adapter --stdin'
+  abide-serve conformance --client -- python3 my_grpc_client.py xds:///service
+  abide-serve conformance --client --delta -- envoy -c {bootstrap} --use-dynamic-base-id
 
-A change replaces `conformance.yaml` in the folder: one document for each resource. A change command
-gets the same resources on its standard input, as a JSON array of messages with `@type`, and ends when
-the server has them. The endpoints `conformance-mark` are served beside them, with another port after
-each change: the runner waits for them.")]
+A change replaces `conformance.yaml` in the folder: one document for each resource, in the JSON mapping
+and with `@type`. A change command gets the same text on its standard input, and ends when the server
+has the resources. The endpoints `conformance-mark` are served beside them, with another port after
+each change: the runner waits for them.
+
+With `--client` the runner is the server, and starts the command anew for each scenario. A gRPC client
+finds its bootstrap by GRPC_XDS_BOOTSTRAP; `{bootstrap}` in the command is that of an Envoy, and
+`{address}` the server's address, as is XDS_ADDRESS. The client has to ask for all four of listeners,
+routes, clusters and endpoints, which gRPC clients do when they are first used.")]
 pub(crate) struct ConformanceArgs {
     /// The gRPC address of the server under test
-    #[arg(long, value_name = "HOST:PORT", required_unless_present = "list")]
-    target: Option<String>,
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:18000")]
+    target: String,
     /// The address of its long polling; without it, scenarios of REST are skipped
     #[arg(long, value_name = "HOST:PORT")]
     rest: Option<String>,
     /// A folder that the server reads its resources from
-    #[arg(long, value_name = "DIR", required_unless_present_any = ["list", "change_command"])]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["list", "change_command", "client"])]
     folder: Option<PathBuf>,
     /// A command that changes what the server serves, run by `sh -c`
     #[arg(long, value_name = "COMMAND", conflicts_with = "folder")]
     change_command: Option<String>,
+    /// Test a client, which the command after `--` starts
+    #[arg(long, conflicts_with_all = ["target", "rest", "folder", "change_command", "scenarios"])]
+    client: bool,
+    /// Let an Envoy under test use the incremental variant
+    #[arg(long, requires = "client")]
+    delta: bool,
     /// Play only scenarios whose name, way or statement contains this
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
@@ -64,6 +78,9 @@ pub(crate) struct ConformanceArgs {
     /// How results are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Human)]
     format: Format,
+    /// The command that starts a client under test, after `--`
+    #[arg(last = true, value_name = "COMMAND", requires = "client")]
+    command: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,27 +91,105 @@ enum Format {
     Json,
 }
 
-/// One scenario in one of its ways.
+/// A scenario in one of its ways, as it is listed.
 struct Case<'s> {
-    scenario: &'s Scenario,
-    way: Way,
+    name: String,
+    proves: &'s [String],
+    summary: &'s str,
 }
 
 impl Case<'_> {
-    fn name(&self) -> String {
-        format!("{}/{}", self.scenario.name, self.way)
-    }
-
     fn is_wanted(&self, only: &[String]) -> bool {
-        let name = self.name();
         let says = |text: &String| {
-            name.contains(&**text) || self.scenario.proves.iter().any(|it| it.contains(&**text))
+            self.name.contains(&**text) || self.proves.iter().any(|it| it.contains(&**text))
         };
         only.is_empty() || only.iter().any(says)
     }
 }
 
+/// Writes what comes of scenarios, and counts it.
+struct Report {
+    format: Format,
+    out: std::io::StdoutLock<'static>,
+    begin: Instant,
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+impl Report {
+    fn new(format: Format) -> Report {
+        let out = std::io::stdout().lock();
+        Report { format, out, begin: Instant::now(), passed: 0, failed: 0, skipped: 0 }
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let written = writeln!(self.out, "{line}");
+        written.map_err(|error| format!("cannot write to standard output: {error}"))
+    }
+
+    fn list(&mut self, case: &Case<'_>) -> Result<(), String> {
+        let Case { name, proves, summary } = case;
+        let line = match self.format {
+            Format::Human => format!("{name:<48} {:<40} {summary}", proves.join(" ")),
+            Format::Json => {
+                json!({"kind": "scenario", "name": name, "proves": proves, "summary": summary})
+                    .to_string()
+            }
+        };
+        self.line(&line)
+    }
+
+    fn add(&mut self, case: &Case<'_>, outcome: &Outcome) -> Result<(), String> {
+        let (word, reason, count) = match outcome {
+            Outcome::Passed => ("pass", "", &mut self.passed),
+            Outcome::Failed(why) => ("fail", &**why, &mut self.failed),
+            Outcome::Skipped(why) => ("skip", &**why, &mut self.skipped),
+        };
+        *count += 1;
+        let Case { name, proves, summary } = case;
+        let mut line = match self.format {
+            Format::Human => format!("{word}  {name:<48} {}", proves.join(" ")),
+            Format::Json => {
+                let mut line =
+                    json!({"kind": "scenario", "name": name, "proves": proves, "outcome": word});
+                if !reason.is_empty() {
+                    line["reason"] = reason.into();
+                }
+                line.to_string()
+            }
+        };
+        if self.format == Format::Human && !reason.is_empty() {
+            line.push_str(&format!("\n      {summary}\n      {reason}"));
+        }
+        self.line(&line)
+    }
+
+    fn end(mut self) -> Result<ExitCode, String> {
+        let Report { passed, failed, skipped, .. } = self;
+        let line = match self.format {
+            Format::Human => {
+                let seconds = self.begin.elapsed().as_secs_f64();
+                format!("{passed} passed, {failed} failed, {skipped} skipped in {seconds:.1} s")
+            }
+            Format::Json => json!({
+                "kind": "summary", "passed": passed, "failed": failed, "skipped": skipped,
+            })
+            .to_string(),
+        };
+        self.line(&line)?;
+        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
 pub(super) fn conformance(args: &ConformanceArgs) -> Result<ExitCode, String> {
+    match args.client {
+        true => of_client(args),
+        false => of_server(args),
+    }
+}
+
+fn of_server(args: &ConformanceArgs) -> Result<ExitCode, String> {
     let scenarios = match &args.scenarios {
         None => Scenario::all()?,
         Some(path) => {
@@ -103,37 +198,18 @@ pub(super) fn conformance(args: &ConformanceArgs) -> Result<ExitCode, String> {
             Scenario::read(&text).map_err(failed)?
         }
     };
-    let cases =
-        scenarios.iter().flat_map(|it| it.ways.iter().map(|way| Case { scenario: it, way: *way }));
-    let cases: Vec<Case<'_>> = cases.filter(|it| it.is_wanted(&args.only)).collect();
-    if cases.is_empty() {
-        return Err("no scenario has this name; `--list` prints all".to_owned());
-    }
-    let mut out = std::io::stdout().lock();
-    let written = |it: std::io::Result<()>| {
-        it.map_err(|error| format!("cannot write to standard output: {error}"))
-    };
-    if args.list {
-        for case in &cases {
-            let Scenario { proves, summary, .. } = case.scenario;
-            let line = match args.format {
-                Format::Human => format!("{:<44} {:<40} {summary}", case.name(), proves.join(" ")),
-                Format::Json => json!({
-                    "kind": "scenario", "name": case.name(), "proves": proves, "summary": summary,
-                })
-                .to_string(),
-            };
-            written(writeln!(out, "{line}"))?;
-        }
-        return Ok(ExitCode::SUCCESS);
-    }
+    let all = scenarios.iter().flat_map(|it| it.ways.iter().map(move |way| (it, *way)));
+    let cases = all.map(|(it, way)| {
+        let name = format!("{}/{way}", it.name);
+        ((it, way), Case { name, proves: &it.proves, summary: &it.summary })
+    });
     let changes = match (&args.folder, &args.change_command) {
         (Some(folder), _) => Changes::Folder(folder.clone()),
         (None, Some(command)) => Changes::Command(command.clone()),
-        (None, None) => return Err("`--folder` or `--change-command` is required".to_owned()),
+        (None, None) => Changes::Command(String::new()), // Only to list them.
     };
     let mut server = Server::new(ServerOptions {
-        grpc: args.target.clone().unwrap_or_default(),
+        grpc: args.target.clone(),
         rest: args.rest.clone(),
         changes,
         patience: args.patience,
@@ -146,53 +222,45 @@ pub(super) fn conformance(args: &ConformanceArgs) -> Result<ExitCode, String> {
         is_strict: args.strict,
         node_id: args.node_id.clone(),
     };
-    let begin = Instant::now();
-    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
-    for case in &cases {
-        let outcome = play(case.scenario, case.way, &mut server, &rules);
-        let (word, reason) = match &outcome {
-            Outcome::Passed => ("pass", ""),
-            Outcome::Failed(why) => ("fail", &**why),
-            Outcome::Skipped(why) => ("skip", &**why),
-        };
-        match &outcome {
-            Outcome::Passed => passed += 1,
-            Outcome::Failed(_) => failed += 1,
-            Outcome::Skipped(_) => skipped += 1,
-        }
-        let proves = &case.scenario.proves;
-        let line = match args.format {
-            Format::Json => {
-                let mut line = json!({
-                    "kind": "scenario", "name": case.name(), "proves": proves, "outcome": word,
-                });
-                if !reason.is_empty() {
-                    line["reason"] = reason.into();
-                }
-                line.to_string()
-            }
-            Format::Human if reason.is_empty() => {
-                format!("{word}  {:<44} {}", case.name(), proves.join(" "))
-            }
-            Format::Human => format!(
-                "{word}  {:<44} {}\n      {}\n      {reason}",
-                case.name(),
-                proves.join(" "),
-                case.scenario.summary
-            ),
-        };
-        written(writeln!(out, "{line}"))?;
+    play_all(args, cases, |(scenario, way): (&Scenario, Way)| {
+        Ok(play(scenario, way, &mut server, &rules))
+    })
+}
+
+fn of_client(args: &ConformanceArgs) -> Result<ExitCode, String> {
+    if args.command.is_empty() && !args.list {
+        return Err("`--client` requires the command of the client, after `--`".to_owned());
     }
-    let seconds = begin.elapsed().as_secs_f64();
-    let summary = match args.format {
-        Format::Human => {
-            format!("{passed} passed, {failed} failed, {skipped} skipped in {seconds:.1} s")
-        }
-        Format::Json => json!({
-            "kind": "summary", "passed": passed, "failed": failed, "skipped": skipped,
-        })
-        .to_string(),
+    let scenarios = ClientScenario::all()?;
+    let cases = scenarios
+        .iter()
+        .map(|it| (it, Case { name: it.name.clone(), proves: &it.proves, summary: &it.summary }));
+    let options = ClientOptions {
+        command: args.command.clone(),
+        is_delta: args.delta,
+        patience: args.patience,
     };
-    written(writeln!(out, "{summary}"))?;
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    play_all(args, cases, |scenario| play_client(scenario, &options))
+}
+
+/// Plays or lists the scenarios that are wanted.
+fn play_all<'s, S>(
+    args: &ConformanceArgs,
+    cases: impl Iterator<Item = (S, Case<'s>)>,
+    mut play: impl FnMut(S) -> Result<Outcome, String>,
+) -> Result<ExitCode, String> {
+    let cases: Vec<_> = cases.filter(|(_, case)| case.is_wanted(&args.only)).collect();
+    if cases.is_empty() {
+        return Err("no scenario has this name; `--list` prints all".to_owned());
+    }
+    let mut report = Report::new(args.format);
+    if args.list {
+        cases.iter().try_for_each(|(_, case)| report.list(case))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (scenario, case) in cases {
+        let outcome = play(scenario)?;
+        report.add(&case, &outcome)?;
+    }
+    report.end()
 }

@@ -150,14 +150,17 @@ impl Player<'_> {
             let is_awaited = matches!(step.verb, Verb::Expect { .. } | Verb::Ends);
             let is_silent = matches!(step.verb, Verb::Client(_));
             if let Some(before) = before.filter(|_| !is_awaited && !is_silent) {
-                self.silence(&format!("before `{}`, after `{}`", step.line, before.line))?;
+                let place = format!("before `{}`, after `{}`", step.line, before.line);
+                let streams = self.client().streams.values().copied().collect();
+                self.silence(&place, &streams)?;
             }
             if !is_silent {
                 before = Some(step);
             }
             self.step(step)?;
         }
-        self.silence("after the last step")
+        let streams = self.streams.keys().copied().collect();
+        self.silence("after the last step", &streams)
     }
 
     fn step(&mut self, step: &Step) -> Result<(), Stop> {
@@ -370,9 +373,11 @@ impl Player<'_> {
         true
     }
 
-    fn silence(&mut self, place: &str) -> Result<(), Stop> {
+    /// Nothing may come on these streams; what comes on others is awaited later.
+    fn silence(&mut self, place: &str, streams: &BTreeSet<usize>) -> Result<(), Stop> {
         while self.receive(self.rules.quiet) {}
-        let waiting = self.streams.values_mut().find_map(VecDeque::pop_front);
+        let all = self.streams.iter_mut().filter(|(stream, _)| streams.contains(stream));
+        let waiting = all.into_iter().find_map(|(_, waiting)| waiting.pop_front());
         match waiting {
             None => Ok(()),
             Some(Arrival::Response(response)) => {

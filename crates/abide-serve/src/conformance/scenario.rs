@@ -270,6 +270,9 @@ mod tests {
         for scenario in &all {
             let Scenario { name, proves, ways, summary, steps } = scenario;
             assert!(!proves.is_empty() && !summary.is_empty(), "{name}");
+            let statement = |it: &String| it.strip_prefix("002-").map(|it| it.parse::<u8>());
+            let is_known = |it| matches!(it, Ok(1..=96));
+            assert!(proves.iter().filter_map(statement).all(is_known), "{name}: {proves:?}");
             assert!(!ways.is_empty() && !steps.is_empty(), "{name}");
             let has_response =
                 steps.iter().any(|it| matches!(it.verb, Verb::Expect { .. } | Verb::Ends));

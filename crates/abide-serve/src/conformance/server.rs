@@ -262,30 +262,30 @@ impl Target for Server {
 
 impl Changes {
     fn apply(&self, messages: &[Value]) -> Result<(), String> {
+        // JSON is YAML.
+        let text: String = messages.iter().map(|it| format!("---\n{it}\n")).collect();
         match self {
-            Changes::Folder(folder) => place(folder, messages),
-            Changes::Command(command) => tell(command, messages),
+            Changes::Folder(folder) => place(folder, &text),
+            Changes::Command(command) => tell(command, &text),
         }
     }
 }
 
 /// Moves a file with these resources into place.
-fn place(folder: &Path, messages: &[Value]) -> Result<(), String> {
-    // JSON is YAML.
-    let text: String = messages.iter().map(|it| format!("---\n{it}\n")).collect();
+fn place(folder: &Path, text: &str) -> Result<(), String> {
     let (beside, place) = (folder.join(".conformance.yaml"), folder.join("conformance.yaml"));
     let moved = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &place));
     moved.map_err(|error| format!("cannot write `{}`: {error}", place.display()))
 }
 
 /// Runs a command that reads these resources.
-fn tell(command: &str, messages: &[Value]) -> Result<(), String> {
+fn tell(command: &str, text: &str) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("the change command `{command}`: {error}");
     let mut shell = Command::new("sh");
     let child = shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
     let mut child = child.map_err(|error| failed(&error))?;
     let written = match child.stdin.take() {
-        Some(mut input) => input.write_all(Value::from(messages).to_string().as_bytes()),
+        Some(mut input) => input.write_all(text.as_bytes()),
         None => Ok(()),
     };
     let status = child.wait().map_err(|error| failed(&error))?;
