@@ -9,9 +9,9 @@ use clap::{Args as Group, Parser, Subcommand};
 
 use crate::admin_address::AdminAddress;
 use crate::bootstrap::BootstrapArgs;
+use crate::commands::conformance::ConformanceArgs;
 use crate::drain::DrainArgs;
 use crate::restart::RestartArgs;
-use crate::commands::conformance::ConformanceArgs;
 use crate::restarter::RestarterArgs;
 use crate::shutdown::{ManagerArgs, ShutdownArgs};
 use crate::source::SourceArgs;

@@ -14,7 +14,6 @@ mod payload;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
-use std::future::{Ready, ready};
 use std::pin::Pin;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,16 +24,16 @@ use abide_xds::{Action, Event, Names, Options, Session, Snapshot};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
-use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
+use tokio_stream::wrappers::TcpListenerStream;
 use tonic::body::Body;
-use tonic::server::{Grpc, StreamingService};
-use tonic::{Request, Response, Status, Streaming};
-use tonic_prost::ProstCodec;
+use tonic::{Status, Streaming};
+use tonic_prost::ProstDecoder;
 use tower_service::Service;
 
 use self::payload::{World, place};
 use super::play::Outcome;
 use super::resources::Type;
+use crate::encoding::{Encoded, Encodings, Messages};
 use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
 
 /// The scenarios of this build.
@@ -276,6 +275,7 @@ struct Stage {
     /// A change of the number ends all streams.
     round: watch::Sender<u64>,
     opened: Arc<Mutex<u64>>,
+    encodings: Arc<Encodings>,
 }
 
 impl Stage {
@@ -288,6 +288,7 @@ impl Stage {
             served,
             round: watch::Sender::new(0),
             opened: Arc::default(),
+            encodings: Arc::default(),
         }
     }
 
@@ -336,12 +337,8 @@ impl Service<http::Request<Body>> for Stage {
             let method =
                 path.strip_prefix("/envoy.service.discovery.v3.AggregatedDiscoveryService/");
             Ok(match method {
-                Some("StreamAggregatedResources") => {
-                    stage.stream::<DiscoveryRequest>(request).await
-                }
-                Some("DeltaAggregatedResources") => {
-                    stage.stream::<DeltaDiscoveryRequest>(request).await
-                }
+                Some("StreamAggregatedResources") => stage.stream::<DiscoveryRequest>(request),
+                Some("DeltaAggregatedResources") => stage.stream::<DeltaDiscoveryRequest>(request),
                 _ => Status::unimplemented(format!("there is no `{path}` here")).into_http(),
             })
         })
@@ -349,27 +346,18 @@ impl Service<http::Request<Body>> for Stage {
 }
 
 impl Stage {
-    async fn stream<I: Incoming>(self, request: http::Request<Body>) -> http::Response<Body> {
-        let mut grpc = Grpc::new(ProstCodec::<I::Outgoing, I>::default());
-        grpc.streaming(self, request).await
-    }
-}
-
-impl<I: Incoming> StreamingService<I> for Stage {
-    type Response = I::Outgoing;
-    type ResponseStream = ReceiverStream<Result<I::Outgoing, Status>>;
-    type Future = Ready<Result<Response<Self::ResponseStream>, Status>>;
-
-    fn call(&mut self, request: Request<Streaming<I>>) -> Self::Future {
+    fn stream<I: Incoming>(self, request: http::Request<Body>) -> http::Response<Body> {
+        let body = request.into_body();
+        let incoming: Streaming<I> =
+            Streaming::new_request(ProstDecoder::default(), body, None, None);
         let (sender, receiver) = mpsc::channel(4);
-        let stage = self.clone();
         tokio::spawn(async move {
-            if let Err(status) = converse(&stage, request.into_inner(), &sender).await {
+            if let Err(status) = converse(&self, incoming, &sender).await {
                 // A client that is gone hears nothing.
                 let _ = sender.try_send(Err(status));
             }
         });
-        ready(Ok(Response::new(ReceiverStream::new(receiver))))
+        Messages::new(receiver).into_response()
     }
 }
 
@@ -377,7 +365,7 @@ impl<I: Incoming> StreamingService<I> for Stage {
 async fn converse<I: Incoming>(
     stage: &Stage,
     mut incoming: Streaming<I>,
-    outgoing: &mpsc::Sender<Result<I::Outgoing, Status>>,
+    outgoing: &mpsc::Sender<Result<Encoded, Status>>,
 ) -> Result<(), Status> {
     let number = {
         let mut opened = stage.opened.lock().unwrap_or_else(PoisonError::into_inner);
@@ -415,7 +403,7 @@ async fn converse<I: Incoming>(
             match action {
                 Action::Send(response) => {
                     stage.watch(|it| it.response(number, &response));
-                    if outgoing.send(Ok(response.into())).await.is_err() {
+                    if outgoing.send(Ok(stage.encodings.encode(&response))).await.is_err() {
                         break;
                     }
                 }
@@ -465,6 +453,8 @@ pub(crate) fn play_client(
         .steps
         .iter()
         .try_for_each(|(line, step)| step.play(line, &stage, options.patience));
+    let faults = stage.watch(|it| std::mem::take(&mut it.faults));
+    let result = result.and(if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) });
     drop(client);
     runtime.shutdown_background();
     // What is in it was for the client that ended.

@@ -54,10 +54,10 @@ impl Observer {
                 seen.wanted = names;
             }
             Names::Delta { subscribe, unsubscribe, held } => {
-                seen.due.extend(subscribe.iter().cloned());
+                let asked = subscribe.iter().filter(|it| !held.contains_key(*it));
+                seen.due.extend(asked.cloned());
                 unsubscribe.iter().for_each(|name| drop(seen.sent.remove(&**name)));
                 for (name, version) in held {
-                    seen.due.remove(name);
                     seen.sent.insert(name.as_str().into(), version.as_str().into());
                 }
             }
