@@ -9,6 +9,7 @@ use clap::{Args as Group, Parser, Subcommand};
 
 use crate::admin_address::AdminAddress;
 use crate::bootstrap::BootstrapArgs;
+use crate::commands::conformance::ConformanceArgs;
 use crate::drain::DrainArgs;
 use crate::restart::RestartArgs;
 use crate::restarter::RestarterArgs;
@@ -39,6 +40,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Check the resources as a server would, and end: 0 if they would be served, else 1
     Check(Inputs),
+    Conformance(ConformanceArgs),
     Bootstrap(BootstrapArgs),
     Restarter(RestarterArgs),
     ShutdownManager(ManagerArgs),

@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 mod check;
+pub(crate) mod conformance;
 mod serve;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ use crate::shutdown::{manage, shutdown};
 pub(crate) fn run(args: Args) -> Result<ExitCode, String> {
     match args.command {
         Some(Command::Check(inputs)) => check::check(&inputs),
+        Some(Command::Conformance(args)) => conformance::conformance(&args),
         Some(Command::Bootstrap(args)) => {
             logs::start("text");
             Ok(bootstrap(&args))

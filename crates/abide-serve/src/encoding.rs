@@ -9,10 +9,12 @@ use std::task::{Context, Poll, ready};
 use abide_xds::{Resource, Response};
 use bytes::{BufMut, Bytes, BytesMut};
 use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use hyper::body::{Body, Frame};
 use prost::Message;
 use tokio::sync::mpsc;
 use tonic::Status;
+use tonic::metadata::GRPC_CONTENT_TYPE;
 
 use crate::wire::{DeltaDiscoveryResponse, DiscoveryResponse};
 
@@ -111,6 +113,13 @@ impl Messages {
     /// The body of these messages. It ends well when nobody sends any more.
     pub(crate) fn new(incoming: mpsc::Receiver<Result<Encoded, Status>>) -> Messages {
         Messages { incoming, rest: None, is_over: false }
+    }
+
+    /// The answer that they are the body of.
+    pub(crate) fn into_response(self) -> http::Response<tonic::body::Body> {
+        let mut response = http::Response::new(tonic::body::Body::new(self));
+        response.headers_mut().insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
+        response
     }
 }
 

@@ -7,11 +7,9 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use abide_xds::{Action, Ending, Event, Options, Service as Discovery, Session, View};
-use http::header::CONTENT_TYPE;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use tonic::body::Body;
-use tonic::metadata::GRPC_CONTENT_TYPE;
 use tonic::{Status, Streaming};
 use tonic_prost::ProstDecoder;
 use tower_service::Service;
@@ -116,9 +114,7 @@ fn stream<I: Incoming>(
             let _ = sender.try_send(Err(status));
         }
     });
-    let mut response = http::Response::new(Body::new(Messages::new(receiver)));
-    response.headers_mut().insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
-    response
+    Messages::new(receiver).into_response()
 }
 
 /// Waits until the connection of a stream was told to leave.

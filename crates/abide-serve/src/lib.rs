@@ -10,6 +10,7 @@ mod apis;
 mod args;
 mod bootstrap;
 mod commands;
+mod conformance;
 mod drain;
 mod duration;
 mod encoding;

@@ -92,6 +92,8 @@ impl Node {
 /// `google.rpc.Status`.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Status {
+    #[prost(int32, tag = "1")]
+    pub(crate) code: i32,
     #[prost(string, tag = "2")]
     pub(crate) message: String,
 }
@@ -182,6 +184,9 @@ pub(crate) trait Incoming: Message + Default + 'static {
     /// Who asks; clients may say it once a stream.
     fn take_node(&mut self) -> Option<Node>;
 
+    /// The version that the client says it has; only the state of the world says one.
+    fn version(&self) -> &str;
+
     /// What it asks for.
     fn into_request(self) -> Request;
 }
@@ -189,6 +194,10 @@ pub(crate) trait Incoming: Message + Default + 'static {
 impl Incoming for DiscoveryRequest {
     fn take_node(&mut self) -> Option<Node> {
         self.node.take()
+    }
+
+    fn version(&self) -> &str {
+        &self.version_info
     }
 
     fn into_request(self) -> Request {
@@ -204,6 +213,10 @@ impl Incoming for DiscoveryRequest {
 impl Incoming for DeltaDiscoveryRequest {
     fn take_node(&mut self) -> Option<Node> {
         self.node.take()
+    }
+
+    fn version(&self) -> &str {
+        ""
     }
 
     fn into_request(self) -> Request {

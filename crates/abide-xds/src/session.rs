@@ -152,10 +152,17 @@ impl Session {
         }
         let served = self.target.as_ref().and_then(|it| it.collection(&key.1));
         let served = served.unwrap_or(Collection::nothing());
+        // A client that comes again holds endpoints of clusters that changed meanwhile. It warms these up
+        // before it asks, and waits for the endpoints even if they are the same.
+        let warming = match self.topics.contains_key(&key) {
+            true => Vec::new(),
+            false => warming(&self.topics, key.0),
+        };
         let topic = self.topics.entry(key).or_default();
         if !topic.request(request, self.options.only.is_some(), served) {
             return Ok(());
         }
+        topic.warm(warming);
         if topic.subscription.len() > max {
             return Err(too_many());
         }
@@ -224,6 +231,14 @@ impl Session {
         }
         actions
     }
+}
+
+/// The names of a kind that clients need for what they may be warming up.
+fn warming(topics: &Topics, kind: Kind) -> Vec<Arc<str>> {
+    let others = topics.iter().filter(|((other, _), _)| other.warmed_by() == Some(kind));
+    let resources = others.flat_map(|(_, topic)| topic.unanswered());
+    let references = resources.flat_map(|it| &*it.references).filter(|it| it.kind == kind);
+    references.map(|it| Arc::clone(&it.name)).collect()
 }
 
 impl Action {

@@ -319,6 +319,11 @@ impl Topic {
         self.refused.get(&resource.name).is_some_and(|version| *version == resource.version)
     }
 
+    /// The resources that the client was sent and has not answered about yet: it may be warming them up.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.in_flight.iter().flat_map(|it| it.resources.iter())
+    }
+
     /// Everything that the client may hold now.
     pub(crate) fn may_hold(&self) -> impl Iterator<Item = &Arc<Resource>> {
         let in_flight = self.in_flight.iter().map(|it| &it.content);

@@ -2,6 +2,7 @@
 //! configured, at once on one server; gRPC clients of both majors; traffic that moves while requests
 //! never stop.
 
+mod conformance;
 mod grpc;
 pub(super) mod processes;
 mod resources;
@@ -38,6 +39,7 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
     let mut agreed = at_once(&serve, newest, older)?;
     agreed &= files(&serve, newest)?;
     agreed &= grpc::run(&serve)?;
+    agreed &= conformance::run(&serve, &[newest, older])?;
     agreed &= moving(&serve, newest, true)? == 0;
     let lost = moving(&serve, newest, false)?;
     if lost == 0 {

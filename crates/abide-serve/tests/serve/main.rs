@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs and write files")]
 
 mod access;
+mod conformance;
 mod drain;
 mod folder;
 mod git;
