@@ -138,31 +138,49 @@ impl<'t> Releases<'t> {
     /// # Errors
     /// More than a client may list: one phrase.
     pub fn terms(&self, claims: &Claims) -> Result<Terms, String> {
-        if claims.versions.len() > MAX_LISTED {
-            return Err(format!("a client may list at most {MAX_LISTED} types"));
-        }
         let release = match claims.extensions.is_empty() {
             true => claims.operators_word.filter(|&it| self.get(it).is_some()).unwrap_or(0),
             false => self.recognized(&claims.extensions),
         };
-        let mut listed: BTreeMap<Arc<str>, Vec<&VersionedTypeUrl>> = BTreeMap::new();
-        for versioned in &claims.versions {
-            listed.entry(newest_type_url(&versioned.type_url)).or_default().push(versioned);
-        }
-        let types = listed.into_iter().filter(|(url, _)| self.declares(url));
-        let types =
-            types.map(|(url, versions)| (Arc::clone(&url), self.deal(&url, &versions, release)));
-        Ok(Terms {
+        let terms = Terms {
             is_second_major: major_of(&claims.type_url) == Some(2),
             release,
-            types: types.collect(),
+            types: BTreeMap::new(),
             extensions: self.packages(&claims.extensions),
             features: self.features.intersection(&claims.features).cloned().collect(),
-        })
+        };
+        self.listing(&terms, &claims.versions)
+    }
+
+    /// The same terms for a client that lists these versions as well: a later request of a stream
+    /// may list those of another type.
+    ///
+    /// # Errors
+    /// More than a client may list: one phrase.
+    pub fn listing(&self, terms: &Terms, versions: &[VersionedTypeUrl]) -> Result<Terms, String> {
+        let mut listed: BTreeMap<Arc<str>, Vec<&VersionedTypeUrl>> = BTreeMap::new();
+        for versioned in versions {
+            listed.entry(newest_type_url(&versioned.type_url)).or_default().push(versioned);
+        }
+        let mut terms = terms.clone();
+        for (url, versions) in listed.into_iter().filter(|(url, _)| self.is_served(url)) {
+            let deal = self.deal(&url, &versions, terms.release);
+            terms.types.insert(url, deal);
+        }
+        if versions.len() > MAX_LISTED || terms.types.len() > MAX_LISTED {
+            return Err(format!("a client may list at most {MAX_LISTED} types"));
+        }
+        Ok(terms)
     }
 
     fn declares(&self, type_url: &str) -> bool {
         self.declared(type_url).is_some()
+    }
+
+    /// Whether a type is declared in any of its majors.
+    fn is_served(&self, newest: &str) -> bool {
+        let older = Service::of(newest).and_then(|(service, _)| service.type_url(2));
+        self.declares(newest) || older.is_some_and(|it| self.declares(&it))
     }
 
     fn declared(&self, type_url: &str) -> Option<Message<'t>> {
