@@ -12,8 +12,11 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use serde_json::{Map, Value, json};
 
+use crate::apis::Apis;
 use crate::fleet::{Client, Fleet};
 use crate::tokens::{Tokens, guard};
+use crate::usage;
+use crate::wire::BuildVersion;
 
 /// The pages, for everyone or for those who have a token.
 pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>) -> Router {
@@ -29,6 +32,7 @@ fn open_pages(fleet: Arc<Fleet>) -> Router {
         .route("/ready", get(ready))
         .route("/server_info", get(server_info))
         .route("/clients", get(clients))
+        .route("/versions", get(versions))
         .route("/stats", get(stats))
         .route("/stats/prometheus", get(prometheus))
         .route("/config_dump", get(config_dump))
@@ -79,10 +83,14 @@ async fn server_info(State(fleet): Pages) -> impl IntoResponse {
 
 async fn clients(State(fleet): Pages) -> impl IntoResponse {
     let taken_back = fleet.taken_back();
-    page(&fleet.clients().iter().map(|it| client(it, &taken_back)).collect())
+    page(&fleet.clients().iter().map(|it| client(&fleet.apis, it, &taken_back)).collect())
 }
 
-fn client(client: &Client, taken_back: &[TakenBack]) -> Value {
+async fn versions(State(fleet): Pages) -> impl IntoResponse {
+    page(&usage::report(&fleet).to_json())
+}
+
+fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
     let release = client.node.user_agent();
     let types = client.types.iter().map(|it| {
         let mut object = Map::new();
@@ -100,6 +108,14 @@ fn client(client: &Client, taken_back: &[TakenBack]) -> Value {
         let held = waits.chain(never);
         let held = held.map(|(name, reason)| json!({"name": **name, "reason": reason}));
         put("held_back", Some(held.collect()));
+        let downgraded = lost.clone().flat_map(|((_, name), loss)| {
+            loss.downgraded
+                .iter()
+                .map(|it| json!({"name": **name, "field": it.field, "replaced_by": it.replaced_by}))
+        });
+        put("downgraded", Some(downgraded.collect()));
+        let number = client.group.as_ref().map_or(0, |group| group.terms.release_of(&it.type_url));
+        put("api", apis.name_of(number).map(|name| json!(name)));
         let dropped = lost.flat_map(|((_, name), loss)| {
             loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
         });
@@ -113,7 +129,13 @@ fn client(client: &Client, taken_back: &[TakenBack]) -> Value {
         put("rolled_back", (!back.is_empty()).then_some(back.into()));
         (it.type_url.to_string(), Value::Object(object))
     });
+    let extensions = client.node.extensions.iter().map(|it| {
+        let version = it.version.as_ref().and_then(BuildVersion::written);
+        json!({"name": it.name, "category": it.category, "version": version})
+    });
     json!({
+        "extensions": extensions.collect::<Vec<_>>(),
+        "features": client.node.client_features,
         "node": client.node.id,
         "cluster": client.node.cluster,
         "user_agent": release,
@@ -128,6 +150,11 @@ fn numbers(fleet: &Fleet) -> Vec<(&'static str, &'static str, u64)> {
     let mut all: Vec<_> = counters.collect();
     let clients = fleet.clients();
     let held_back = clients.iter().flat_map(|it| &it.types).map(|it| it.held_back.len() as u64);
+    let lost = || clients.iter().flat_map(|it| it.view.losses.values());
+    let dropped = lost().map(|it| it.dropped.len() as u64).sum();
+    let downgraded = lost().map(|it| it.downgraded.len() as u64).sum();
+    all.push(("resources.dropped", "gauge", dropped));
+    all.push(("resources.downgraded", "gauge", downgraded));
     all.push(("grpc.streams_active", "gauge", clients.len() as u64));
     all.push(("resources.held_back", "gauge", held_back.sum()));
     all.push(("server.hot_restart_epoch", "gauge", fleet.epoch.into()));

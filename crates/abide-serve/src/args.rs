@@ -5,10 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args as Group, Parser, Subcommand};
+use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 
 use crate::admin_address::AdminAddress;
 use crate::bootstrap::BootstrapArgs;
+use crate::commands::VersionsArgs;
 use crate::commands::conformance::ConformanceArgs;
 use crate::drain::DrainArgs;
 use crate::restart::RestartArgs;
@@ -41,6 +42,7 @@ pub(crate) enum Command {
     /// Check the resources as a server would, and end: 0 if they would be served, else 1
     Check(Inputs),
     Conformance(ConformanceArgs),
+    Versions(VersionsArgs),
     Bootstrap(BootstrapArgs),
     Restarter(RestarterArgs),
     ShutdownManager(ManagerArgs),
@@ -61,10 +63,16 @@ pub(crate) struct Inputs {
     pub(crate) import_path: Vec<String>,
     /// What older clients understand: a table in TOML, YAML or JSON
     ///
-    /// A row has the keys `user_agent`, `version` (such as `<1.38`) and `api` (a SOURCE). What its
-    /// clients do not know is not sent to them, and `/clients` shows what they miss.
+    /// A row has the key `api` (a SOURCE). A client gets what the API of its own release has, which
+    /// it is known by from the extensions that it lists; one that lists none, by the keys
+    /// `user_agent` and `version` (such as `<1.38`). What it does not know is not sent to it, and
+    /// `/clients` shows what it misses.
     #[arg(long, value_name = "FILE")]
     pub(crate) clients: Option<PathBuf>,
+    /// Steps that give older clients an older form of what they do not know: files, folders, or
+    /// `envoy` for those from v3 to v2 of Envoy's API (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) steps: Vec<String>,
     /// The name of a cluster that clients have from elsewhere: routes may lead to it
     #[arg(long, value_name = "NAME")]
     pub(crate) static_cluster: Vec<String>,
@@ -117,12 +125,26 @@ pub(crate) struct Serve {
     pub(crate) restart: RestartArgs,
 }
 
+/// What becomes of the aggregated streams of a node that opens a second one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SecondStream {
+    /// Both stay: one process may have several gRPC clients with one node
+    Allow,
+    /// The newer one ends the one before
+    Supersede,
+    /// The newer one is refused
+    Refuse,
+}
+
 /// What a client can make grow, and how far.
 #[derive(Clone, Debug, Group)]
 pub(crate) struct Limits {
     /// How many streams may be open
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) max_streams: usize,
+    /// What becomes of the aggregated streams of a node that opens a second one
+    #[arg(long, value_name = "WHAT", default_value = "allow")]
+    pub(crate) second_stream: SecondStream,
     /// How many bytes a request may have
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
     pub(crate) max_request: usize,

@@ -21,7 +21,7 @@ pub(crate) async fn keep(folder: PathBuf, fleet: Arc<Fleet>) {
         let now = served.borrow_and_update().clone();
         // Two processes must not write the same files.
         if let Some(now) = now.filter(|_| !fleet.gates.are_handed_over()) {
-            let written = tokio::task::block_in_place(|| write(&folder, &fleet.apis.newest, &now));
+            let written = tokio::task::block_in_place(|| write(&folder, fleet.apis.newest, &now));
             if let Err(error) = written {
                 tracing::error!("{error}");
             }

@@ -6,15 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use abide_xds::{Refusal, RollBack, TakenBack, TopicStatus, View};
+use abide_xds::{Refusal, RollBack, TakenBack, Terms, TopicStatus, View};
 use tokio::sync::watch;
 
-use crate::apis::{Apis, Group};
-use crate::args::Limits;
+use crate::apis::Apis;
+use crate::args::{Limits, SecondStream};
 use crate::encoding::Encodings;
+use crate::groups::{Group, Groups};
 use crate::listeners::Gates;
+use crate::place::{Place, Places};
 use crate::served::Served;
-use crate::wire::Node;
+use crate::usage::Usage;
+use crate::wire::{Node, VersionedTypeUrl};
 
 /// What all parts of a server share.
 pub(crate) struct Fleet {
@@ -30,6 +33,10 @@ pub(crate) struct Fleet {
     pub(crate) epoch: u32,
     /// Changes when resources were judged.
     verdicts: watch::Sender<()>,
+    pub(crate) usage: Usage,
+    groups: Groups,
+    /// The aggregated streams, by node.
+    aggregated: Places<String>,
     started: Instant,
 }
 
@@ -67,6 +74,8 @@ pub(crate) struct Client {
     pub(crate) types: Vec<TopicStatus>,
     /// What it is served, and what that lacks.
     pub(crate) view: Arc<View>,
+    /// Whom it is served like; `None` before it is served anything.
+    pub(crate) group: Option<Group>,
 }
 
 /// What is counted since the start of the first epoch.
@@ -83,6 +92,8 @@ pub(crate) struct Counters {
     pub(crate) streams_stalled: AtomicU64,
     /// What the processes before this one have counted, by name.
     past: Mutex<BTreeMap<String, u64>>,
+    pub(crate) streams_second: AtomicU64,
+    pub(crate) streams_superseded: AtomicU64,
 }
 
 impl Counters {
@@ -94,7 +105,9 @@ impl Counters {
             ("grpc.nacks", &self.nacks),
             ("grpc.streams_total", &self.streams),
             ("grpc.streams_refused", &self.streams_refused),
+            ("grpc.streams_second", &self.streams_second),
             ("grpc.streams_stalled", &self.streams_stalled),
+            ("grpc.streams_superseded", &self.streams_superseded),
             ("resources.rolled_back", &self.rolled_back),
             ("resources.update_rejected", &self.update_rejected),
             ("resources.update_success", &self.updates),
@@ -134,6 +147,9 @@ impl Fleet {
             gates,
             epoch,
             verdicts: watch::Sender::new(()),
+            usage: Usage::new(),
+            groups: Groups::default(),
+            aggregated: Places::default(),
             started: Instant::now(),
         }
     }
@@ -267,10 +283,60 @@ impl Fleet {
         &self,
         served: &Option<Arc<Served>>,
         node: &Node,
-        group: Group,
+        group: &Group,
     ) -> Option<Arc<View>> {
         // Making a view takes a while where much was served, and others share it.
         served.as_ref().map(|it| tokio::task::block_in_place(|| it.view(&self.apis, node, group)))
+    }
+
+    /// Whom a client is served like, by what its first request says.
+    ///
+    /// # Errors
+    /// More than clients may want: one phrase.
+    pub(crate) fn group(
+        &self,
+        node: &Node,
+        type_url: &str,
+        listed: Vec<VersionedTypeUrl>,
+    ) -> Result<Group, String> {
+        self.group_with(self.apis.terms(node, type_url, listed)?)
+    }
+
+    /// Whom a client is served like after a further request, if that is another group.
+    ///
+    /// # Errors
+    /// More than clients may want: one phrase.
+    pub(crate) fn learn(
+        &self,
+        group: &Group,
+        type_url: &str,
+        listed: Vec<VersionedTypeUrl>,
+    ) -> Result<Option<Group>, String> {
+        let learned = self.apis.learn(&group.terms, type_url, listed)?;
+        learned.map(|terms| self.group_with(terms)).transpose()
+    }
+
+    fn group_with(&self, terms: Terms) -> Result<Group, String> {
+        let found = self.groups.with(terms);
+        let (group, forgotten) =
+            found.ok_or("there are as many kinds of clients as there may be")?;
+        if let (Some(number), Some(served)) = (forgotten, &*self.served.borrow()) {
+            served.forget(number);
+        }
+        Ok(group)
+    }
+
+    /// The place of an aggregated stream of a node; `None` if another one has it and keeps it.
+    pub(crate) fn aggregated(&self, node: &str) -> Option<Aggregated> {
+        let may_supersede = self.limits.second_stream != SecondStream::Refuse;
+        let place = self.aggregated.take(node.to_owned(), may_supersede);
+        if place.as_ref().is_none_or(|it| it.was_taken) {
+            count(&self.counters.streams_second);
+        }
+        place.map(|place| Aggregated {
+            place,
+            ends: self.limits.second_stream == SecondStream::Supersede,
+        })
     }
 
     /// Why it is not ready for clients, one line each.
@@ -319,9 +385,10 @@ impl Fleet {
         count(&self.counters.streams);
         state.next += 1;
         let number = state.next;
-        state
-            .clients
-            .insert(number, Client { node, transport, types: Vec::new(), view: Arc::default() });
+        state.clients.insert(
+            number,
+            Client { node, transport, types: Vec::new(), view: Arc::default(), group: None },
+        );
         Some(Guest { fleet: Arc::clone(self), number })
     }
 
@@ -344,6 +411,23 @@ fn taken_back(it: &TakenBack) -> String {
     )
 }
 
+/// The place of an aggregated stream of a node.
+pub(crate) struct Aggregated {
+    place: Place<String>,
+    /// Whether a newer one ends it.
+    ends: bool,
+}
+
+impl Aggregated {
+    /// Waits until a newer stream ends this one, which may be never.
+    pub(crate) async fn superseded(&mut self) {
+        match self.ends {
+            true => self.place.superseded().await,
+            false => std::future::pending().await,
+        }
+    }
+}
+
 /// A stream that was taken in.
 pub(crate) struct Guest {
     fleet: Arc<Fleet>,
@@ -359,9 +443,10 @@ impl Guest {
     }
 
     /// Records what its client is served.
-    pub(crate) fn see(&self, view: &Arc<View>) {
+    pub(crate) fn see(&self, view: &Arc<View>, group: &Group) {
         if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
             client.view = Arc::clone(view);
+            client.group = Some(group.clone());
         }
     }
 }

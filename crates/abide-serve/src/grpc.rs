@@ -1,5 +1,6 @@
 //! The discovery services over gRPC.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,9 +16,11 @@ use tonic_prost::ProstDecoder;
 use tower_service::Service;
 
 use crate::encoding::{Encoded, Messages};
-use crate::fleet::{Fleet, Guest, count};
+use crate::fleet::{Aggregated, Fleet, Guest, count};
+use crate::groups::Group;
 use crate::listeners::Leave;
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node};
+use crate::served::Served;
+use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl};
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
@@ -57,6 +60,14 @@ impl Method {
             let only = it.type_url(if at == 1 { 3 } else { 2 }).filter(|_| is_it)?;
             Some(Method { transport: major(package), only: Some(only.into()), is_delta })
         })
+    }
+}
+
+impl Method {
+    /// What a request may list: a stream of one type stays in the major of its path.
+    fn listed(&self, mut versions: Vec<VersionedTypeUrl>) -> Vec<VersionedTypeUrl> {
+        versions.retain(|it| self.only.as_ref().is_none_or(|only| it.type_url == **only));
+        versions
     }
 }
 
@@ -137,7 +148,18 @@ async fn converse<I: Incoming>(
     let first = timeout(stall, incoming.message()).await;
     let first = first.map_err(|_| Status::deadline_exceeded("no request came"))??;
     let Some(mut first) = first else { return Ok(()) };
-    let node = first.take_node().unwrap_or_default().brief();
+    let said = first.take_node().unwrap_or_default();
+    let asked = method.only.as_deref().unwrap_or(first.type_url()).to_owned();
+    let listed = method.listed(first.take_versions());
+    let group = fleet.group(&said, &asked, listed).map_err(Status::resource_exhausted)?;
+    let node = said.brief();
+    let mut place =
+        match method.only.is_none() && !node.id.is_empty() {
+            true => Some(fleet.aggregated(&node.id).ok_or_else(|| {
+                Status::already_exists("this node has another aggregated stream")
+            })?),
+            false => None,
+        };
     let too_many = || Status::resource_exhausted("there are as many streams as there may be");
     let guest = fleet.enter(node.clone(), method.transport).ok_or_else(too_many)?;
     let options = Options {
@@ -147,12 +169,14 @@ async fn converse<I: Incoming>(
         ..Options::default()
     };
     let mut stream = Stream {
+        group,
+        seen: BTreeSet::new(),
+        node: node.clone(),
         fleet,
         guest,
         session: Session::new(options),
         begin: Instant::now(),
         outgoing,
-        node: node.clone(),
         view: None,
     };
     tracing::info!(
@@ -161,20 +185,23 @@ async fn converse<I: Incoming>(
         agent = node.user_agent(),
         "a client came"
     );
-    let first = first.into_request();
-    let only = method.only;
-    let asked = only.as_deref().unwrap_or(&first.type_url);
-    let group = fleet.apis.group_of(&node, asked);
     let mut served = fleet.watch();
     let now = served.borrow_and_update().clone();
-    stream.serve(fleet.view(&now, &node, group)).await?;
-    stream.request(first).await?;
+    stream.serve(&now).await?;
+    stream.request(first.into_request()).await?;
     loop {
         let deadline = stream.session.deadline();
         let wait = deadline.map(|it| it.saturating_sub(stream.begin.elapsed()));
         tokio::select! {
             message = incoming.message() => match message? {
-                Some(message) => stream.request(message.into_request()).await?,
+                Some(mut message) => {
+                    let listed = method.listed(message.take_versions());
+                    if stream.learn(message.type_url(), listed)? {
+                        let now = served.borrow().clone();
+                        stream.serve(&now).await?;
+                    }
+                    stream.request(message.into_request()).await?;
+                }
                 None => return Ok(()),
             },
             changed = served.changed() => {
@@ -182,7 +209,11 @@ async fn converse<I: Incoming>(
                     return Ok(());
                 }
                 let now = served.borrow_and_update().clone();
-                stream.serve(fleet.view(&now, &node, group)).await?;
+                stream.serve(&now).await?;
+            }
+            () = superseded(&mut place) => {
+                count(&fleet.counters.streams_superseded);
+                return Err(Status::aborted("a newer stream of this node took the place of this one"));
             }
             () = sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {
                 stream.step(Event::Tick).await?;
@@ -202,20 +233,43 @@ struct Stream<'f> {
     begin: Instant,
     outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
     node: Node,
+    /// What its client understands.
+    group: Group,
+    /// The types that were counted.
+    seen: BTreeSet<Arc<str>>,
     /// What its client is served.
     view: Option<Arc<View>>,
 }
 
+/// Waits until another stream takes the place of this one, which may be never.
+async fn superseded(place: &mut Option<Aggregated>) {
+    match place {
+        Some(place) => place.superseded().await,
+        None => std::future::pending().await,
+    }
+}
+
 impl Stream<'_> {
-    async fn serve(&mut self, view: Option<Arc<View>>) -> Result<(), Status> {
-        let Some(view) = view else { return Ok(()) };
-        self.guest.see(&view);
+    async fn serve(&mut self, served: &Option<Arc<Served>>) -> Result<(), Status> {
+        let Some(view) = self.fleet.view(served, &self.node, &self.group) else { return Ok(()) };
+        self.guest.see(&view, &self.group);
         let snapshot = Arc::clone(&view.snapshot);
         self.view = Some(view);
         self.step(Event::Snapshot(snapshot)).await
     }
 
-    async fn request(&mut self, request: abide_xds::Request) -> Result<(), Status> {
+    /// Takes in what a request says about versions. Returns whether its client gets something else
+    /// from now on.
+    fn learn(&mut self, type_url: &str, listed: Vec<VersionedTypeUrl>) -> Result<bool, Status> {
+        let learned = self.fleet.learn(&self.group, type_url, listed);
+        let Some(group) = learned.map_err(Status::resource_exhausted)? else { return Ok(false) };
+        self.group = group;
+        Ok(true)
+    }
+
+    async fn request(&mut self, mut request: abide_xds::Request) -> Result<(), Status> {
+        let answered = self.group.terms.type_url(&request.type_url);
+        request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
         count(&self.fleet.counters.requests);
         if let Some(error) = &request.error {
             count(&self.fleet.counters.nacks);
@@ -268,7 +322,13 @@ impl Stream<'_> {
                 }
             }
         }
-        self.guest.update(self.session.status());
+        let status = self.session.status();
+        for topic in &status {
+            if self.seen.insert(Arc::clone(&topic.type_url)) {
+                self.fleet.usage.count(&self.fleet.apis, &topic.type_url);
+            }
+        }
+        self.guest.update(status);
         Ok(())
     }
 }

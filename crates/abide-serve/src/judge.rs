@@ -117,7 +117,7 @@ impl Judge {
     /// Judges files each by itself, in one run.
     fn judge_new(&self, as_of: Date, files: &[&ResourceFile]) -> Vec<Judged> {
         let instances: Vec<Instance> = files.iter().map(|file| self.read(file)).collect();
-        let tree = &self.apis.newest;
+        let tree = self.apis.newest;
         let own = |it: &Instance| Judged { found: find(tree, it), ..Judged::default() };
         let mut all: Vec<Judged> = instances.iter().map(own).collect();
         let checked: Vec<InstanceFile<'_>> = instances
@@ -147,7 +147,7 @@ impl Judge {
 
     fn read(&self, file: &ResourceFile) -> Instance {
         let options = ReadOptions { notation: file.notation, ty: None, dialect: None };
-        let read = |options| Instance::read(&self.apis.newest, &file.bytes, options);
+        let read = |options| Instance::read(self.apis.newest, &file.bytes, options);
         let instance = read(options);
         // These notations do not say their types; a discovery response is what Envoy reads in them.
         let needs_type = matches!(file.notation, Notation::Text | Notation::Binary)

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abide_xds::{Holds, ResourceVersion, Snapshot, View};
 
-use crate::apis::{Apis, Group};
+use crate::apis::Apis;
+use crate::groups::Group;
 use crate::source::Audience;
 use crate::wire::Node;
 
@@ -19,14 +20,19 @@ pub(crate) struct Served {
     clusters: BTreeMap<String, Snapshot>,
     /// What a client gets beside it or instead.
     nodes: BTreeMap<String, Snapshot>,
+    views: Mutex<Views>,
+}
+
+#[derive(Debug, Default)]
+struct Views {
     /// What was asked for so far.
-    views: Mutex<BTreeMap<Share, Arc<View>>>,
+    now: BTreeMap<Share, Arc<View>>,
     /// What was served before, as far as anybody asked for it.
     before: BTreeMap<Share, Arc<View>>,
 }
 
-/// Those who get the same: the folders that are theirs, if any, and what they understand.
-type Share = (Option<String>, Option<String>, Group);
+/// Those who get the same: the folders that are theirs, if any, and the number of their group.
+type Share = (Option<String>, Option<String>, u64);
 
 impl Holds for Served {
     fn holds(&self, resource: &ResourceVersion) -> bool {
@@ -71,34 +77,43 @@ impl Served {
     /// Takes the place of what was served until now: clients keep of that what they cannot
     /// hold of this.
     #[must_use]
-    pub(crate) fn after(mut self, before: &Served) -> Served {
+    pub(crate) fn after(self, before: &Served) -> Served {
         // What nobody asked for since is as it was.
+        let before = before.views();
         let mut views = before.before.clone();
-        views.extend(before.views().clone());
-        self.before = views;
+        views.extend(before.now.iter().map(|(share, view)| (share.clone(), Arc::clone(view))));
+        drop(before);
+        self.views().before = views;
         self
     }
 
-    fn views(&self) -> MutexGuard<'_, BTreeMap<Share, Arc<View>>> {
+    /// Forgets what a group was served.
+    pub(crate) fn forget(&self, group: u64) {
+        let mut views = self.views();
+        views.now.retain(|(_, _, number), _| *number != group);
+        views.before.retain(|(_, _, number), _| *number != group);
+    }
+
+    fn views(&self) -> MutexGuard<'_, Views> {
         self.views.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a client gets. Those who get the same share it.
-    pub(crate) fn view(&self, apis: &Apis, node: &Node, group: Group) -> Arc<View> {
+    pub(crate) fn view(&self, apis: &Apis, node: &Node, group: &Group) -> Arc<View> {
         let cluster = self.clusters.get_key_value(&node.cluster);
         let own = self.nodes.get_key_value(&node.id);
-        let share = (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group);
+        let share = (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group.number());
         let mut views = self.views();
-        if let Some(view) = views.get(&share) {
+        if let Some(view) = views.now.get(&share) {
             return Arc::clone(view);
         }
         let layers = [cluster, own].into_iter().flatten().map(|(_, layer)| layer);
         let below = Arc::clone(&self.everyone);
         let snapshot = layers.fold(below, |below, layer| Arc::new(below.under(layer)));
         let nothing = Arc::default();
-        let before = self.before.get(&share).unwrap_or(&nothing);
-        let view = Arc::new(apis.view(group, &snapshot, before));
-        views.insert(share, Arc::clone(&view));
+        let before = views.before.get(&share).unwrap_or(&nothing);
+        let view = Arc::new(apis.view(&group.terms, &snapshot, before));
+        views.now.insert(share, Arc::clone(&view));
         view
     }
 }

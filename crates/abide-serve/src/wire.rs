@@ -5,12 +5,15 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use abide_xds::{Names, Request, Response};
+use abide_xds::{Claims, Names, Request, Response};
 use bytes::Bytes;
 use prost::Message;
 
 /// How much of each text that a client says about itself is kept.
 const MAX_SAID: usize = 1024;
+
+/// How many extensions and features of a client are kept.
+const MAX_KEPT: usize = 64;
 
 /// Who asks.
 #[derive(Clone, PartialEq, Message)]
@@ -28,12 +31,62 @@ pub(crate) struct Node {
     pub(crate) user_agent_version: String,
     #[prost(message, optional, tag = "8")]
     pub(crate) user_agent_build_version: Option<BuildVersion>,
+    #[prost(message, repeated, tag = "9")]
+    pub(crate) extensions: Vec<Extension>,
+    #[prost(string, repeated, tag = "10")]
+    pub(crate) client_features: Vec<String>,
+}
+
+/// An extension that a client has.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Extension {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    /// Its kind, such as `envoy.filters.http`.
+    #[prost(string, tag = "2")]
+    pub(crate) category: String,
+    /// Only of one that is not versioned with the program.
+    #[prost(message, optional, tag = "4")]
+    pub(crate) version: Option<BuildVersion>,
+    #[prost(bool, tag = "5")]
+    pub(crate) disabled: bool,
+    /// The full names of the messages that configure it.
+    #[prost(string, repeated, tag = "6")]
+    pub(crate) type_urls: Vec<String>,
+}
+
+/// `abide.negotiation.v1.VersionedTypeUrl`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct VersionedTypeUrl {
+    #[prost(string, tag = "1")]
+    pub(crate) type_url: String,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) most_recently_supported: Option<SemanticVersion>,
+}
+
+impl From<VersionedTypeUrl> for abide_xds::VersionedTypeUrl {
+    fn from(it: VersionedTypeUrl) -> abide_xds::VersionedTypeUrl {
+        let minor = |it: SemanticVersion| abide_xds::Minor {
+            major: it.major.into(),
+            minor: it.minor.into(),
+        };
+        let most_recently_supported = it.most_recently_supported.map(minor);
+        abide_xds::VersionedTypeUrl { type_url: it.type_url, most_recently_supported }
+    }
 }
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct BuildVersion {
     #[prost(message, optional, tag = "1")]
     pub(crate) version: Option<SemanticVersion>,
+}
+
+impl BuildVersion {
+    /// Its three numbers with dots between them.
+    pub(crate) fn written(&self) -> Option<String> {
+        let version = self.version.as_ref()?;
+        Some(format!("{}.{}.{}", version.major, version.minor, version.patch))
+    }
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -47,9 +100,29 @@ pub(crate) struct SemanticVersion {
 }
 
 impl Node {
-    /// What of it is kept: texts have an end.
+    /// What it says about versions, with the type that it asks for first and those that it lists.
+    /// Nothing about its program is in it.
+    pub(crate) fn claims(&self, type_url: &str, versions: Vec<VersionedTypeUrl>) -> Claims {
+        let enabled = self.extensions.iter().filter(|it| !it.disabled);
+        Claims {
+            type_url: type_url.to_owned(),
+            versions: versions.into_iter().map(Into::into).collect(),
+            extensions: enabled.flat_map(|it| it.type_urls.iter().cloned()).collect(),
+            features: self.client_features.iter().cloned().collect(),
+            operators_word: None,
+        }
+    }
+
+    /// What of it is kept: texts have an end, and of extensions only those with versions of their
+    /// own say anything that is not known from what the client gets.
     #[must_use]
     pub(crate) fn brief(mut self) -> Node {
+        self.extensions.retain(|it| it.version.is_some());
+        self.extensions.truncate(MAX_KEPT);
+        self.client_features.truncate(MAX_KEPT);
+        for extension in &mut self.extensions {
+            extension.type_urls = Vec::new();
+        }
         let texts = [
             &mut self.id,
             &mut self.cluster,
@@ -57,7 +130,8 @@ impl Node {
             &mut self.user_agent_name,
             &mut self.user_agent_version,
         ];
-        for text in texts {
+        let extensions = self.extensions.iter_mut().flat_map(|it| [&mut it.name, &mut it.category]);
+        for text in texts.into_iter().chain(extensions).chain(&mut self.client_features) {
             let end = (0..=MAX_SAID.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
             text.truncate(end.unwrap_or(0));
         }
@@ -77,8 +151,7 @@ impl Node {
 
     /// What it says about its program, as one phrase.
     pub(crate) fn user_agent(&self) -> String {
-        let built = self.user_agent_build_version.as_ref().and_then(|it| it.version.as_ref());
-        let built = built.map(|it| format!("{}.{}.{}", it.major, it.minor, it.patch));
+        let built = self.user_agent_build_version.as_ref().and_then(BuildVersion::written);
         let version = built.as_deref().unwrap_or(&self.user_agent_version);
         let said = [&*self.user_agent_name, version].into_iter().filter(|it| !it.is_empty());
         let said: Vec<&str> = said.collect();
@@ -121,6 +194,9 @@ pub(crate) struct DiscoveryRequest {
     pub(crate) response_nonce: String,
     #[prost(message, optional, tag = "6")]
     pub(crate) error_detail: Option<Status>,
+    /// Of `abide.negotiation.v1.VersionedRequest`.
+    #[prost(message, repeated, tag = "50003")]
+    pub(crate) versioned_type_urls: Vec<VersionedTypeUrl>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -151,6 +227,9 @@ pub(crate) struct DeltaDiscoveryRequest {
     pub(crate) response_nonce: String,
     #[prost(message, optional, tag = "7")]
     pub(crate) error_detail: Option<Status>,
+    /// Of `abide.negotiation.v1.VersionedRequest`.
+    #[prost(message, repeated, tag = "50003")]
+    pub(crate) versioned_type_urls: Vec<VersionedTypeUrl>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -187,6 +266,12 @@ pub(crate) trait Incoming: Message + Default + 'static {
     /// The version that the client says it has; only the state of the world says one.
     fn version(&self) -> &str;
 
+    /// The versions that it lists.
+    fn take_versions(&mut self) -> Vec<VersionedTypeUrl>;
+
+    /// The type that it is about.
+    fn type_url(&self) -> &str;
+
     /// What it asks for.
     fn into_request(self) -> Request;
 }
@@ -198,6 +283,14 @@ impl Incoming for DiscoveryRequest {
 
     fn version(&self) -> &str {
         &self.version_info
+    }
+
+    fn take_versions(&mut self) -> Vec<VersionedTypeUrl> {
+        std::mem::take(&mut self.versioned_type_urls)
+    }
+
+    fn type_url(&self) -> &str {
+        &self.type_url
     }
 
     fn into_request(self) -> Request {
@@ -217,6 +310,14 @@ impl Incoming for DeltaDiscoveryRequest {
 
     fn version(&self) -> &str {
         ""
+    }
+
+    fn take_versions(&mut self) -> Vec<VersionedTypeUrl> {
+        std::mem::take(&mut self.versioned_type_urls)
+    }
+
+    fn type_url(&self) -> &str {
+        &self.type_url
     }
 
     fn into_request(self) -> Request {

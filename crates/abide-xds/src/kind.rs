@@ -130,6 +130,15 @@ impl Service {
         },
     ];
 
+    /// The service of the messages that a type URL names, and their major, 2 or 3.
+    pub fn of(type_url: &str) -> Option<(&'static Service, u8)> {
+        let name = type_url.strip_prefix(TYPE_URL_PREFIX).filter(|it| !it.is_empty())?;
+        Service::ALL.iter().find_map(|service| {
+            let at = service.messages.iter().position(|it| *it == name)?;
+            Some((service, if at == 1 { 3 } else { 2 }))
+        })
+    }
+
     /// The type URL of what it serves in a major, 2 or 3.
     pub fn type_url(&self, major: u8) -> Option<String> {
         let message = self.messages[usize::from(major == 3)];
@@ -140,10 +149,7 @@ impl Service {
 impl Kind {
     /// The kind of the messages that a type URL names.
     pub fn of(type_url: &str) -> Kind {
-        let Some(name) = type_url.strip_prefix(TYPE_URL_PREFIX) else { return Kind::Other };
-        let service =
-            Service::ALL.iter().find(|it| !name.is_empty() && it.messages.contains(&name));
-        service.map_or(Kind::Other, |service| service.kind)
+        Service::of(type_url).map_or(Kind::Other, |(service, _)| service.kind)
     }
 
     /// Whether an answer in the state of the world holds all resources, so that
@@ -178,8 +184,7 @@ impl Kind {
 /// The type URL that a type of either major has in the newest one, if a service serves it; else
 /// the same.
 pub fn newest_type_url(type_url: &str) -> Arc<str> {
-    let is_it = |it: &&Service| it.type_url(2).is_some_and(|url| url == type_url);
-    let newest = Service::ALL.iter().find(is_it).and_then(|it| it.type_url(3));
+    let newest = Service::of(type_url).and_then(|(service, _)| service.type_url(3));
     newest.map_or_else(|| type_url.into(), Arc::from)
 }
 

@@ -7,6 +7,7 @@ mod drain;
 mod folder;
 mod git;
 mod hostile;
+mod negotiation;
 mod roll_back;
 mod server;
 mod streams;

@@ -44,23 +44,32 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server with these files and flags.
     pub(crate) fn start(files: &[(&str, &str)], flags: &[&str]) -> Server {
+        Server::with_api(&example("api"), files, flags)
+    }
+
+    /// The same for resources of this API.
+    pub(crate) fn with_api(api: &Path, files: &[(&str, &str)], flags: &[&str]) -> Server {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("resources")).expect("a folder");
         for (name, text) in files {
             put(folder.path(), name, text);
         }
         let resources = folder.path().join("resources");
-        Server::of(&resources.to_string_lossy(), folder, flags)
+        Server::run(&resources.to_string_lossy(), api, folder, flags)
     }
 
     /// Starts a server with this source of resources and flags.
     pub(crate) fn of(source: &str, folder: TempDir, flags: &[&str]) -> Server {
+        Server::run(source, &example("api"), folder, flags)
+    }
+
+    fn run(source: &str, api: &Path, folder: TempDir, flags: &[&str]) -> Server {
         let any = "127.0.0.1:0";
         let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", any] };
         let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
             .args(["--resources", source])
             .arg("--api")
-            .arg(example("api"))
+            .arg(api)
             .args(["--grpc", any, "--http", any, "--log-format", "json"])
             .args(admin)
             .args(flags)

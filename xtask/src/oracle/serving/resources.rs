@@ -64,18 +64,12 @@ const ROUTER: &str = "http_filters: [{name: router, typed_config: {\"@type\": \
 
 impl Fleet {
     /// An empty fleet. What it serves is of the API of the newest release; the older one
-    /// understands its own.
+    /// understands its own, which nothing but its extensions shows.
     pub(super) fn new(name: &str, newest: &Envoy, older: &Envoy) -> Result<Fleet> {
         let folder = target()?.join("oracle-serving").join(name);
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join("resources"))?;
-        let release: Vec<&str> = older.version.split('.').collect();
-        let (major, minor) = (release[0], release[1]);
-        let rows = format!(
-            "clients:\n- {{user_agent: envoy, version: '{major}.{minor}', api: '{}'}}\n",
-            older.program.display()
-        );
-        let rows = rows.replace("version: '", "version: '~");
+        let rows = format!("clients: [{{api: '{}'}}]\n", older.program.display());
         std::fs::write(folder.join("clients.yaml"), rows)?;
         Ok(Fleet {
             folder,
