@@ -3,6 +3,7 @@
 //! `load clients` is told on its standard input what to do, and answers each line with one of JSON.
 //! `load floor` is the least that a server can do: it sends prepared bytes, and decides nothing.
 #![allow(clippy::disallowed_methods, reason = "a program of its own, which reads its arguments")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "this is how it answers")]
 
 mod clients;
 mod floor;
