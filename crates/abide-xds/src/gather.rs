@@ -6,11 +6,12 @@ mod references;
 use std::collections::BTreeMap;
 
 use abide_instance::Instance;
+use abide_instance::runtime::{LayerProblem, RtdsResource};
 use abide_schema::Tree;
 use abide_schema::value::{Codec, Message, Value};
 use abide_syntax::Span;
 
-use crate::kind::TYPE_URL_PREFIX;
+use crate::kind::{Kind, TYPE_URL_PREFIX};
 use crate::resource::{Resource, hash};
 use crate::snapshot::Snapshot;
 use canonical::canonical;
@@ -62,6 +63,13 @@ struct Place {
     span: Span,
 }
 
+impl Place {
+    /// Inside it, where that is known.
+    fn at(self, span: Span) -> Place {
+        if span.is_empty() { self } else { Place { span, ..self } }
+    }
+}
+
 struct Gathering<'t> {
     tree: &'t Tree,
     /// By type URL and name.
@@ -92,12 +100,11 @@ impl Gathering<'_> {
         match &*full_name {
             "envoy.service.discovery.v3.DiscoveryResponse" | "envoy.api.v2.DiscoveryResponse" => {
                 for entry in message.get_all(tree, "resources") {
-                    let place = if entry.span.is_empty() {
-                        place
-                    } else {
-                        Place { span: entry.span, ..place }
-                    };
-                    self.packed(place, entry.value.as_message(), Wrapping::default());
+                    self.packed(
+                        place.at(entry.span),
+                        entry.value.as_message(),
+                        Wrapping::default(),
+                    );
                 }
             }
             _ => self.unwrapped(place, &message, Wrapping::default()),
@@ -126,6 +133,14 @@ impl Gathering<'_> {
                 aliases: aliases.filter_map(|it| it.value.as_str()).map(str::to_owned).collect(),
             };
             return self.packed(place, message.message(tree, "resource"), wrapping);
+        }
+        if Kind::of(&format!("{TYPE_URL_PREFIX}{full_name}")) == Kind::Runtime
+            && let Err(problems) = RtdsResource::of(tree, message)
+        {
+            for problem in problems.into_iter().filter(LayerProblem::is_refused) {
+                self.misfit(place.at(problem.span), problem.to_string());
+            }
+            return;
         }
         let own_name = name_of(tree, message);
         let Some(name) = wrapping.name.as_deref().or(own_name) else {

@@ -128,6 +128,16 @@ impl Service {
         },
     ];
 
+    /// The service of the messages that a type URL names, and their major, 2 or 3.
+    pub fn of(type_url: &str) -> Option<(&'static Service, u8)> {
+        let name = type_url.strip_prefix(TYPE_URL_PREFIX).filter(|it| !it.is_empty())?;
+        Service::ALL.iter().find_map(|service| match service.messages {
+            [_, third] if third == name => Some((service, 3)),
+            [second, _] if second == name => Some((service, 2)),
+            _ => None,
+        })
+    }
+
     /// The type URL of what it serves in a major, 2 or 3.
     pub fn type_url(&self, major: u8) -> Option<String> {
         let message = self.messages[usize::from(major == 3)];
@@ -138,10 +148,23 @@ impl Service {
 impl Kind {
     /// The kind of the messages that a type URL names.
     pub fn of(type_url: &str) -> Kind {
-        let Some(name) = type_url.strip_prefix(TYPE_URL_PREFIX) else { return Kind::Other };
-        let service =
-            Service::ALL.iter().find(|it| !name.is_empty() && it.messages.contains(&name));
-        service.map_or(Kind::Other, |service| service.kind)
+        Service::of(type_url).map_or(Kind::Other, |(service, _)| service.kind)
+    }
+
+    /// What its discovery service is called for short, such as `cds`. Other types have none.
+    pub fn abbreviation(self) -> Option<&'static str> {
+        match self {
+            Kind::Cluster => Some("cds"),
+            Kind::Endpoints => Some("eds"),
+            Kind::Listener => Some("lds"),
+            Kind::ScopedRoutes => Some("srds"),
+            Kind::Routes => Some("rds"),
+            Kind::VirtualHost => Some("vhds"),
+            Kind::Secret => Some("sds"),
+            Kind::Extension => Some("ecds"),
+            Kind::Runtime => Some("rtds"),
+            Kind::Other => None,
+        }
     }
 
     /// Whether an answer in the state of the world holds all resources, so that
@@ -182,6 +205,8 @@ mod tests {
         for service in Service::ALL {
             for major in [2, 3] {
                 let Some(url) = service.type_url(major) else { continue };
+                let (found, its_major) = Service::of(&url).expect("it is one of the services");
+                assert_eq!((found.kind, its_major), (service.kind, major), "{url}");
                 assert_eq!(Kind::of(&url), service.kind, "{url}");
             }
         }
