@@ -1,28 +1,58 @@
 //! The pages of the admin port. What changes something is POST only.
 
+mod home;
+mod runtime;
+mod stats;
+
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::IntoResponse;
-use axum::routing::{get, post};
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
 use serde_json::{Map, Value, json};
 
 use crate::fleet::{Client, Fleet};
 
+/// How many bytes a request may have: a form with as much as may be set.
+const MAX_BODY: usize = 256 << 10;
+
+/// A page: its path, what it does, and how it is asked for.
+type Page = (&'static str, &'static str, MethodRouter<Arc<Fleet>>);
+
+/// All pages, in the order in which `/help` has them.
+fn all() -> Vec<Page> {
+    vec![
+        ("/", "the fleet, as a page for browsers", get(home::home)),
+        ("/clients", "every stream: who, what it has, refused and misses", get(clients)),
+        ("/config_dump", "what is served to whom, by type, with versions", get(config_dump)),
+        ("/healthcheck/fail", "POST: makes `/ready` fail", post(fail)),
+        ("/healthcheck/ok", "POST: takes back `/healthcheck/fail`", post(recover)),
+        ("/help", "this list", get(help)),
+        ("/ready", "200 if clients may come, else 503, and why", get(ready)),
+        ("/runtime", "the served layers of runtime, and what is set above", get(runtime::show)),
+        (
+            "/runtime_modify",
+            "POST: sets keys of runtime: `?KEY=VALUE`, an empty value takes it back",
+            post(runtime::modify),
+        ),
+        ("/server_info", "version, state and uptime", get(server_info)),
+        ("/stats", "counters and gauges", get(stats::lines)),
+        ("/stats/prometheus", "the same for Prometheus", get(stats::prometheus)),
+    ]
+}
+
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>) -> Router {
-    Router::new()
-        .route("/ready", get(ready))
-        .route("/server_info", get(server_info))
-        .route("/clients", get(clients))
-        .route("/stats", get(stats))
-        .route("/stats/prometheus", get(prometheus))
-        .route("/config_dump", get(config_dump))
-        .route("/healthcheck/fail", post(fail))
-        .route("/healthcheck/ok", post(recover))
+    let router = all().into_iter().fold(Router::new(), |all, (path, _, how)| all.route(path, how));
+    router
+        .method_not_allowed_fallback(not_so)
+        .fallback(not_found)
+        .layer(axum::middleware::from_fn(from_here))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(fleet)
 }
 
@@ -31,6 +61,38 @@ type Pages = State<Arc<Fleet>>;
 /// A value as JSON, with a line end for terminals.
 fn page(value: &Value) -> impl IntoResponse + use<> {
     ([(CONTENT_TYPE, "application/json")], format!("{value:#}\n"))
+}
+
+/// Refuses what a page of another site has a browser send.
+async fn from_here(request: Request, next: Next) -> Response {
+    if request.method() == Method::POST && is_of_another_site(request.headers()) {
+        let message = "a page of another site may not change anything here\n";
+        return (StatusCode::FORBIDDEN, message).into_response();
+    }
+    next.run(request).await
+}
+
+/// Whether a browser says so. Other programs send no origin.
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).map(|it| it.to_str().unwrap_or_default());
+    let site = |origin: &str| origin.split_once("://").map(|(_, host)| host.to_owned());
+    text(ORIGIN).is_some_and(|origin| site(origin).as_deref() != text(HOST))
+}
+
+/// All pages, one line each.
+async fn help() -> String {
+    let all = all();
+    let width = all.iter().map(|it| it.0.len()).max().unwrap_or(0);
+    all.iter().map(|(path, does, _)| format!("{path:width$}  {does}\n")).collect()
+}
+
+async fn not_found() -> (StatusCode, String) {
+    (StatusCode::NOT_FOUND, format!("there is no such page, but:\n{}", help().await))
+}
+
+async fn not_so(method: Method) -> (StatusCode, String) {
+    let wanted = if method == Method::POST { "GET" } else { "POST" };
+    (StatusCode::METHOD_NOT_ALLOWED, format!("not by {method}, but by {wanted}\n"))
 }
 
 async fn ready(State(fleet): Pages) -> impl IntoResponse {
@@ -96,32 +158,6 @@ fn client(client: &Client) -> Value {
         "transport": client.transport,
         "types": types.collect::<Map<_, _>>(),
     })
-}
-
-/// Counters and gauges, by name.
-fn numbers(fleet: &Fleet) -> Vec<(&'static str, &'static str, u64)> {
-    let counters = fleet.counters.all().into_iter().map(|(name, value)| (name, "counter", value));
-    let mut all: Vec<_> = counters.collect();
-    let clients = fleet.clients();
-    let held_back = clients.iter().flat_map(|it| &it.types).map(|it| it.held_back.len() as u64);
-    all.push(("grpc.streams_active", "gauge", clients.len() as u64));
-    all.push(("resources.held_back", "gauge", held_back.sum()));
-    all.push(("server.live", "gauge", fleet.is_ready().into()));
-    all.push(("server.uptime", "gauge", fleet.uptime().as_secs()));
-    all.sort_unstable();
-    all
-}
-
-async fn stats(State(fleet): Pages) -> String {
-    numbers(&fleet).iter().map(|(name, _, value)| format!("{name}: {value}\n")).collect()
-}
-
-async fn prometheus(State(fleet): Pages) -> impl IntoResponse {
-    let lines = numbers(&fleet).into_iter().map(|(name, kind, value)| {
-        let name = format!("abide_serve_{}", name.replace('.', "_"));
-        format!("# TYPE {name} {kind}\n{name} {value}\n")
-    });
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], lines.collect::<String>())
 }
 
 async fn config_dump(State(fleet): Pages) -> impl IntoResponse {

@@ -2,26 +2,44 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use abide_instance::runtime::Runtime;
 use abide_xds::{TopicStatus, View};
 use tokio::sync::watch;
 
 use crate::apis::{Apis, Group};
 use crate::args::Limits;
+use crate::folder::Audience;
+use crate::overrides::Overrides;
 use crate::served::Served;
+use crate::traffic::Traffic;
 use crate::wire::Node;
 
 /// What all parts of a server share.
 pub(crate) struct Fleet {
     served: watch::Sender<Option<Arc<Served>>>,
+    source: Mutex<Source>,
+    before_serving: OnceLock<BeforeServing>,
     state: Mutex<State>,
     pub(crate) counters: Counters,
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
     pub(crate) is_ordered: bool,
     started: Instant,
+}
+
+/// What has to be done with resources before clients get them.
+type BeforeServing = Box<dyn Fn(&Served) + Send + Sync>;
+
+/// What is made into what is served. It is locked until that is done.
+#[derive(Default)]
+struct Source {
+    /// What was judged good last.
+    judged: Option<Served>,
+    /// What the operator set above it.
+    overrides: Overrides,
 }
 
 #[derive(Default)]
@@ -55,22 +73,35 @@ pub(crate) struct Counters {
     pub(crate) update_rejected: AtomicU64,
     pub(crate) streams_refused: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
+    pub(crate) traffic: Traffic,
 }
 
 impl Counters {
-    /// Each with its name.
-    pub(crate) fn all(&self) -> Vec<(&'static str, u64)> {
+    /// Each with its name and what it counts, without those of [`Traffic`].
+    pub(crate) fn all(&self) -> Vec<(&'static str, &'static str, u64)> {
         let all = [
-            ("grpc.requests", &self.requests),
-            ("grpc.responses", &self.responses),
-            ("grpc.nacks", &self.nacks),
-            ("grpc.streams_total", &self.streams),
-            ("grpc.streams_refused", &self.streams_refused),
-            ("grpc.streams_stalled", &self.streams_stalled),
-            ("resources.update_rejected", &self.update_rejected),
-            ("resources.update_success", &self.updates),
+            ("grpc.requests", "Requests of streams and polls.", &self.requests),
+            ("grpc.responses", "Responses to streams and polls.", &self.responses),
+            ("grpc.nacks", "Requests that refuse a response.", &self.nacks),
+            ("grpc.streams_total", "Streams and polls that were opened.", &self.streams),
+            ("grpc.streams_refused", "Streams and polls above the limit.", &self.streams_refused),
+            (
+                "grpc.streams_stalled",
+                "Streams that ended because the client did not read.",
+                &self.streams_stalled,
+            ),
+            (
+                "resources.update_rejected",
+                "Changes of the resources that were refused.",
+                &self.update_rejected,
+            ),
+            (
+                "resources.update_success",
+                "Changes of the resources that are served.",
+                &self.updates,
+            ),
         ];
-        all.map(|(name, it)| (name, it.load(Ordering::Relaxed))).to_vec()
+        all.map(|(name, help, it)| (name, help, it.load(Ordering::Relaxed))).to_vec()
     }
 }
 
@@ -83,6 +114,8 @@ impl Fleet {
     pub(crate) fn new(apis: Arc<Apis>, limits: Limits, is_ordered: bool) -> Fleet {
         Fleet {
             served: watch::Sender::new(None),
+            source: Mutex::default(),
+            before_serving: OnceLock::new(),
             state: Mutex::default(),
             counters: Counters::default(),
             apis,
@@ -99,10 +132,55 @@ impl Fleet {
     /// Serves this from now on.
     pub(crate) fn serve(&self, served: Served) {
         count(&self.counters.updates);
+        let mut source = self.source();
+        source.judged = Some(served);
+        self.publish(&source);
         self.state().refused.clear();
+    }
+
+    /// Has this done with all resources before clients get them, from now on. Only the first
+    /// call counts.
+    pub(crate) fn before_serving(&self, work: impl Fn(&Served) + Send + Sync + 'static) {
+        drop(self.before_serving.set(Box::new(work)));
+    }
+
+    fn source(&self) -> MutexGuard<'_, Source> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish(&self, source: &Source) {
+        let Some(judged) = &source.judged else { return };
+        let served = judged.map(|it| source.overrides.over(&self.apis.newest, it));
+        if let Some(work) = self.before_serving.get() {
+            work(&served);
+        }
         let before = self.served.borrow().clone().unwrap_or_default();
-        let served = served.after(&before);
-        self.served.send_replace(Some(Arc::new(served)));
+        self.served.send_replace(Some(Arc::new(served.after(&before))));
+    }
+
+    /// Sets keys of runtime above all layers that are served; empty values take back what was
+    /// set. Clients get it at once.
+    ///
+    /// # Errors
+    /// Why nothing was set: one phrase.
+    pub(crate) fn modify_runtime(&self, pairs: &[(String, String)]) -> Result<(), String> {
+        let mut source = self.source();
+        source.overrides.modify(pairs)?;
+        self.publish(&source);
+        Ok(())
+    }
+
+    /// The layers of runtime that an audience is served, below what the operator set. `None` if
+    /// nothing is for this audience alone.
+    pub(crate) fn runtime(&self, audience: &str) -> Option<Runtime> {
+        let source = self.source();
+        let audiences = source.judged.as_ref().map(Served::audiences).unwrap_or_default();
+        let its = audiences.into_iter().find(|it| it.0.to_string() == audience);
+        if its.is_none() && audience != Audience::Everyone.to_string() {
+            return None;
+        }
+        let snapshot = its.map(|it| it.1).unwrap_or_default();
+        Some(source.overrides.above(&self.apis.newest, &snapshot))
     }
 
     /// Goes on with what is served: the newest resources must not be.

@@ -11,7 +11,6 @@ use notify::{Event, EventKind, RecursiveMode, Watcher};
 use crate::fleet::Fleet;
 use crate::folder::{Folder, Listing, ResourceFile};
 use crate::judge::Judge;
-use crate::served::Served;
 
 /// How long the folder has to be quiet before it is read.
 const QUIET: Duration = Duration::from_millis(50);
@@ -20,7 +19,10 @@ const RESTLESS: Duration = Duration::from_secs(1);
 /// When it is read though nobody said that it changed: links may be swapped elsewhere.
 const RECHECK: Duration = Duration::from_secs(5);
 
-/// Serves a folder and its changes, after `written` saw them. Ends only with an error.
+/// How many reasons for a refusal are logged; `/ready` has all of them.
+const MAX_REASONS: usize = 20;
+
+/// Serves a folder and its changes. Ends only with an error.
 ///
 /// # Errors
 /// A folder that cannot be read at the start: one phrase.
@@ -29,7 +31,6 @@ pub(crate) fn follow(
     judge: &Judge,
     path: &Path,
     today: fn() -> Date,
-    mut written: impl FnMut(&Served),
 ) -> Result<(), String> {
     let (sender, events) = channel();
     // Whoever hears nothing any more is gone.
@@ -51,7 +52,7 @@ pub(crate) fn follow(
             tracing::warn!("{note}");
         }
         if !before.as_ref().is_some_and(|it| is_same(&it.files, &listing.files)) {
-            take(fleet, judge, today(), &listing.files, &mut written);
+            take(fleet, judge, today(), &listing.files);
         }
         before = Some(listing);
         listing = loop {
@@ -71,13 +72,7 @@ fn is_same(old: &[ResourceFile], new: &[ResourceFile]) -> bool {
 }
 
 /// Judges the files of one moment and serves them, or says why not.
-fn take(
-    fleet: &Fleet,
-    judge: &Judge,
-    today: Date,
-    files: &[ResourceFile],
-    written: &mut impl FnMut(&Served),
-) {
+fn take(fleet: &Fleet, judge: &Judge, today: Date, files: &[ResourceFile]) {
     let verdict = judge.judge(today, files);
     for line in &verdict.warnings {
         tracing::warn!("{line}");
@@ -85,14 +80,16 @@ fn take(
     match verdict.served {
         Some(served) => {
             tracing::info!(files = files.len(), "serving the resources of the folder");
-            written(&served);
             fleet.serve(served);
         }
         None => {
-            for line in &verdict.errors {
-                tracing::error!("{line}");
-            }
-            tracing::error!("the resources are refused, and what was served before stays");
+            let shown: Vec<&str> =
+                verdict.errors.iter().take(MAX_REASONS).map(String::as_str).collect();
+            tracing::error!(
+                problems = verdict.errors.len(),
+                reasons = shown.join("\n"),
+                "the resources are refused, and what was served before stays"
+            );
             fleet.refuse(verdict.errors);
         }
     }

@@ -18,6 +18,8 @@ use tonic_prost::ProstCodec;
 use tower_service::Service;
 
 use crate::fleet::{Fleet, Guest, count};
+use crate::logs::brief;
+use crate::traffic::Count;
 use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
 
 /// Responses that wait for a slow reader; one more waits in the session.
@@ -154,11 +156,13 @@ async fn converse<I: Incoming>(
         begin: Instant::now(),
         outgoing,
         id: node.id.clone(),
+        only: method.only.clone(),
     };
     tracing::info!(
         node = node.id,
         cluster = node.cluster,
         agent = node.user_agent(),
+        transport = method.transport,
         "a client came"
     );
     let first = first.into_request();
@@ -200,6 +204,13 @@ struct Stream<'f, O> {
     begin: Instant,
     outgoing: &'f mpsc::Sender<Result<O, Status>>,
     id: String,
+    only: Option<Arc<str>>,
+}
+
+impl<O> Drop for Stream<'_, O> {
+    fn drop(&mut self) {
+        tracing::info!(node = self.id, "a client went");
+    }
 }
 
 impl<O: From<abide_xds::Response>> Stream<'_, O> {
@@ -211,14 +222,21 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
 
     async fn request(&mut self, request: abide_xds::Request) -> Result<(), Status> {
         count(&self.fleet.counters.requests);
+        let type_url = self.only.as_deref().unwrap_or(&request.type_url);
+        let traffic = &self.fleet.counters.traffic;
+        traffic.add(type_url, Count::Requests, 1);
         if let Some(error) = &request.error {
             count(&self.fleet.counters.nacks);
+            traffic.add(type_url, Count::Nacks, 1);
             tracing::warn!(
                 node = self.id,
-                r#type = request.type_url,
-                error,
+                r#type = brief(type_url),
+                nonce = brief(&request.nonce),
+                error = brief(error),
                 "a client refused a response"
             );
+        } else if !request.nonce.is_empty() {
+            traffic.add(type_url, Count::Acks, 1);
         }
         self.step(Event::Request(request)).await
     }
@@ -236,6 +254,11 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
                         "sent a response"
                     );
                     count(&self.fleet.counters.responses);
+                    let traffic = &self.fleet.counters.traffic;
+                    let bytes = response.resources.iter().map(|it| it.body.len()).sum();
+                    traffic.add(&response.type_url, Count::Responses, 1);
+                    traffic.add(&response.type_url, Count::Resources, response.resources.len());
+                    traffic.add(&response.type_url, Count::Bytes, bytes);
                     let sent =
                         timeout(self.fleet.limits.stall, self.outgoing.send(Ok(response.into())));
                     if sent.await.is_err() {

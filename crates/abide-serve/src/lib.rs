@@ -17,10 +17,12 @@ mod follow;
 mod grpc;
 mod judge;
 mod logs;
+mod overrides;
 mod rest;
 mod restarter;
 mod served;
 mod shutdown;
+mod traffic;
 mod wire;
 
 use std::process::ExitCode;

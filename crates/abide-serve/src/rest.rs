@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use abide_schema::Tree;
 use abide_schema::value::Codec;
-use abide_xds::{Collection, Service, TYPE_URL_PREFIX, TopicStatus};
+use abide_xds::{Collection, Refusal, Service, TYPE_URL_PREFIX, TopicStatus};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
@@ -18,6 +18,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 use crate::fleet::{Fleet, count};
+use crate::logs::brief;
+use crate::traffic::Count;
 use crate::wire::{BuildVersion, Node, SemanticVersion};
 
 /// The pages.
@@ -105,6 +107,17 @@ async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes)
         let message = "there are as many streams as there may be\n";
         return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
     };
+    let traffic = &fleet.counters.traffic;
+    traffic.add(&type_url, Count::Requests, 1);
+    let error = member(&request, "error_detail").filter(|it| !it.is_null());
+    let error =
+        error.map(|it| it.get("message").and_then(Value::as_str).unwrap_or_default().to_owned());
+    if let Some(error) = &error {
+        count(&fleet.counters.nacks);
+        traffic.add(&type_url, Count::Nacks, 1);
+        let (node, error) = (&*node.id, brief(error));
+        tracing::warn!(node, r#type = type_url, error, "a client refused a response");
+    }
     let held = member(&request, "version_info").and_then(Value::as_str).unwrap_or_default();
     let names = member(&request, "resource_names").and_then(Value::as_array);
     let names = names.into_iter().flatten().filter_map(Value::as_str);
@@ -127,18 +140,26 @@ async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes)
             };
             guest.see(&view);
             let version = Arc::clone(content.version());
+            let refused = error.clone().map(|message| {
+                let message = brief(&message).to_owned();
+                Refusal { version: Arc::clone(&version), message }
+            });
             let accepted = (!held.is_empty()).then(|| held.into());
             guest.update(vec![TopicStatus {
                 type_url: type_url.as_str().into(),
                 sent: Some(Arc::clone(&version)),
                 accepted,
-                refused: None,
+                refused,
                 held_back: Vec::new(),
             }]);
             // Endpoints and routes may be asked for before they exist.
             let is_early = content.is_empty() && !names.is_empty() && held.is_empty();
             if *version != *held && !is_early {
                 count(&fleet.counters.responses);
+                traffic.add(&type_url, Count::Responses, 1);
+                traffic.add(&type_url, Count::Resources, content.len());
+                let bytes = content.iter().map(|it| it.body.len()).sum();
+                traffic.add(&type_url, Count::Bytes, bytes);
                 return match json(&fleet.apis.newest, &type_url, &content) {
                     Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
                     Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),

@@ -177,6 +177,15 @@ pub(crate) struct DeltaDiscoveryResponse {
     pub(crate) removed_resources: Vec<String>,
 }
 
+/// A layer of runtime, the same in both majors.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Runtime {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) layer: Option<prost_types::Struct>,
+}
+
 /// A request in one of the variants of the protocol.
 pub(crate) trait Incoming: Message + Default + 'static {
     /// The response of the variant.

@@ -22,7 +22,7 @@ use crate::{admin, file_out, rest};
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
-    logs::start(&args.log_format);
+    logs::start_at(&args.log_format, &args.log_level);
     let (judge, notes) = judge_of(&args.inputs)?;
     for note in notes {
         tracing::warn!("{note}");
@@ -36,15 +36,15 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
 async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     let fleet = Arc::new(Fleet::new(Arc::clone(&judge.apis), args.limits.clone(), !args.unordered));
     let cannot = |what: &str, error: &dyn std::fmt::Display| format!("cannot {what}: {error}");
+    if !args.admin.ip().is_loopback() {
+        tracing::warn!(address = %args.admin, "the admin pages can be reached from outside");
+    }
     let admin = TcpListener::bind(args.admin).await;
     let admin = admin.map_err(|error| cannot(&format!("listen at {}", args.admin), &error))?;
     let http = TcpListener::bind(args.http).await;
     let http = http.map_err(|error| cannot(&format!("listen at {}", args.http), &error))?;
     let grpc = TcpListener::bind(args.grpc).await;
     let grpc = grpc.map_err(|error| cannot(&format!("listen at {}", args.grpc), &error))?;
-    if !args.admin.ip().is_loopback() {
-        tracing::warn!(address = %args.admin, "the admin pages can be reached from outside");
-    }
     let address =
         |it: &TcpListener| it.local_addr().map_or_else(|_| String::new(), |it| it.to_string());
     tracing::info!(
@@ -53,18 +53,20 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         admin = address(&admin),
         "serving"
     );
+    if let Some(out) = args.file_out.clone() {
+        let apis = Arc::clone(&judge.apis);
+        fleet.before_serving(move |served| {
+            if let Err(error) = file_out::write(&out, &apis.newest, served) {
+                tracing::error!("{error}");
+            }
+        });
+    }
     let (failed, source) = oneshot::channel();
     std::thread::spawn({
         let fleet = Arc::clone(&fleet);
         let folder = folder_of(&args.inputs);
-        let file_out = args.file_out.clone();
         move || {
-            let ended = follow(&fleet, &judge, &folder, today, |served| {
-                let Some(out) = &file_out else { return };
-                if let Err(error) = file_out::write(out, &judge.apis.newest, served) {
-                    tracing::error!("{error}");
-                }
-            });
+            let ended = follow(&fleet, &judge, &folder, today);
             drop(failed.send(ended)); // Nobody hears it if the server ends as well.
         }
     });

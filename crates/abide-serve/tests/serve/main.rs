@@ -1,8 +1,11 @@
 //! The server as its clients and operators meet it, over real sockets.
 #![allow(clippy::disallowed_methods, reason = "tests start programs and write files")]
 
+mod admin;
 mod folder;
 mod hostile;
+mod logs;
+mod runtime;
 mod server;
 mod streams;
 mod versions;
