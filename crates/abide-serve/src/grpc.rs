@@ -18,9 +18,8 @@ use tonic_prost::ProstCodec;
 use tower_service::Service;
 
 use crate::fleet::{Fleet, Guest, count};
-use crate::logs::brief;
 use crate::traffic::Count;
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
+use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming, brief};
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;

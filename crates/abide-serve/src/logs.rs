@@ -4,9 +4,6 @@ use std::io::{IsTerminal, Write};
 
 use tracing_subscriber::EnvFilter;
 
-/// How much of a text that a client sent is logged, in bytes.
-const MAX_TEXT: usize = 1024;
-
 /// Starts logging what an operator needs, unless `RUST_LOG` chooses something else.
 pub(crate) fn start(format: &str) {
     start_at(format, "info");
@@ -25,13 +22,6 @@ pub(crate) fn start_at(format: &str, level: &str) {
         "json" => logs.json().init(),
         _ => logs.with_ansi(std::io::stderr().is_terminal()).with_target(false).init(),
     }
-}
-
-/// The head of a text that a client sent. Both formats escape what is in a field, so it stays on
-/// its line.
-pub(crate) fn brief(text: &str) -> &str {
-    let end = (0..=MAX_TEXT.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
-    &text[..end.unwrap_or(0)]
 }
 
 /// Writes one line to standard error. One that nobody reads is no error.

@@ -18,9 +18,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 use crate::fleet::{Fleet, count};
-use crate::logs::brief;
 use crate::traffic::Count;
-use crate::wire::{BuildVersion, Node, SemanticVersion};
+use crate::wire::{BuildVersion, Node, SemanticVersion, brief};
 
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {

@@ -9,8 +9,14 @@ use abide_xds::{Names, Request, Response};
 use bytes::Bytes;
 use prost::Message;
 
-/// How much of each text that a client says about itself is kept.
+/// How much of a text that a client sends is kept, in bytes.
 const MAX_SAID: usize = 1024;
+
+/// What is kept of a text that a client sent.
+pub(crate) fn brief(text: &str) -> &str {
+    let end = (0..=MAX_SAID.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
+}
 
 /// Who asks.
 #[derive(Clone, PartialEq, Message)]
@@ -58,8 +64,7 @@ impl Node {
             &mut self.user_agent_version,
         ];
         for text in texts {
-            let end = (0..=MAX_SAID.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
-            text.truncate(end.unwrap_or(0));
+            text.truncate(brief(text).len());
         }
         self
     }

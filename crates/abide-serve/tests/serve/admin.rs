@@ -114,7 +114,7 @@ fn what_changes_something_is_post_only_and_unknown_pages_say_what_there_is() {
         let status = answer.split(' ').nth(1).expect("a status");
         assert!(["200", "400", "503"].contains(&status), "{good} {path}: {answer}");
     }
-    assert_eq!(help.lines().count(), 12, "all of them were asked for");
+    assert!(help.lines().count() >= 12, "all of them were asked for: {help}");
     let answer = server.whole("GET /quitquitquit HTTP/1.1\r\nhost: a");
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
     assert!(answer.ends_with(&help), "{answer}");
