@@ -57,6 +57,7 @@ const PARTS: &[Part] = &[
     ("instances", |it| instances::run(it.abide()?, it.show)),
     ("translate", |it| translate::run(it.place, it.abide()?)),
     ("serving", |it| serving::run(it.place)),
+    ("page", |it| serving::page::run(it.place)),
     ("shutdown", |it| shutdown::run(it.place)),
     ("reading", |it| reading::run(it.protoc()?, it.show)),
     ("validation", |it| validation::run(it.protoc()?, it.show)),

@@ -3,8 +3,10 @@
 //! never stop.
 
 mod grpc;
+pub(super) mod page;
 mod processes;
 mod resources;
+mod runtime;
 mod traffic;
 
 use std::path::Path;
@@ -36,6 +38,7 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
     println!("oracle: {} and Envoy {} and {}", serve.display(), newest.version, older.version);
     let mut agreed = at_once(&serve, newest, older)?;
     agreed &= files(&serve, newest)?;
+    agreed &= runtime::run(&serve, newest)?;
     agreed &= grpc::run(&serve)?;
     agreed &= moving(&serve, newest, true)? == 0;
     let lost = moving(&serve, newest, false)?;
