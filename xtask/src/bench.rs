@@ -7,6 +7,7 @@ mod editor;
 mod growth;
 mod history;
 mod instances;
+mod serving;
 mod timing;
 
 use std::ffi::OsString;
@@ -38,7 +39,8 @@ const HASHING: f64 = 0.5;
 const COMPARED: [&str; 3] = ["check", "build", "breaking"];
 
 /// The parts that measure Abide alone. `growth` can also be named by its kinds of input.
-const ALONE: [&str; 6] = ["flatness", "hash", "history", "editor", "instances", "growth"];
+const ALONE: [&str; 7] =
+    ["flatness", "hash", "history", "editor", "instances", "serving", "growth"];
 
 /// Measures the named parts, or all, and prints the report; true if every goal is met.
 pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, only: &[String]) -> Result<bool> {
@@ -144,6 +146,9 @@ impl Bench {
         }
         if wanted("instances") {
             met &= self.instances(report)?;
+        }
+        if wanted("serving") {
+            met &= serving::run(report, place)?;
         }
         let all = wanted("growth");
         let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| all || wanted(kind.name)).collect();

@@ -26,6 +26,7 @@ mod runtime;
 mod serving;
 mod sets;
 mod shutdown;
+mod sources;
 mod symbols;
 mod translate;
 mod upgrade;
@@ -58,7 +59,9 @@ const PARTS: &[Part] = &[
     ("translate", |it| translate::run(it.place, it.abide()?)),
     ("serving", |it| serving::run(it.place)),
     ("page", |it| serving::page::run(it.place)),
+    ("restart", |it| serving::restart::run(it.place)),
     ("shutdown", |it| shutdown::run(it.place)),
+    ("sources", |it| sources::run(it.place)),
     ("reading", |it| reading::run(it.protoc()?, it.show)),
     ("validation", |it| validation::run(it.protoc()?, it.show)),
     ("protovalidate", |it| protovalidate::run(it.protoc()?, it.abide()?)),

@@ -1,9 +1,14 @@
 //! Trees for other programs of this workspace, from the sources that `abide` takes.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use abide::Lock;
+use abide_instance::Migration;
 use abide_schema::Tree;
+use semver::Version;
 
+use crate::commands::config::read_steps;
 use crate::load::load;
 use crate::progress::Progress;
 use crate::source::{Source, SourceOptions};
@@ -12,6 +17,8 @@ use crate::source::{Source, SourceOptions};
 pub struct Api {
     /// What it declares.
     pub tree: Tree,
+    /// The versions of its packages: as its files say, else as its `abide.lock` does.
+    pub versions: BTreeMap<String, Version>,
     /// What the user should know about it, one phrase each.
     pub notes: Vec<String>,
 }
@@ -37,6 +44,26 @@ impl Api {
                 abide::counted(broken, "error")
             ));
         }
-        Ok(Api { tree: loaded.tree, notes })
+        let lock = source.lock().map_err(|error| error.to_string())?;
+        let lock = lock.and_then(|it| Lock::parse(std::str::from_utf8(&it).ok()?).ok());
+        let versions = loaded.tree.packages().filter_map(|package| {
+            let written = package.files().filter_map(|it| it.released_version());
+            let written = written.filter_map(|(text, _)| Version::parse(text).ok()).max();
+            let locked = || Some(lock.as_ref()?.record(package.name())?.version.clone());
+            Some((package.name().to_owned(), written.or_else(locked)?))
+        });
+        let versions = versions.collect();
+        Ok(Api { tree: loaded.tree, versions, notes })
+    }
+}
+
+/// Declared steps between versions, of files, of folders, and of those that come with Abide.
+///
+/// # Errors
+/// A file that cannot be read, or that holds no steps: one phrase.
+pub fn steps(names: &[String]) -> Result<Vec<Migration>, String> {
+    match names.is_empty() {
+        true => Ok(Vec::new()),
+        false => read_steps(names).map_err(|error| error.to_string()),
     }
 }

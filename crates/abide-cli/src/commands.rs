@@ -7,7 +7,7 @@ mod bump;
 mod calendar;
 mod changed;
 mod check;
-mod config;
+pub(crate) mod config;
 mod days;
 mod deprecations;
 mod explain;

@@ -21,7 +21,7 @@ pub mod source;
 mod terminal;
 pub mod write;
 
-pub use api::Api;
+pub use api::{Api, steps};
 
 use std::process::ExitCode;
 

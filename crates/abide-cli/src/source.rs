@@ -49,6 +49,7 @@ pub use disk::MAX_FILE;
 pub use failure::{ReadProblem, SourceError};
 pub(crate) use git::default_branch::{DefaultBranch, default_branch};
 pub(crate) use git::index::is_committed;
+pub use git::moving::{FolderFiles, MovingFolder};
 pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
 pub(crate) use known::KnownTexts;
 pub(crate) use links::Links;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abide::{Finding, Location, Origin};
-use abide_schema::{File, FileDecl, FileKey, OutlinedFile, Slice, Tree};
+use abide_schema::{Claimed, File, FileDecl, FileKey, Outline, OutlinedFile, Slice, Tree};
 
 use crate::project::{Files, Judge, key_of};
 
@@ -62,6 +62,8 @@ impl Analysis {
 #[derive(Debug)]
 pub(crate) struct Chosen {
     slice: Slice,
+    claimed: Claimed,
+    /// In order.
     new: Vec<FileKey>,
     old: Arc<OldFiles>,
 }
@@ -102,8 +104,23 @@ impl Chosen {
         Chosen {
             new: new.map(|(key, _)| (**key).clone()).collect(),
             old: Arc::new(was.map(|(key, it)| ((**key).clone(), it.changed)).collect()),
+            claimed: Claimed::of(&outlined),
             slice,
         }
+    }
+
+    /// Whether these files still decide everything after one of them was edited, which is then
+    /// taken over. `keys_of` are the files of both trees that a path may mean.
+    pub(crate) fn stays(
+        &mut self,
+        key: &FileKey,
+        outlines: (&Outline, &Outline),
+        old: Option<&Outline>,
+        keys_of: impl Fn(&str) -> Vec<FileKey>,
+    ) -> bool {
+        let new = &self.new;
+        let has = |key: &FileKey| new.binary_search(key).is_ok();
+        has(key) && self.claimed.replace(outlines, old, |path| keys_of(path).iter().all(has))
     }
 
     /// Links and judges these files. What the last tree has in common with this one is taken over.

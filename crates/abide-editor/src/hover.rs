@@ -127,7 +127,8 @@ fn presence(field: Field<'_>) -> Option<String> {
     is_singular.then(|| presence.to_owned())
 }
 
-/// The package, its stability, its version as it is recorded, and whether it is frozen.
+/// The package, its stability, its version as it is recorded, since when it exists, and whether it is
+/// frozen.
 fn package(package: Package<'_>, judge: &Judge) -> String {
     let mut facts = vec![format!("package {}", code(package.name()))];
     facts.extend(package.version().map(|it| {
@@ -142,6 +143,8 @@ fn package(package: Package<'_>, judge: &Judge) -> String {
     let recorded = recorded.map(|it| it.version.to_string());
     let option = || package.files().find_map(|it| Some(it.released_version()?.0.to_owned()));
     facts.extend(recorded.or_else(option).map(|it| format!("version {it}")));
+    let introduced = judge.lock.as_ref().and_then(|it| it.introduced(package.name()));
+    facts.extend(introduced.map(|it| format!("introduced {it}")));
     let frozen = judge.lock.as_ref().and_then(|it| it.frozen(package.name()));
     facts.extend(frozen.map(|it| format!("frozen since {}", it.day)));
     facts.join(" · ")

@@ -55,6 +55,7 @@ impl Judge {
             scope: RuleScope::Everything,
             baseline,
             bump_baseline,
+            counts_bump: false,
             accepted: self.accepted.as_ref(),
             records: Records {
                 version_in: self.config.version_in,
@@ -193,15 +194,30 @@ impl Project {
             Some(old) => old.clone(),
             None => Held::of(Arc::new(FileDecl::parse(file))),
         };
-        let was = self.files.get(&key);
-        let is_as_changed = was.is_some_and(|was| self.is_changed(&key, was));
-        let is_same_outline = was.is_some_and(|it| it.outline == held.outline);
-        if !(is_same_outline && is_as_changed == self.is_changed(&key, &held)) {
-            self.chosen = None;
-        }
+        self.chosen = self.chosen.take().and_then(|it| self.still_chosen(it, &key, &held));
         self.roots.insert(key.0);
         self.files.insert(key, held);
         self.is_stale = true;
+    }
+
+    /// The chosen files, if they also decide everything once a file is replaced.
+    fn still_chosen(&self, mut chosen: Chosen, key: &FileKey, held: &Held) -> Option<Chosen> {
+        let was = self.files.get(key)?;
+        let old = self.old.as_ref().and_then(|it| it.get(key));
+        let is_known = |key: &FileKey| {
+            self.files.contains_key(key) || self.old.as_ref().is_some_and(|it| it.contains_key(key))
+        };
+        let keys_of = |path: &str| {
+            let keys = self.roots.iter().map(|root| (*root, Arc::from(path)));
+            keys.filter(is_known).collect()
+        };
+        let is_same = was.outline == held.outline;
+        let stays = self.is_changed(key, was) == self.is_changed(key, held)
+            && (is_same || {
+                let outlines = (&*was.outline, &*held.outline);
+                chosen.stays(key, outlines, old.map(|it| &*it.outline), keys_of)
+            });
+        stays.then_some(chosen)
     }
 
     /// Takes a file out of the tree.

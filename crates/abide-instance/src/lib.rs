@@ -21,6 +21,8 @@ mod yaml;
 pub use instance::{Document, Instance, ReadOptions};
 pub use kinds::{Kind, kind_of};
 pub use notation::{Dialect, Notation};
-pub use translate::{Change, Fault, Loss, Migration, Translated, Translator, VersionMapping, Way};
+pub use translate::{
+    Change, Fault, Loss, Migration, Reader, Translated, Translator, VersionMapping, Way,
+};
 pub use translated_text::{Carried, CarriedDocument, carry_text};
 pub use walk::{Met, Named, Visit, named, walk};

@@ -14,10 +14,10 @@ mod steps;
 mod succession;
 mod taking;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use abide_schema::value::{Codec, Message};
-use abide_schema::{MessageId, Tree};
+use abide_schema::{Field, MessageId, Tree};
 use abide_syntax::Span;
 
 pub use mapping::VersionMapping;
@@ -67,6 +67,24 @@ pub struct Translated {
     pub changes: Vec<Change>,
 }
 
+/// Somebody who reads values of a version of an API as a release of it declares them.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'r> {
+    /// What the release declares, under the names of the newest one.
+    pub release: &'r Tree,
+    /// The features that the reader lists about itself.
+    pub features: &'r BTreeSet<String>,
+}
+
+impl Reader<'_> {
+    /// Whether the release declares a field.
+    fn knows(&self, field: Field<'_>) -> bool {
+        let message = field.containing_message().map(|it| it.full_name());
+        let message = message.and_then(|name| self.release.message_named(&name));
+        message.is_some_and(|it| it.field_numbered(field.number()).is_some())
+    }
+}
+
 /// Translates values between the versions in one tree.
 #[derive(Debug)]
 pub struct Translator<'t> {
@@ -96,8 +114,14 @@ impl<'t> Translator<'t> {
         Ok(Translator { tree, succession, steps, replacements, lossy })
     }
 
-    /// The steps between a type and what it becomes.
-    fn steps_between(&self, old: MessageId, new: MessageId, way: &Way) -> &[Step] {
+    /// The steps between a type and what it becomes; if `is_within` a version, those for readers
+    /// of its older releases.
+    fn steps_between(&self, old: MessageId, new: MessageId, way: &Way, is_within: bool) -> &[Step] {
+        if is_within {
+            // The steps of a type with a successor lead there.
+            let leads_on = self.succession.next_of(old).is_some();
+            return if leads_on { &[] } else { self.steps.of_message(old) };
+        }
         let (older, newer) = match way {
             Way::Up(_) => (old, new),
             Way::Down(_) => (new, old),
@@ -137,6 +161,7 @@ impl<'t> Translator<'t> {
             translator: self,
             tree: self.tree,
             way,
+            reader: None,
             structs_are_json,
             losses: Vec::new(),
             changes: Vec::new(),
@@ -156,6 +181,29 @@ impl<'t> Translator<'t> {
         changes.sort_by_key(|it| it.span.start);
         changes.dedup();
         Translated { message, losses, changes }
+    }
+
+    /// A value for a reader of an older release of the same version. A step is taken, downwards,
+    /// where that release lacks what the step makes, or where the reader does not list the feature
+    /// that the step names. Fields that the release lacks and no step moves stay as they are.
+    pub fn downgrade(&self, value: &Message, reader: Reader<'_>) -> Translated {
+        let mut carrier = Carrier {
+            translator: self,
+            tree: self.tree,
+            way: &Way::Down(u32::MAX),
+            reader: Some(reader),
+            structs_are_json: false,
+            losses: Vec::new(),
+            changes: Vec::new(),
+        };
+        let message = carrier.message(value, value.ty, Span::default());
+        let Carrier { losses, changes, .. } = carrier;
+        Translated { message, losses, changes }
+    }
+
+    /// The features that steps name.
+    pub fn features(&self) -> impl Iterator<Item = &str> {
+        self.steps.features()
     }
 
     /// Whether a value holds nothing that its types do not declare, Anys included: what must be so

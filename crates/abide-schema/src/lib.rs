@@ -70,7 +70,7 @@ pub use locations::DescriptorLocations;
 pub use outline::Outline;
 pub use problem::{Place, Problem, ProblemKind};
 pub use reserved::Ranges;
-pub use slice::{OutlinedFile, Slice};
+pub use slice::{Claimed, OutlinedFile, Slice};
 pub use tree::{Tree, Type};
 pub use version::{PackageVersion, Stability, api_name};
 pub use view::{

@@ -4,6 +4,8 @@
 //! directly or not. What a check finds in reached packages depends on more files than theirs:
 //! [`Slice`] has all of them, so that the small tree gives the findings of the whole one.
 
+mod claimed;
+
 use std::collections::BTreeSet;
 use std::ops::Index;
 
@@ -14,6 +16,8 @@ use crate::outline::{Outline, claim};
 use crate::problem::ProblemKind;
 use crate::tree::Tree;
 use crate::version::api_name;
+
+pub use claimed::Claimed;
 
 /// The package of the well-known types.
 const WELL_KNOWN: &str = "google.protobuf";

@@ -292,13 +292,29 @@ impl<'t> File<'t> {
 
     /// Its imports, in their order.
     pub fn imports(self) -> impl ExactSizeIterator<Item = Import<'t>> {
-        let links = &self.tree.linked(self.id).imports;
-        self.decl().imports.iter().zip(links).map(move |(decl, link)| Import {
+        (0..self.decl().imports.len()).map(move |at| self.import(at))
+    }
+
+    /// The import that has a part at a place in the source of this file. They stand in the order
+    /// of their places, so it takes the logarithm of their number.
+    pub fn import_at(self, part: Part, span: abide_syntax::Span) -> Option<Import<'t>> {
+        let decl = self.decl();
+        let place = |import: &ImportDecl| decl.span(import.node, part);
+        let at = decl.imports.partition_point(|it| place(it).start < span.start);
+        let is_there = decl.imports.get(at).is_some_and(|it| place(it) == span);
+        is_there.then(|| self.import(at))
+    }
+
+    /// The import with this index.
+    fn import(self, at: usize) -> Import<'t> {
+        let decl = &self.decl().imports[at];
+        let link = &self.tree.linked(self.id).imports[at];
+        Import {
             decl,
             file: link.file.map(|id| self.tree.file(id)),
             used: link.used || decl.kind == ImportKind::Public,
             unknown_uses: link.unknown_uses,
-        })
+        }
     }
 
     /// Its interpreted options.

@@ -6,16 +6,21 @@ mod stats;
 
 use std::sync::Arc;
 
+use abide_xds::{TakenBack, newest_type_url};
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, Method, StatusCode};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use serde_json::{Map, Value, json};
 
+use crate::apis::Apis;
 use crate::fleet::{Client, Fleet};
+use crate::tokens::{Tokens, guard};
+use crate::usage;
+use crate::wire::BuildVersion;
 
 /// How many bytes a request may have: a form with as much as may be set.
 const MAX_BODY: usize = 256 << 10;
@@ -29,7 +34,12 @@ fn all() -> Vec<Page> {
         ("/", "the fleet, as a page for browsers", get(home::home)),
         ("/clients", "every stream: who, what it has, refused and misses", get(clients)),
         ("/config_dump", "what is served to whom, by type, with versions", get(config_dump)),
-        ("/healthcheck/fail", "POST: makes `/ready` fail", post(fail)),
+        (
+            "/drain_listeners",
+            "POST: has clients leave and lets nobody else come; `?graceful`: after the drain time",
+            post(drain_listeners),
+        ),
+        ("/healthcheck/fail", "POST: makes `/ready` fail, and has clients leave", post(fail)),
         ("/healthcheck/ok", "POST: takes back `/healthcheck/fail`", post(recover)),
         ("/help", "this list", get(help)),
         ("/ready", "200 if clients may come, else 503, and why", get(ready)),
@@ -42,11 +52,20 @@ fn all() -> Vec<Page> {
         ("/server_info", "version, state and uptime", get(server_info)),
         ("/stats", "counters and gauges", get(stats::lines)),
         ("/stats/prometheus", "the same for Prometheus", get(stats::prometheus)),
+        ("/versions", "which types clients asked for, in which majors", get(versions)),
     ]
 }
 
-/// The pages.
-pub(crate) fn pages(fleet: Arc<Fleet>) -> Router {
+/// The pages, for everyone or for those who have a token.
+pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>) -> Router {
+    let pages = open_pages(fleet);
+    match tokens {
+        Some(tokens) => pages.layer(from_fn_with_state(tokens, guard)),
+        None => pages,
+    }
+}
+
+fn open_pages(fleet: Arc<Fleet>) -> Router {
     let router = all().into_iter().fold(Router::new(), |all, (path, _, how)| all.route(path, how));
     router
         .method_not_allowed_fallback(not_so)
@@ -103,6 +122,9 @@ async fn ready(State(fleet): Pages) -> impl IntoResponse {
     };
     let head = match (fleet.is_ready(), lines.is_empty()) {
         (true, true) => "LIVE",
+        (true, false) if fleet.source().away.is_some() => {
+            "LIVE: what was served before, since the source cannot be read"
+        }
         (true, false) => "LIVE: what was served before, since the newest resources are refused",
         (false, _) => "NOT READY",
     };
@@ -120,15 +142,21 @@ async fn server_info(State(fleet): Pages) -> impl IntoResponse {
         "version": env!("CARGO_PKG_VERSION"),
         "state": state,
         "uptime_current_epoch": format!("{}s", fleet.uptime().as_secs()),
-        "restart_epoch": 0,
+        "restart_epoch": fleet.epoch,
     }))
 }
 
 async fn clients(State(fleet): Pages) -> impl IntoResponse {
-    page(&fleet.clients().iter().map(client).collect())
+    let taken_back = fleet.taken_back();
+    page(&fleet.clients().iter().map(|it| client(&fleet.apis, it, &taken_back)).collect())
 }
 
-fn client(client: &Client) -> Value {
+async fn versions(State(fleet): Pages) -> impl IntoResponse {
+    page(&usage::report(&fleet).to_json())
+}
+
+fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
+    let release = client.node.user_agent();
     let types = client.types.iter().map(|it| {
         let mut object = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
@@ -145,16 +173,37 @@ fn client(client: &Client) -> Value {
         let held = waits.chain(never);
         let held = held.map(|(name, reason)| json!({"name": **name, "reason": reason}));
         put("held_back", Some(held.collect()));
+        let downgraded = lost.clone().flat_map(|((_, name), loss)| {
+            loss.downgraded
+                .iter()
+                .map(|it| json!({"name": **name, "field": it.field, "replaced_by": it.replaced_by}))
+        });
+        put("downgraded", Some(downgraded.collect()));
+        let number = client.group.as_ref().map_or(0, |group| group.terms.release_of(&it.type_url));
+        put("api", apis.name_of(number).map(|name| json!(name)));
         let dropped = lost.flat_map(|((_, name), loss)| {
             loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
         });
         put("dropped", Some(dropped.collect()));
+        let back = taken_back.iter().filter(|back| {
+            back.release == release && *back.resource.type_url == *newest_type_url(&it.type_url)
+        });
+        let back: Vec<Value> = back
+            .map(|it| json!({"name": *it.resource.name, "version": *it.resource.version, "message": it.message}))
+            .collect();
+        put("rolled_back", (!back.is_empty()).then_some(back.into()));
         (it.type_url.to_string(), Value::Object(object))
     });
+    let extensions = client.node.extensions.iter().map(|it| {
+        let version = it.version.as_ref().and_then(BuildVersion::written);
+        json!({"name": it.name, "category": it.category, "version": version})
+    });
     json!({
+        "extensions": extensions.collect::<Vec<_>>(),
+        "features": client.node.client_features,
         "node": client.node.id,
         "cluster": client.node.cluster,
-        "user_agent": client.node.user_agent(),
+        "user_agent": release,
         "transport": client.transport,
         "types": types.collect::<Map<_, _>>(),
     })
@@ -176,7 +225,12 @@ async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
             let types: Map<String, Value> = types.collect();
             json!({"audience": audience.to_string(), "types": types})
         });
-    page(&json!({"served": audiences.collect::<Vec<_>>(), "refused": fleet.hindrances()}))
+    let source = fleet.source();
+    page(&json!({
+        "served": audiences.collect::<Vec<_>>(),
+        "refused": fleet.hindrances(),
+        "source": {"serving": source.serving, "refused": source.refused, "away": source.away},
+    }))
 }
 
 async fn fail(State(fleet): Pages) -> &'static str {
@@ -186,5 +240,12 @@ async fn fail(State(fleet): Pages) -> &'static str {
 
 async fn recover(State(fleet): Pages) -> &'static str {
     fleet.set_draining(false);
+    "OK\n"
+}
+
+/// Closes the listeners of clients: at once, or with `?graceful` after the drain time.
+async fn drain_listeners(State(fleet): Pages, RawQuery(query): RawQuery) -> &'static str {
+    let is_graceful = query.is_some_and(|it| it.split('&').any(|it| it == "graceful"));
+    tokio::spawn(async move { fleet.gates.close(is_graceful).await });
     "OK\n"
 }

@@ -1,22 +1,27 @@
 //! What the clients of each release understand.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use abide_instance::{Instance, Notation, ReadOptions, Translator, VersionMapping};
 use abide_schema::value::Message;
 use abide_schema::{FileDecl, SourceFile, Tree};
-use abide_xds::{Snapshot, Understanding, View};
-use semver::VersionReq;
+use abide_xds::{
+    Claims, Minor, Release, Releases, Snapshot, TYPE_URL_PREFIX, Terms, Understanding, View,
+};
+use semver::{Version, VersionReq};
 
-use crate::wire::Node;
+use crate::args::Inputs;
+use crate::wire::{Node, VersionedTypeUrl};
 
-/// The API that declares what is served, and those that older clients understand.
+/// The API that declares what is served, and those of the releases that clients are of.
 pub(crate) struct Apis {
-    pub(crate) newest: Tree,
-    /// Those of older releases.
-    older: Vec<Tree>,
+    pub(crate) newest: &'static Tree,
+    releases: Releases<'static>,
+    /// The sources of the releases but the newest, in their order.
+    sources: Vec<String>,
+    /// How what is served becomes what older clients understand.
+    translator: Translator<'static>,
     table: Vec<Row>,
 }
 
@@ -25,90 +30,114 @@ pub(crate) struct Apis {
 struct Row {
     user_agent: String,
     version: VersionReq,
-    /// The number of their API among the older ones.
-    api: usize,
-}
-
-/// What some clients understand; the same for all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Group {
-    /// The number of their API among the older ones.
-    api: Option<usize>,
-    /// Whether they ask for the second major of the types of the protocol.
-    is_second_major: bool,
+    /// The number of their release.
+    release: usize,
 }
 
 impl Apis {
-    /// All clients understand the API that declares what is served.
-    pub(crate) fn new(newest: Tree) -> Apis {
-        Apis { newest, older: Vec::new(), table: Vec::new() }
-    }
-
-    /// Reads a table of clients: in TOML, YAML or JSON, by how its name ends. Returns
-    /// what the operator should know about the APIs that it names.
+    /// Reads the API that declares what is served, those of older clients, and the steps between
+    /// them. Returns also what the operator should know about them.
     ///
     /// # Errors
-    /// What is wrong with the table or with a source that it names: one phrase.
-    pub(crate) fn read_clients(
-        &mut self,
-        path: &Path,
-        import_paths: &[String],
-    ) -> Result<Vec<String>, String> {
-        let name = path.display();
-        let text =
-            std::fs::read_to_string(path).map_err(|it| format!("cannot read `{name}`: {it}"))?;
-        let rows = rows(&path.to_string_lossy(), &text).map_err(|it| format!("`{name}`: {it}"))?;
-        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    /// What is wrong with a file or a source: one phrase.
+    pub(crate) fn read(inputs: &Inputs) -> Result<(Apis, Vec<String>), String> {
+        let source = inputs.api.as_deref().unwrap_or(".");
         let mut notes = Vec::new();
-        for [user_agent, version, source] in rows {
-            let version = if version.is_empty() { "*" } else { &version };
-            let version = VersionReq::parse(version).map_err(|error| {
-                format!("`{name}`: `{version}` is no requirement of a version: {error}")
-            })?;
-            let api = match known.get(&source) {
-                Some(&api) => api,
+        let newest = release(source, &inputs.import_path, &mut notes)?;
+        let (mut older, mut sources, mut table) = (Vec::new(), Vec::new(), Vec::new());
+        let rows = inputs.clients.as_deref().map(read_rows).transpose()?;
+        for ClientRow { user_agent, version, api } in rows.into_iter().flatten() {
+            let number = match sources.iter().position(|it| *it == api) {
+                Some(number) => number,
                 None => {
-                    let api = abide_cli::Api::read(&source, import_paths)?;
-                    notes.extend(api.notes);
-                    self.older.push(api.tree);
-                    known.insert(source, self.older.len() - 1);
-                    self.older.len() - 1
+                    older.push(release(&api, &inputs.import_path, &mut notes)?);
+                    sources.push(api);
+                    sources.len() - 1
                 }
             };
-            self.table.push(Row { user_agent, version, api });
+            table.push(Row { user_agent, version, release: number + 1 });
         }
-        Ok(notes)
+        let tree = newest.tree;
+        let steps = abide_cli::steps(&inputs.steps)?;
+        let translator = Translator::new(tree, VersionMapping::default(), &steps);
+        let translator = translator.map_err(|fault| format!("a step: {}", fault.message))?;
+        let features = translator.features().map(str::to_owned).collect();
+        let releases = Releases::new(newest, older, features);
+        Ok((Apis { newest: tree, releases, sources, translator, table }, notes))
     }
 
-    /// What a client understands: by what it asks for first, and by the first row of
-    /// the table that fits.
-    pub(crate) fn group_of(&self, node: &Node, type_url: &str) -> Group {
+    /// What a client is served, by its first request.
+    ///
+    /// # Errors
+    /// More than a client may say: one phrase.
+    pub(crate) fn terms(
+        &self,
+        node: &Node,
+        type_url: &str,
+        listed: Vec<VersionedTypeUrl>,
+    ) -> Result<Terms, String> {
         let version = node.version();
         let fits = |row: &&Row| {
-            row.user_agent.eq_ignore_ascii_case(&node.user_agent_name)
+            !row.user_agent.is_empty()
+                && row.user_agent.eq_ignore_ascii_case(&node.user_agent_name)
                 && version.as_ref().is_some_and(|version| row.version.matches(version))
         };
-        let is_older = |it: &abide_xds::Service| it.type_url(2).is_some_and(|url| url == type_url);
-        Group {
-            api: self.table.iter().find(fits).map(|row| row.api),
-            is_second_major: abide_xds::Service::ALL.iter().any(is_older),
-        }
+        let operators_word = self.table.iter().find(fits).map(|row| row.release);
+        self.releases.terms(&Claims { operators_word, ..node.claims(type_url, listed) })
     }
 
-    /// A snapshot as a group of clients can hold it.
-    pub(crate) fn view(&self, group: Group, snapshot: &Arc<Snapshot>, before: &View) -> View {
-        if group == (Group { api: None, is_second_major: false }) {
+    /// What a client is served after a further request, if that is something else.
+    ///
+    /// # Errors
+    /// More than a client may say: one phrase.
+    pub(crate) fn learn(
+        &self,
+        terms: &Terms,
+        type_url: &str,
+        listed: Vec<VersionedTypeUrl>,
+    ) -> Result<Option<Terms>, String> {
+        if listed.is_empty() {
+            return Ok(terms.asking(type_url));
+        }
+        let listed: Vec<_> = listed.into_iter().map(Into::into).collect();
+        let learned = self.releases.listing(terms, &listed)?;
+        let learned = learned.asking(type_url).unwrap_or(learned);
+        Ok((learned != *terms).then_some(learned))
+    }
+
+    /// The source of a release, by its number; `None` of the newest.
+    pub(crate) fn name_of(&self, release: usize) -> Option<&str> {
+        self.sources.get(release.checked_sub(1)?).map(String::as_str)
+    }
+
+    /// Whether the API declares the type that a type URL names.
+    pub(crate) fn declares(&self, type_url: &str) -> bool {
+        let name = type_url.strip_prefix(TYPE_URL_PREFIX);
+        name.is_some_and(|name| self.newest.message_named(name).is_some())
+    }
+
+    /// A snapshot as clients with these terms can hold it.
+    pub(crate) fn view(&self, terms: &Terms, snapshot: &Arc<Snapshot>, before: &View) -> View {
+        if terms.is_whole(&self.releases) {
             return View::whole(Arc::clone(snapshot));
         }
-        let translator = Translator::new(&self.newest, VersionMapping::default(), &[]);
-        let translator = translator.expect("without declared steps, none can be wrong");
-        let understanding = Understanding {
-            newest: &self.newest,
-            theirs: group.api.and_then(|api| self.older.get(api)),
-            down: group.is_second_major.then_some(&translator),
-        };
-        View::of(snapshot, understanding, before)
+        let Apis { releases, translator, .. } = self;
+        View::of(snapshot, Understanding { releases, terms, translator }, before)
     }
+}
+
+/// The API of a release.
+fn release(
+    source: &str,
+    import_paths: &[String],
+    notes: &mut Vec<String>,
+) -> Result<Release<'static>, String> {
+    let api = abide_cli::Api::read(source, import_paths)?;
+    notes.extend(api.notes);
+    let minor = |it: Version| Minor { major: it.major, minor: it.minor };
+    let versions = api.versions.into_iter().map(|(package, it)| (package, minor(it)));
+    // It lives as long as the process, and what is made of it refers to it.
+    Ok(Release::new(Box::leak(Box::new(api.tree)), versions.collect()))
 }
 
 const TABLE: &str = r#"
@@ -118,7 +147,29 @@ message ClientTable { repeated Client clients = 1; }
 message Client { string user_agent = 1; string version = 2; string api = 3; }
 "#;
 
-/// The rows of a table: user agent, version and API.
+/// A row of a table.
+struct ClientRow {
+    user_agent: String,
+    version: VersionReq,
+    api: String,
+}
+
+/// Reads a table of clients: in TOML, YAML or JSON, by how its name ends.
+fn read_rows(path: &Path) -> Result<Vec<ClientRow>, String> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|it| format!("cannot read `{name}`: {it}"))?;
+    let rows = rows(&path.to_string_lossy(), &text).map_err(|it| format!("`{name}`: {it}"))?;
+    let rows = rows.into_iter().map(|[user_agent, version, api]| {
+        let version = if version.is_empty() { "*" } else { &version };
+        let version = VersionReq::parse(version).map_err(|error| {
+            format!("`{name}`: `{version}` is no requirement of a version: {error}")
+        })?;
+        Ok(ClientRow { user_agent, version, api })
+    });
+    rows.collect()
+}
+
+/// The cells of a table: user agent, version and API.
 fn rows(name: &str, text: &str) -> Result<Vec<[String; 3]>, String> {
     let text = match name.ends_with(".toml") {
         true => {

@@ -1,18 +1,26 @@
 //! The grammar of the command line.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args as Group, Parser, Subcommand};
+use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 
+use crate::admin_address::AdminAddress;
 use crate::bootstrap::BootstrapArgs;
+use crate::commands::VersionsArgs;
+use crate::commands::conformance::ConformanceArgs;
+use crate::drain::DrainArgs;
+use crate::restart::RestartArgs;
 use crate::restarter::RestarterArgs;
 use crate::shutdown::{ManagerArgs, ShutdownArgs};
+use crate::source::SourceArgs;
+use crate::tls::TlsArgs;
 
 /// Serve resources of an API to clients of several versions, over xDS.
 ///
-/// Resources are read from a folder, checked against the API, and handed out over gRPC. What does
+/// Resources are read from a folder, from git or from etcd, checked against the API, and handed out over gRPC. What does
 /// not pass the check is refused as a whole, and what was served before stays.
 #[derive(Debug, Parser)]
 #[command(
@@ -33,6 +41,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Check the resources as a server would, and end: 0 if they would be served, else 1
     Check(Inputs),
+    Conformance(ConformanceArgs),
+    Versions(VersionsArgs),
     Bootstrap(BootstrapArgs),
     Restarter(RestarterArgs),
     ShutdownManager(ManagerArgs),
@@ -42,13 +52,8 @@ pub(crate) enum Command {
 /// What is served.
 #[derive(Clone, Debug, Group)]
 pub(crate) struct Inputs {
-    /// The folder of the resources: YAML, JSON, text or binary files
-    ///
-    /// What is in `node-cluster/NAME/` is for clients of that cluster, and what is in `node/ID/` for
-    /// that client; there, a resource takes the place of the one that all others get.
-    // Optional only for a command, which has its own.
-    #[arg(long, value_name = "FOLDER", required = true)]
-    pub(crate) resources: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
     /// The API that declares them: a folder, `git:REV`, an archive, a descriptor set, or a program
     /// that carries its API, such as Envoy
     #[arg(long, value_name = "SOURCE", required = true)]
@@ -58,10 +63,16 @@ pub(crate) struct Inputs {
     pub(crate) import_path: Vec<String>,
     /// What older clients understand: a table in TOML, YAML or JSON
     ///
-    /// A row has the keys `user_agent`, `version` (such as `<1.38`) and `api` (a SOURCE). What its
-    /// clients do not know is not sent to them, and `/clients` shows what they miss.
+    /// A row has the key `api` (a SOURCE). A client gets what the API of its own release has, which
+    /// it is known by from the extensions that it lists; one that lists none, by the keys
+    /// `user_agent` and `version` (such as `<1.38`). What it does not know is not sent to it, and
+    /// `/clients` shows what it misses.
     #[arg(long, value_name = "FILE")]
     pub(crate) clients: Option<PathBuf>,
+    /// Steps that give older clients an older form of what they do not know: files, folders, or
+    /// `envoy` for those from v3 to v2 of Envoy's API (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) steps: Vec<String>,
     /// The name of a cluster that clients have from elsewhere: routes may lead to it
     #[arg(long, value_name = "NAME")]
     pub(crate) static_cluster: Vec<String>,
@@ -84,12 +95,25 @@ pub(crate) struct Serve {
     /// A folder to write what everyone gets to, for clients that read files
     #[arg(long, value_name = "DIR")]
     pub(crate) file_out: Option<PathBuf>,
-    /// The address of the admin pages; whoever reaches it may do what they offer
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
+    /// The address of the admin pages, or `unix:PATH` for a socket that only this user can open
+    ///
+    /// Whoever reaches them may do what they offer, unless there are tokens.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:19000")]
-    pub(crate) admin: SocketAddr,
+    pub(crate) admin: AdminAddress,
+    /// A file with tokens, one a line, without which the admin pages show nothing
+    ///
+    /// A request has one as `authorization: Bearer TOKEN`, or as the password of a browser. The file
+    /// is read whenever somebody asks.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) admin_token_file: Option<PathBuf>,
     /// Send changes at once, not in steps in which no request is lost
     #[arg(long)]
     pub(crate) unordered: bool,
+    /// Go back to what was served before once N clients of one release refused the same resource
+    #[arg(long, value_name = "N")]
+    pub(crate) roll_back_after: Option<NonZeroUsize>,
     /// How logs are written
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json"])]
     pub(crate) log_format: String,
@@ -105,6 +129,21 @@ pub(crate) struct Serve {
     pub(crate) log_level: String,
     #[command(flatten)]
     pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) drain: DrainArgs,
+    #[command(flatten)]
+    pub(crate) restart: RestartArgs,
+}
+
+/// What becomes of the aggregated streams of a node that opens a second one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SecondStream {
+    /// Both stay: one process may have several gRPC clients with one node
+    Allow,
+    /// The newer one ends the one before
+    Supersede,
+    /// The newer one is refused
+    Refuse,
 }
 
 /// What a client can make grow, and how far.
@@ -113,6 +152,9 @@ pub(crate) struct Limits {
     /// How many streams may be open
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) max_streams: usize,
+    /// What becomes of the aggregated streams of a node that opens a second one
+    #[arg(long, value_name = "WHAT", default_value = "allow")]
+    pub(crate) second_stream: SecondStream,
     /// How many bytes a request may have
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
     pub(crate) max_request: usize,
@@ -124,7 +166,8 @@ pub(crate) struct Limits {
     pub(crate) stall: Duration,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A span of time, in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 =
         text.trim_end_matches('s').parse().map_err(|_| "expected seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())

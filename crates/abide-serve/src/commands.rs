@@ -1,9 +1,10 @@
 //! The commands, one module each.
 
 mod check;
+pub(crate) mod conformance;
 mod serve;
+mod versions;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ use crate::logs;
 use crate::restarter::restart;
 use crate::shutdown::{manage, shutdown};
 
+pub(crate) use self::versions::VersionsArgs;
+
 /// Runs a command.
 ///
 /// # Errors
@@ -22,6 +25,8 @@ use crate::shutdown::{manage, shutdown};
 pub(crate) fn run(args: Args) -> Result<ExitCode, String> {
     match args.command {
         Some(Command::Check(inputs)) => check::check(&inputs),
+        Some(Command::Conformance(args)) => conformance::conformance(&args),
+        Some(Command::Versions(args)) => on_one_thread(versions::versions(&args))?,
         Some(Command::Bootstrap(args)) => {
             logs::start("text");
             Ok(bootstrap(&args))
@@ -36,6 +41,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, String> {
 /// Runs one of the commands that stand beside a server or a proxy: they wait, on one thread.
 fn beside(command: impl Future<Output = ExitCode>) -> Result<ExitCode, String> {
     logs::start("text");
+    on_one_thread(command)
+}
+
+fn on_one_thread<T>(command: impl Future<Output = T>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
     Ok(runtime.block_on(command))
@@ -43,24 +52,10 @@ fn beside(command: impl Future<Output = ExitCode>) -> Result<ExitCode, String> {
 
 /// What resources are judged by, and what the operator should know about it.
 fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
-    let source = inputs.api.as_deref().unwrap_or(".");
-    let api = abide_cli::Api::read(source, &inputs.import_path)?;
-    let mut notes = api.notes;
-    let mut apis = Apis::new(api.tree);
-    if let Some(path) = &inputs.clients {
-        notes.extend(apis.read_clients(path, &inputs.import_path)?);
-    }
-    let judge = Judge {
-        apis: Arc::new(apis),
-        policy: abide::Config::of_preset(abide::Preset::default()).policy,
-        static_clusters: inputs.static_cluster.iter().cloned().collect(),
-    };
-    Ok((judge, notes))
-}
-
-/// The folder of the resources.
-fn folder_of(inputs: &Inputs) -> PathBuf {
-    inputs.resources.clone().unwrap_or_else(|| ".".into())
+    let (apis, notes) = Apis::read(inputs)?;
+    let policy = abide::Config::of_preset(abide::Preset::default()).policy;
+    let static_clusters = inputs.static_cluster.iter().cloned().collect();
+    Ok((Judge::new(Arc::new(apis), policy, static_clusters), notes))
 }
 
 /// Today, where this machine is.

@@ -1,16 +1,36 @@
 //! What everyone gets, as files, for clients that read files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use abide_schema::Tree;
 use abide_schema::value::Codec;
 use abide_xds::{Collection, Kind};
 use prost::Message;
 
-use crate::folder::Audience;
+use crate::fleet::Fleet;
 use crate::rest::json;
 use crate::served::Served;
+use crate::source::Audience;
 use crate::wire::{Any, DiscoveryResponse};
+
+/// Writes what everyone gets whenever that changes.
+pub(crate) async fn keep(folder: PathBuf, fleet: Arc<Fleet>) {
+    let mut served = fleet.watch();
+    loop {
+        let now = served.borrow_and_update().clone();
+        // Two processes must not write the same files.
+        if let Some(now) = now.filter(|_| !fleet.gates.are_handed_over()) {
+            let written = tokio::task::block_in_place(|| write(&folder, fleet.apis.newest, &now));
+            if let Err(error) = written {
+                tracing::error!("{error}");
+            }
+        }
+        if served.changed().await.is_err() {
+            return;
+        }
+    }
+}
 
 /// Writes a discovery response for each type: `cds.json`, `cds.yaml`, `cds.pb` and, if the
 /// API declares the response itself, `cds.pb_text`. Each is written beside its place and moved
@@ -18,7 +38,7 @@ use crate::wire::{Any, DiscoveryResponse};
 ///
 /// # Errors
 /// A file that cannot be written: one phrase.
-pub(crate) fn write(folder: &Path, tree: &Tree, served: &Served) -> Result<(), String> {
+fn write(folder: &Path, tree: &Tree, served: &Served) -> Result<(), String> {
     let everyone = served.audiences().into_iter().find(|it| it.0 == Audience::Everyone);
     let Some((_, snapshot)) = everyone else { return Ok(()) };
     let failed = |error: std::io::Error| format!("cannot write to `{}`: {error}", folder.display());

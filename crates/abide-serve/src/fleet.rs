@@ -1,43 +1,55 @@
 //! The clients that are connected, and what they are served.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
-use abide_xds::{TopicStatus, View};
+use abide_xds::{Refusal, RollBack, TakenBack, Terms, TopicStatus, View};
 use tokio::sync::watch;
 
-use crate::apis::{Apis, Group};
-use crate::args::Limits;
-use crate::folder::Audience;
+use crate::apis::Apis;
+use crate::args::{Limits, SecondStream};
+use crate::encoding::Encodings;
+use crate::groups::{Group, Groups};
+use crate::listeners::Gates;
 use crate::overrides::Overrides;
+use crate::place::{Place, Places};
 use crate::served::Served;
+use crate::source::Audience;
 use crate::traffic::Traffic;
-use crate::wire::Node;
+use crate::usage::Usage;
+use crate::wire::{Node, VersionedTypeUrl};
 
 /// What all parts of a server share.
 pub(crate) struct Fleet {
     served: watch::Sender<Option<Arc<Served>>>,
-    source: Mutex<Source>,
-    before_serving: OnceLock<BeforeServing>,
+    good: Mutex<Good>,
     state: Mutex<State>,
     pub(crate) counters: Counters,
+    pub(crate) encodings: Encodings,
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
     pub(crate) is_ordered: bool,
+    pub(crate) gates: Gates,
+    /// Which start this is.
+    pub(crate) epoch: u32,
+    /// Changes when resources were judged.
+    verdicts: watch::Sender<()>,
+    pub(crate) usage: Usage,
+    groups: Groups,
+    /// The aggregated streams, by node.
+    aggregated: Places<String>,
     started: Instant,
 }
 
-/// What has to be done with resources before clients get them.
-type BeforeServing = Box<dyn Fn(&Served) + Send + Sync>;
-
-/// What is made into what is served. It is locked until that is done.
+/// What is made into what is served. It is locked until that is done, after [`State`] if both are.
 #[derive(Default)]
-struct Source {
-    /// What was judged good last.
-    judged: Option<Served>,
+struct Good {
+    /// What was judged good last, and not taken back.
+    served: Option<Arc<Served>>,
     /// What the operator set above it.
     overrides: Overrides,
 }
@@ -48,7 +60,23 @@ struct State {
     next: u64,
     /// Why the newest resources are not served.
     refused: Vec<String>,
+    /// The name that their source has for those.
+    refused_revision: Option<String>,
+    /// Why the source cannot be read now.
+    away: Option<String>,
+    /// When and how far to go back, if ever.
+    roll_back: Option<RollBack<Arc<Served>>>,
     is_draining: bool,
+}
+
+/// What is known of the source of the resources.
+pub(crate) struct SourceStatus {
+    /// The name that it has for what is served.
+    pub(crate) serving: Option<String>,
+    /// The name that it has for what is newest, if that was refused.
+    pub(crate) refused: Option<String>,
+    /// Why it cannot be read now.
+    pub(crate) away: Option<String>,
 }
 
 /// A stream of a client.
@@ -60,9 +88,11 @@ pub(crate) struct Client {
     pub(crate) types: Vec<TopicStatus>,
     /// What it is served, and what that lacks.
     pub(crate) view: Arc<View>,
+    /// Whom it is served like; `None` before it is served anything.
+    pub(crate) group: Option<Group>,
 }
 
-/// What is counted since the start.
+/// What is counted since the start of the first epoch.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) streams: AtomicU64,
@@ -71,9 +101,14 @@ pub(crate) struct Counters {
     pub(crate) nacks: AtomicU64,
     pub(crate) updates: AtomicU64,
     pub(crate) update_rejected: AtomicU64,
+    pub(crate) rolled_back: AtomicU64,
     pub(crate) streams_refused: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) traffic: Traffic,
+    /// What the processes before this one have counted, by name.
+    past: Mutex<BTreeMap<String, u64>>,
+    pub(crate) streams_second: AtomicU64,
+    pub(crate) streams_superseded: AtomicU64,
 }
 
 impl Counters {
@@ -86,9 +121,24 @@ impl Counters {
             ("grpc.streams_total", "Streams and polls that were opened.", &self.streams),
             ("grpc.streams_refused", "Streams and polls above the limit.", &self.streams_refused),
             (
+                "grpc.streams_second",
+                "Aggregated streams of a node that has another one.",
+                &self.streams_second,
+            ),
+            (
                 "grpc.streams_stalled",
                 "Streams that ended because the client did not read.",
                 &self.streams_stalled,
+            ),
+            (
+                "grpc.streams_superseded",
+                "Streams whose place a newer one of the node took.",
+                &self.streams_superseded,
+            ),
+            (
+                "resources.rolled_back",
+                "Changes of the resources that were taken back.",
+                &self.rolled_back,
             ),
             (
                 "resources.update_rejected",
@@ -101,7 +151,14 @@ impl Counters {
                 &self.updates,
             ),
         ];
-        all.map(|(name, help, it)| (name, help, it.load(Ordering::Relaxed))).to_vec()
+        let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = |name: &str| past.get(name).copied().unwrap_or_default();
+        all.map(|(name, help, it)| (name, help, before(name) + it.load(Ordering::Relaxed))).to_vec()
+    }
+
+    /// Counts on from what the processes before this one have counted by now.
+    pub(crate) fn inherit(&self, past: BTreeMap<String, u64>) {
+        *self.past.lock().unwrap_or_else(PoisonError::into_inner) = past;
     }
 }
 
@@ -111,16 +168,28 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Fleet {
-    pub(crate) fn new(apis: Arc<Apis>, limits: Limits, is_ordered: bool) -> Fleet {
+    pub(crate) fn new(
+        apis: Arc<Apis>,
+        limits: Limits,
+        is_ordered: bool,
+        gates: Gates,
+        epoch: u32,
+    ) -> Fleet {
         Fleet {
             served: watch::Sender::new(None),
-            source: Mutex::default(),
-            before_serving: OnceLock::new(),
+            good: Mutex::default(),
             state: Mutex::default(),
             counters: Counters::default(),
+            encodings: Encodings::default(),
             apis,
             limits,
             is_ordered,
+            gates,
+            epoch,
+            verdicts: watch::Sender::new(()),
+            usage: Usage::new(),
+            groups: Groups::default(),
+            aggregated: Places::default(),
             started: Instant::now(),
         }
     }
@@ -129,31 +198,47 @@ impl Fleet {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a change back once so many clients of one release refused one resource of it.
+    pub(crate) fn roll_back_after(&self, clients: NonZeroUsize) {
+        self.state().roll_back = Some(RollBack::new(clients));
+    }
+
     /// Serves this from now on.
-    pub(crate) fn serve(&self, served: Served) {
-        count(&self.counters.updates);
-        let mut source = self.source();
-        source.judged = Some(served);
-        self.publish(&source);
-        self.state().refused.clear();
-    }
-
-    /// Has this done with all resources before clients get them, from now on. Only the first
-    /// call counts.
-    pub(crate) fn before_serving(&self, work: impl Fn(&Served) + Send + Sync + 'static) {
-        drop(self.before_serving.set(Box::new(work)));
-    }
-
-    fn source(&self) -> MutexGuard<'_, Source> {
-        self.source.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn publish(&self, source: &Source) {
-        let Some(judged) = &source.judged else { return };
-        let served = judged.map(|it| source.overrides.over(&self.apis.newest, it));
-        if let Some(work) = self.before_serving.get() {
-            work(&served);
+    ///
+    /// # Errors
+    /// What of it clients refused before, one line each: then it goes on with what is served.
+    pub(crate) fn serve(&self, served: Served) -> Result<(), Vec<String>> {
+        let mut state = self.state();
+        let served = Arc::new(served);
+        if let Some(roll_back) = &mut state.roll_back {
+            let hindrances: Vec<String> = roll_back.hindrances(&served).map(taken_back).collect();
+            if !hindrances.is_empty() {
+                return Err(hindrances);
+            }
+            roll_back.serve(Arc::clone(&served));
         }
+        count(&self.counters.updates);
+        state.refused.clear();
+        state.refused_revision = None;
+        self.publish(served);
+        self.verdicts.send_replace(());
+        Ok(())
+    }
+
+    /// Serves what was judged good, with what the operator set above it.
+    fn publish(&self, judged: Arc<Served>) {
+        let mut good = self.good();
+        good.served = Some(judged);
+        self.publish_again(&good);
+    }
+
+    fn good(&self) -> MutexGuard<'_, Good> {
+        self.good.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish_again(&self, good: &Good) {
+        let Some(served) = &good.served else { return };
+        let served = served.map(|it| good.overrides.over(self.apis.newest, it));
         let before = self.served.borrow().clone().unwrap_or_default();
         self.served.send_replace(Some(Arc::new(served.after(&before))));
     }
@@ -164,29 +249,111 @@ impl Fleet {
     /// # Errors
     /// Why nothing was set: one phrase.
     pub(crate) fn modify_runtime(&self, pairs: &[(String, String)]) -> Result<(), String> {
-        let mut source = self.source();
-        source.overrides.modify(pairs)?;
-        self.publish(&source);
+        let mut good = self.good();
+        good.overrides.modify(pairs)?;
+        self.publish_again(&good);
         Ok(())
     }
 
     /// The layers of runtime that an audience is served, below what the operator set. `None` if
     /// nothing is for this audience alone.
     pub(crate) fn runtime(&self, audience: &str) -> Option<Runtime> {
-        let source = self.source();
-        let audiences = source.judged.as_ref().map(Served::audiences).unwrap_or_default();
+        let good = self.good();
+        let audiences = good.served.as_ref().map(|it| it.audiences()).unwrap_or_default();
         let its = audiences.into_iter().find(|it| it.0.to_string() == audience);
         if its.is_none() && audience != Audience::Everyone.to_string() {
             return None;
         }
         let snapshot = its.map(|it| it.1).unwrap_or_default();
-        Some(source.overrides.above(&self.apis.newest, &snapshot))
+        Some(good.overrides.above(self.apis.newest, &snapshot))
+    }
+
+    /// A client refused a response of what it is served. This may be one client too many. What
+    /// operators set in a layer of runtime is theirs to take back.
+    pub(crate) fn refused_by(&self, node: &Node, view: &View, type_url: &str, refusal: &Refusal) {
+        let mut state = self.state();
+        let Some(roll_back) = &mut state.roll_back else { return };
+        let resources = refusal.resources.iter();
+        let resources = resources.filter_map(|(name, it)| view.original(type_url, name, it));
+        let release = node.user_agent();
+        let Some(back) = roll_back.refused(&release, &node.id, resources, &refusal.message) else {
+            return;
+        };
+        let lines: Vec<String> = roll_back.taken_back().iter().map(taken_back).collect();
+        count(&self.counters.rolled_back);
+        let newest = self.served.borrow().as_ref().and_then(|it| it.revision().map(str::to_owned));
+        if state.refused.is_empty() {
+            state.refused_revision = newest;
+        }
+        for line in lines {
+            // What was taken back before is known.
+            if !state.refused.contains(&line) {
+                let serving = back.revision();
+                tracing::error!(serving, "went back to what was served before: {line}");
+                state.refused.push(line);
+            }
+        }
+        self.publish(back);
+    }
+
+    /// What was taken back, and by whom it was refused.
+    pub(crate) fn taken_back(&self) -> Vec<TakenBack> {
+        let state = self.state();
+        state.roll_back.iter().flat_map(|it| it.taken_back()).cloned().collect()
     }
 
     /// Goes on with what is served: the newest resources must not be.
-    pub(crate) fn refuse(&self, why: Vec<String>) {
+    pub(crate) fn refuse(&self, revision: Option<&str>, why: Vec<String>) {
         count(&self.counters.update_rejected);
-        self.state().refused = why;
+        let mut state = self.state();
+        state.refused = why;
+        state.refused_revision = revision.map(str::to_owned);
+        drop(state);
+        self.verdicts.send_replace(());
+    }
+
+    /// Waits until something is served.
+    ///
+    /// # Errors
+    /// Why the first resources must not be, one line each.
+    pub(crate) async fn initialised(&self) -> Result<(), Vec<String>> {
+        let mut verdicts = self.verdicts.subscribe();
+        loop {
+            if self.served.borrow().is_some() {
+                return Ok(());
+            }
+            let refused = self.state().refused.clone();
+            if !refused.is_empty() {
+                return Err(refused);
+            }
+            if verdicts.changed().await.is_err() {
+                return Err(Vec::new());
+            }
+        }
+    }
+
+    /// Goes on with what is served: the source cannot be read now. Returns whether that is news.
+    pub(crate) fn source_is_away(&self, why: &str) -> bool {
+        let mut state = self.state();
+        let is_news = state.away.as_deref() != Some(why);
+        state.away = Some(why.to_owned());
+        is_news
+    }
+
+    /// The source was read.
+    pub(crate) fn source_is_there(&self) {
+        self.state().away = None;
+    }
+
+    /// What is known of the source.
+    pub(crate) fn source(&self) -> SourceStatus {
+        let state = self.state();
+        let served = self.served.borrow();
+        SourceStatus {
+            serving: served.as_ref().and_then(|it| it.revision()).map(str::to_owned),
+            refused: state.refused_revision.clone(),
+            away: state.away.clone(),
+        }
     }
 
     /// What is served, and when that changes.
@@ -199,16 +366,67 @@ impl Fleet {
         &self,
         served: &Option<Arc<Served>>,
         node: &Node,
-        group: Group,
+        group: &Group,
     ) -> Option<Arc<View>> {
         // Making a view takes a while where much was served, and others share it.
         served.as_ref().map(|it| tokio::task::block_in_place(|| it.view(&self.apis, node, group)))
+    }
+
+    /// Whom a client is served like, by what its first request says.
+    ///
+    /// # Errors
+    /// More than clients may want: one phrase.
+    pub(crate) fn group(
+        &self,
+        node: &Node,
+        type_url: &str,
+        listed: Vec<VersionedTypeUrl>,
+    ) -> Result<Group, String> {
+        self.group_with(self.apis.terms(node, type_url, listed)?)
+    }
+
+    /// Whom a client is served like after a further request, if that is another group.
+    ///
+    /// # Errors
+    /// More than clients may want: one phrase.
+    pub(crate) fn learn(
+        &self,
+        group: &Group,
+        type_url: &str,
+        listed: Vec<VersionedTypeUrl>,
+    ) -> Result<Option<Group>, String> {
+        let learned = self.apis.learn(&group.terms, type_url, listed)?;
+        learned.map(|terms| self.group_with(terms)).transpose()
+    }
+
+    fn group_with(&self, terms: Terms) -> Result<Group, String> {
+        let found = self.groups.with(terms);
+        let (group, forgotten) =
+            found.ok_or("there are as many kinds of clients as there may be")?;
+        if let (Some(number), Some(served)) = (forgotten, &*self.served.borrow()) {
+            served.forget(number);
+        }
+        Ok(group)
+    }
+
+    /// The place of an aggregated stream of a node; `None` if another one has it and keeps it.
+    pub(crate) fn aggregated(&self, node: &str) -> Option<Aggregated> {
+        let may_supersede = self.limits.second_stream != SecondStream::Refuse;
+        let place = self.aggregated.take(node.to_owned(), may_supersede);
+        if place.as_ref().is_none_or(|it| it.was_taken) {
+            count(&self.counters.streams_second);
+        }
+        place.map(|place| Aggregated {
+            place,
+            ends: self.limits.second_stream == SecondStream::Supersede,
+        })
     }
 
     /// Why it is not ready for clients, one line each.
     pub(crate) fn hindrances(&self) -> Vec<String> {
         let state = self.state();
         let mut lines = state.refused.clone();
+        lines.extend(state.away.clone());
         if state.is_draining {
             lines.insert(0, "draining".to_owned());
         } else if self.served.borrow().is_none() {
@@ -225,6 +443,10 @@ impl Fleet {
     /// Whether health checks are to fail.
     pub(crate) fn set_draining(&self, is_draining: bool) {
         self.state().is_draining = is_draining;
+        match is_draining {
+            true => self.gates.fail_health_checks(),
+            false => self.gates.pass_health_checks(),
+        }
     }
 
     pub(crate) fn is_draining(&self) -> bool {
@@ -246,15 +468,46 @@ impl Fleet {
         count(&self.counters.streams);
         state.next += 1;
         let number = state.next;
-        state
-            .clients
-            .insert(number, Client { node, transport, types: Vec::new(), view: Arc::default() });
+        state.clients.insert(
+            number,
+            Client { node, transport, types: Vec::new(), view: Arc::default(), group: None },
+        );
         Some(Guest { fleet: Arc::clone(self), number })
     }
 
     /// The streams that are open, oldest first.
     pub(crate) fn clients(&self) -> Vec<Client> {
         self.state().clients.values().cloned().collect()
+    }
+}
+
+/// Why a resource is not served, in one line.
+fn taken_back(it: &TakenBack) -> String {
+    let ty = it.resource.type_url.rsplit(['/', '.']).next().unwrap_or(&it.resource.type_url);
+    let clients = if it.clients == 1 { "client" } else { "clients" };
+    format!(
+        "the {ty} `{}` was refused by {} {clients} of {}: {}; change it, or take it out",
+        it.resource.name,
+        it.clients,
+        if it.release.is_empty() { "an unknown release" } else { &it.release },
+        it.message
+    )
+}
+
+/// The place of an aggregated stream of a node.
+pub(crate) struct Aggregated {
+    place: Place<String>,
+    /// Whether a newer one ends it.
+    ends: bool,
+}
+
+impl Aggregated {
+    /// Waits until a newer stream ends this one, which may be never.
+    pub(crate) async fn superseded(&mut self) {
+        match self.ends {
+            true => self.place.superseded().await,
+            false => std::future::pending().await,
+        }
     }
 }
 
@@ -273,9 +526,10 @@ impl Guest {
     }
 
     /// Records what its client is served.
-    pub(crate) fn see(&self, view: &Arc<View>) {
+    pub(crate) fn see(&self, view: &Arc<View>, group: &Group) {
         if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
             client.view = Arc::clone(view);
+            client.group = Some(group.clone());
         }
     }
 }

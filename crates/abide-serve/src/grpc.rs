@@ -1,7 +1,7 @@
 //! The discovery services over gRPC.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::future::{Ready, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,16 +10,20 @@ use std::time::{Duration, Instant};
 use abide_xds::{Action, Ending, Event, Options, Service as Discovery, Session, View};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
-use tonic::server::{Grpc, StreamingService};
-use tonic::{Request, Response, Status, Streaming};
-use tonic_prost::ProstCodec;
+use tonic::{Status, Streaming};
+use tonic_prost::ProstDecoder;
 use tower_service::Service;
 
-use crate::fleet::{Fleet, Guest, count};
+use crate::encoding::{Encoded, Messages};
+use crate::fleet::{Aggregated, Fleet, Guest, count};
+use crate::groups::Group;
+use crate::listeners::Leave;
+use crate::served::Served;
 use crate::traffic::Count;
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming, brief};
+use crate::wire::{
+    DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl, brief,
+};
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
@@ -62,13 +66,21 @@ impl Method {
     }
 }
 
+impl Method {
+    /// What a request may list: a stream of one type stays in the major of its path.
+    fn listed(&self, mut versions: Vec<VersionedTypeUrl>) -> Vec<VersionedTypeUrl> {
+        versions.retain(|it| self.only.as_ref().is_none_or(|only| it.type_url == **only));
+        versions
+    }
+}
+
 impl DiscoveryServices {
     pub(crate) fn new(fleet: Arc<Fleet>) -> DiscoveryServices {
         DiscoveryServices { fleet }
     }
 }
 
-impl Service<http::Request<Body>> for DiscoveryServices {
+impl Service<http::Request<hyper::body::Incoming>> for DiscoveryServices {
     type Response = http::Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -77,7 +89,8 @@ impl Service<http::Request<Body>> for DiscoveryServices {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+    fn call(&mut self, request: http::Request<hyper::body::Incoming>) -> Self::Future {
+        let request = request.map(Body::new);
         let fleet = Arc::clone(&self.fleet);
         Box::pin(async move {
             let Some(method) = Method::at(request.uri().path()) else {
@@ -85,46 +98,44 @@ impl Service<http::Request<Body>> for DiscoveryServices {
                 return Ok(Status::unimplemented(format!("there is no `{path}` here")).into_http());
             };
             Ok(match method.is_delta {
-                true => stream::<DeltaDiscoveryRequest>(fleet, method, request).await,
-                false => stream::<DiscoveryRequest>(fleet, method, request).await,
+                true => stream::<DeltaDiscoveryRequest>(fleet, method, request),
+                false => stream::<DiscoveryRequest>(fleet, method, request),
             })
         })
     }
 }
 
-async fn stream<I: Incoming>(
+/// Opens a stream. Its answers are bytes that many streams share, so that they are put on their way
+/// here, and not by a codec that would copy them.
+fn stream<I: Incoming>(
     fleet: Arc<Fleet>,
     method: Method,
     request: http::Request<Body>,
 ) -> http::Response<Body> {
-    let codec = ProstCodec::<I::Outgoing, I>::default();
-    let limit = fleet.limits.max_request;
-    let grpc = Grpc::new(codec).max_decoding_message_size(limit);
-    let mut grpc = grpc.max_encoding_message_size(usize::MAX);
-    grpc.streaming(Opening { fleet, method }, request).await
+    let limit = Some(fleet.limits.max_request);
+    let (head, body) = request.into_parts();
+    if let Some(encoding) = head.headers.get("grpc-encoding").filter(|it| *it != "identity") {
+        let message = format!("requests may not be compressed, as by {encoding:?}");
+        return Status::unimplemented(message).into_http();
+    }
+    let incoming: Streaming<I> = Streaming::new_request(ProstDecoder::default(), body, None, limit);
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let leave = head.extensions.get::<Leave>().cloned();
+    tokio::spawn(async move {
+        let ended = converse(&fleet, method, incoming, &sender, leave).await;
+        if let Err(status) = ended {
+            tracing::info!(reason = status.message(), "ended a stream");
+            let _ = sender.try_send(Err(status));
+        }
+    });
+    Messages::new(receiver).into_response()
 }
 
-/// A stream that a client opens.
-struct Opening {
-    fleet: Arc<Fleet>,
-    method: Method,
-}
-
-impl<I: Incoming> StreamingService<I> for Opening {
-    type Response = I::Outgoing;
-    type ResponseStream = ReceiverStream<Result<I::Outgoing, Status>>;
-    type Future = Ready<Result<Response<Self::ResponseStream>, Status>>;
-
-    fn call(&mut self, request: Request<Streaming<I>>) -> Self::Future {
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        let (fleet, method) = (Arc::clone(&self.fleet), self.method.clone());
-        tokio::spawn(async move {
-            if let Err(status) = converse(&fleet, method, request.into_inner(), &sender).await {
-                tracing::info!(reason = status.message(), "ended a stream");
-                let _ = sender.try_send(Err(status));
-            }
-        });
-        ready(Ok(Response::new(ReceiverStream::new(receiver))))
+/// Waits until the connection of a stream was told to leave.
+async fn told(leave: &mut Option<Leave>) {
+    match leave {
+        Some(leave) => leave.told().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -133,13 +144,25 @@ async fn converse<I: Incoming>(
     fleet: &Arc<Fleet>,
     method: Method,
     mut incoming: Streaming<I>,
-    outgoing: &mpsc::Sender<Result<I::Outgoing, Status>>,
+    outgoing: &mpsc::Sender<Result<Encoded, Status>>,
+    mut leave: Option<Leave>,
 ) -> Result<(), Status> {
     let stall = fleet.limits.stall;
     let first = timeout(stall, incoming.message()).await;
     let first = first.map_err(|_| Status::deadline_exceeded("no request came"))??;
     let Some(mut first) = first else { return Ok(()) };
-    let node = first.take_node().unwrap_or_default().brief();
+    let said = first.take_node().unwrap_or_default();
+    let asked = method.only.as_deref().unwrap_or(first.type_url()).to_owned();
+    let listed = method.listed(first.take_versions());
+    let group = fleet.group(&said, &asked, listed).map_err(Status::resource_exhausted)?;
+    let node = said.brief();
+    let mut place =
+        match method.only.is_none() && !node.id.is_empty() {
+            true => Some(fleet.aggregated(&node.id).ok_or_else(|| {
+                Status::already_exists("this node has another aggregated stream")
+            })?),
+            false => None,
+        };
     let too_many = || Status::resource_exhausted("there are as many streams as there may be");
     let guest = fleet.enter(node.clone(), method.transport).ok_or_else(too_many)?;
     let options = Options {
@@ -149,13 +172,16 @@ async fn converse<I: Incoming>(
         ..Options::default()
     };
     let mut stream = Stream {
+        group,
+        seen: BTreeSet::new(),
+        node: node.clone(),
         fleet,
         guest,
         session: Session::new(options),
         begin: Instant::now(),
         outgoing,
-        id: node.id.clone(),
         only: method.only.clone(),
+        view: None,
     };
     tracing::info!(
         node = node.id,
@@ -164,20 +190,23 @@ async fn converse<I: Incoming>(
         transport = method.transport,
         "a client came"
     );
-    let first = first.into_request();
-    let only = method.only;
-    let asked = only.as_deref().unwrap_or(&first.type_url);
-    let group = fleet.apis.group_of(&node, asked);
     let mut served = fleet.watch();
     let now = served.borrow_and_update().clone();
-    stream.serve(fleet.view(&now, &node, group)).await?;
-    stream.request(first).await?;
+    stream.serve(&now).await?;
+    stream.request(first.into_request()).await?;
     loop {
         let deadline = stream.session.deadline();
         let wait = deadline.map(|it| it.saturating_sub(stream.begin.elapsed()));
         tokio::select! {
             message = incoming.message() => match message? {
-                Some(message) => stream.request(message.into_request()).await?,
+                Some(mut message) => {
+                    let listed = method.listed(message.take_versions());
+                    if stream.learn(message.type_url(), listed)? {
+                        let now = served.borrow().clone();
+                        stream.serve(&now).await?;
+                    }
+                    stream.request(message.into_request()).await?;
+                }
                 None => return Ok(()),
             },
             changed = served.changed() => {
@@ -185,41 +214,74 @@ async fn converse<I: Incoming>(
                     return Ok(());
                 }
                 let now = served.borrow_and_update().clone();
-                stream.serve(fleet.view(&now, &node, group)).await?;
+                stream.serve(&now).await?;
+            }
+            () = superseded(&mut place) => {
+                count(&fleet.counters.streams_superseded);
+                return Err(Status::aborted("a newer stream of this node took the place of this one"));
             }
             () = sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {
                 stream.step(Event::Tick).await?;
             }
             () = outgoing.closed() => return Ok(()),
+            // The first request was answered, and the client asks for the rest elsewhere.
+            () = told(&mut leave) => return Ok(()),
         }
     }
 }
 
 /// One stream, open.
-struct Stream<'f, O> {
+struct Stream<'f> {
     fleet: &'f Fleet,
     guest: Guest,
     session: Session,
     begin: Instant,
-    outgoing: &'f mpsc::Sender<Result<O, Status>>,
-    id: String,
+    outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
+    node: Node,
     only: Option<Arc<str>>,
+    /// What its client understands.
+    group: Group,
+    /// The types that were counted.
+    seen: BTreeSet<Arc<str>>,
+    /// What its client is served.
+    view: Option<Arc<View>>,
 }
 
-impl<O> Drop for Stream<'_, O> {
+impl Drop for Stream<'_> {
     fn drop(&mut self) {
-        tracing::info!(node = self.id, "a client went");
+        tracing::info!(node = self.node.id, "a client went");
     }
 }
 
-impl<O: From<abide_xds::Response>> Stream<'_, O> {
-    async fn serve(&mut self, view: Option<Arc<View>>) -> Result<(), Status> {
-        let Some(view) = view else { return Ok(()) };
-        self.guest.see(&view);
-        self.step(Event::Snapshot(Arc::clone(&view.snapshot))).await
+/// Waits until another stream takes the place of this one, which may be never.
+async fn superseded(place: &mut Option<Aggregated>) {
+    match place {
+        Some(place) => place.superseded().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Stream<'_> {
+    async fn serve(&mut self, served: &Option<Arc<Served>>) -> Result<(), Status> {
+        let Some(view) = self.fleet.view(served, &self.node, &self.group) else { return Ok(()) };
+        self.guest.see(&view, &self.group);
+        let snapshot = Arc::clone(&view.snapshot);
+        self.view = Some(view);
+        self.step(Event::Snapshot(snapshot)).await
     }
 
-    async fn request(&mut self, request: abide_xds::Request) -> Result<(), Status> {
+    /// Takes in what a request says about versions. Returns whether its client gets something else
+    /// from now on.
+    fn learn(&mut self, type_url: &str, listed: Vec<VersionedTypeUrl>) -> Result<bool, Status> {
+        let learned = self.fleet.learn(&self.group, type_url, listed);
+        let Some(group) = learned.map_err(Status::resource_exhausted)? else { return Ok(false) };
+        self.group = group;
+        Ok(true)
+    }
+
+    async fn request(&mut self, mut request: abide_xds::Request) -> Result<(), Status> {
+        let answered = self.group.terms.type_url(&request.type_url);
+        request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
         count(&self.fleet.counters.requests);
         let type_url = self.only.as_deref().unwrap_or(&request.type_url);
         let traffic = &self.fleet.counters.traffic;
@@ -228,7 +290,7 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
             count(&self.fleet.counters.nacks);
             traffic.add(type_url, Count::Nacks, 1);
             tracing::warn!(
-                node = self.id,
+                node = self.node.id,
                 r#type = brief(type_url),
                 nonce = brief(&request.nonce),
                 error = brief(error),
@@ -237,7 +299,18 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
         } else if !request.nonce.is_empty() {
             traffic.add(type_url, Count::Acks, 1);
         }
-        self.step(Event::Request(request)).await
+        let is_refusal = request.error.is_some();
+        let type_url = request.type_url.clone();
+        self.step(Event::Request(request)).await?;
+        if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
+            let status = self.session.status();
+            let of_it = status.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
+            for it in of_it {
+                let Some(refusal) = &it.refused else { continue };
+                self.fleet.refused_by(&self.node, view, &it.type_url, refusal);
+            }
+        }
+        Ok(())
     }
 
     async fn step(&mut self, event: Event) -> Result<(), Status> {
@@ -245,7 +318,7 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
             match action {
                 Action::Send(response) => {
                     tracing::debug!(
-                        node = self.id,
+                        node = self.node.id,
                         r#type = &*response.type_url,
                         version = &*response.version,
                         resources = response.resources.len(),
@@ -258,8 +331,8 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
                     traffic.add(&response.type_url, Count::Responses, 1);
                     traffic.add(&response.type_url, Count::Resources, response.resources.len());
                     traffic.add(&response.type_url, Count::Bytes, bytes);
-                    let sent =
-                        timeout(self.fleet.limits.stall, self.outgoing.send(Ok(response.into())));
+                    let encoded = self.fleet.encodings.encode(&response);
+                    let sent = timeout(self.fleet.limits.stall, self.outgoing.send(Ok(encoded)));
                     if sent.await.is_err() {
                         count(&self.fleet.counters.streams_stalled);
                         return Err(Status::deadline_exceeded("the client does not read"));
@@ -273,7 +346,13 @@ impl<O: From<abide_xds::Response>> Stream<'_, O> {
                 }
             }
         }
-        self.guest.update(self.session.status());
+        let status = self.session.status();
+        for topic in &status {
+            if self.seen.insert(Arc::clone(&topic.type_url)) {
+                self.fleet.usage.count(&self.fleet.apis, &topic.type_url);
+            }
+        }
+        self.guest.update(status);
         Ok(())
     }
 }

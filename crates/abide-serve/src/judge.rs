@@ -1,24 +1,48 @@
 //! Resources judged before they are served.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use abide::{InstanceFile, InstanceOptions, Origin, Policy, Severity};
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_syntax::{LineIndex, Span};
-use abide_xds::{Dangling, Snapshot, gather};
+use abide_xds::{Dangling, Found, Snapshot, find, gather};
 use jiff::civil::Date;
 
 use crate::apis::Apis;
-use crate::folder::{Audience, ResourceFile};
 use crate::served::Served;
+use crate::source::{Audience, ResourceFile};
 
 /// What resources are judged by.
 pub(crate) struct Judge {
     pub(crate) apis: Arc<Apis>,
-    pub(crate) policy: Policy,
+    policy: Policy,
     /// Clusters that clients have from elsewhere.
-    pub(crate) static_clusters: BTreeSet<String>,
+    static_clusters: BTreeSet<String>,
+    /// What came of each file when it was judged last: a file that did not change is not read
+    /// again.
+    known: Mutex<BTreeMap<String, Known>>,
+}
+
+/// A file that was judged.
+struct Known {
+    bytes: Arc<[u8]>,
+    as_of: Date,
+    judged: Arc<Judged>,
+}
+
+impl Known {
+    fn is_of(&self, file: &ResourceFile, as_of: Date) -> bool {
+        self.as_of == as_of && (Arc::ptr_eq(&self.bytes, &file.bytes) || self.bytes == file.bytes)
+    }
+}
+
+/// What came of a file by itself.
+#[derive(Default)]
+struct Judged {
+    found: Found,
+    errors: Vec<String>,
+    warnings: Vec<String>,
 }
 
 /// What came of judging resources.
@@ -32,40 +56,22 @@ pub(crate) struct Verdict {
 }
 
 impl Judge {
+    pub(crate) fn new(apis: Arc<Apis>, policy: Policy, static_clusters: BTreeSet<String>) -> Judge {
+        Judge { apis, policy, static_clusters, known: Mutex::default() }
+    }
+
     /// Judges the files of one moment, together.
     pub(crate) fn judge(&self, as_of: Date, files: &[ResourceFile]) -> Verdict {
-        let instances: Vec<Instance> = files.iter().map(|file| self.read(file)).collect();
-        let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-        let judged: Vec<InstanceFile<'_>> = instances
-            .iter()
-            .zip(files)
-            .map(|(instance, file)| InstanceFile { instance, text: &file.bytes })
-            .collect();
-        let options = InstanceOptions::on(as_of);
-        let report = abide::check_instances(&self.apis.newest, &self.policy, options, &judged);
-        for finding in &report.findings {
-            let file = match finding.location.origin {
-                Origin::Instance(number) => files.get(number as usize),
-                _ => None,
-            };
-            let place = file.map_or_else(String::new, |it| place(it, finding.location.span));
-            let help = finding.help.iter().map(|it| format!("; {it}"));
-            let rule = std::iter::once(format!(" [{}]", finding.rule));
-            let line: String =
-                [place, finding.message.clone()].into_iter().chain(help).chain(rule).collect();
-            match finding.severity {
-                Severity::Error => errors.push(line),
-                Severity::Warning => warnings.push(line),
-                _ => {}
-            }
-        }
-        let mut layers: BTreeMap<&Audience, Vec<(usize, &Instance)>> = BTreeMap::new();
+        let all = self.each(as_of, files);
+        let mut errors: Vec<String> = all.iter().flat_map(|it| it.errors.clone()).collect();
+        let mut warnings: Vec<String> = all.iter().flat_map(|it| it.warnings.clone()).collect();
+        let mut layers: BTreeMap<&Audience, Vec<(usize, &Found)>> = BTreeMap::new();
         for (number, file) in files.iter().enumerate() {
-            layers.entry(&file.audience).or_default().push((number, &instances[number]));
+            layers.entry(&file.audience).or_default().push((number, &all[number].found));
         }
         let mut served = Served::default();
-        for (audience, instances) in layers {
-            let gathered = gather(&self.apis.newest, instances);
+        for (audience, found) in layers {
+            let gathered = gather(found);
             errors.extend(
                 gathered
                     .misfits
@@ -92,9 +98,56 @@ impl Judge {
         Verdict { served: errors.is_empty().then_some(served), errors, warnings }
     }
 
+    /// What comes of each file by itself, in their order.
+    fn each(&self, as_of: Date, files: &[ResourceFile]) -> Vec<Arc<Judged>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known =
+            |it: &&ResourceFile| known.get(&it.path).is_some_and(|known| known.is_of(it, as_of));
+        let new: Vec<&ResourceFile> = files.iter().filter(|it| !is_known(it)).collect();
+        let judged = self.judge_new(as_of, &new);
+        for (file, judged) in new.into_iter().zip(judged) {
+            let (bytes, judged) = (Arc::clone(&file.bytes), Arc::new(judged));
+            known.insert(file.path.clone(), Known { bytes, as_of, judged });
+        }
+        let paths: BTreeSet<&str> = files.iter().map(|it| &*it.path).collect();
+        known.retain(|path, _| paths.contains(&**path));
+        files.iter().map(|it| Arc::clone(&known[&it.path].judged)).collect()
+    }
+
+    /// Judges files each by itself, in one run.
+    fn judge_new(&self, as_of: Date, files: &[&ResourceFile]) -> Vec<Judged> {
+        let instances: Vec<Instance> = files.iter().map(|file| self.read(file)).collect();
+        let tree = self.apis.newest;
+        let own = |it: &Instance| Judged { found: find(tree, it), ..Judged::default() };
+        let mut all: Vec<Judged> = instances.iter().map(own).collect();
+        let checked: Vec<InstanceFile<'_>> = instances
+            .iter()
+            .zip(files)
+            .map(|(instance, file)| InstanceFile { instance, text: &file.bytes })
+            .collect();
+        let report =
+            abide::check_instances(tree, &self.policy, InstanceOptions::on(as_of), &checked);
+        for finding in &report.findings {
+            // The policy is that of a preset: nothing is found in a configuration.
+            let Origin::Instance(number) = finding.location.origin else { continue };
+            let number = number as usize;
+            let place = place(files[number], finding.location.span);
+            let help = finding.help.iter().map(|it| format!("; {it}"));
+            let rule = std::iter::once(format!(" [{}]", finding.rule));
+            let line: String =
+                [place, finding.message.clone()].into_iter().chain(help).chain(rule).collect();
+            match finding.severity {
+                Severity::Error => all[number].errors.push(line),
+                Severity::Warning => all[number].warnings.push(line),
+                _ => {}
+            }
+        }
+        all
+    }
+
     fn read(&self, file: &ResourceFile) -> Instance {
         let options = ReadOptions { notation: file.notation, ty: None, dialect: None };
-        let read = |options| Instance::read(&self.apis.newest, &file.bytes, options);
+        let read = |options| Instance::read(self.apis.newest, &file.bytes, options);
         let instance = read(options);
         // These notations do not say their types; a discovery response is what Envoy reads in them.
         let needs_type = matches!(file.notation, Notation::Text | Notation::Binary)

@@ -5,24 +5,36 @@
 #![allow(clippy::disallowed_methods)] // This crate does I/O.
 
 mod admin;
+mod admin_address;
 mod apis;
 mod args;
 mod bootstrap;
+mod client;
 mod commands;
+mod conformance;
+mod drain;
 mod duration;
+mod encoding;
 mod file_out;
 mod fleet;
-mod folder;
 mod follow;
+mod groups;
 mod grpc;
 mod judge;
+mod listeners;
 mod logs;
 mod overrides;
+mod place;
 mod rest;
+mod restart;
 mod restarter;
 mod served;
 mod shutdown;
+mod source;
+mod tls;
+mod tokens;
 mod traffic;
+mod usage;
 mod wire;
 
 use std::process::ExitCode;

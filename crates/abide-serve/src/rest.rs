@@ -1,7 +1,6 @@
 //! Long polling: the discovery services over HTTP/1 and JSON.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use abide_schema::Tree;
@@ -9,22 +8,23 @@ use abide_schema::value::Codec;
 use abide_xds::{Collection, Refusal, Service, TYPE_URL_PREFIX, TopicStatus};
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, Extension, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 use crate::fleet::{Fleet, count};
+use crate::listeners::Leave;
+use crate::place::Places;
 use crate::traffic::Count;
-use crate::wire::{BuildVersion, Node, SemanticVersion, brief};
+use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, brief};
 
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {
     let limit = DefaultBodyLimit::max(fleet.limits.max_request);
-    let polls = Polls { fleet, hold, waiting: Arc::default() };
+    let polls = Polls { fleet, hold, waiting: Places::default() };
     Router::new().fallback(poll).layer(limit).with_state(polls)
 }
 
@@ -33,45 +33,8 @@ struct Polls {
     fleet: Arc<Fleet>,
     /// How long a poll may wait for something new.
     hold: Duration,
-    waiting: Arc<Mutex<Waiting>>,
-}
-
-/// The polls that wait, by node and type, each with its number: dropping one ends it.
-#[derive(Default)]
-struct Waiting {
-    polls: BTreeMap<(String, String), (u64, oneshot::Sender<()>)>,
-    next: u64,
-}
-
-/// A poll that waits. Dropping this takes it out.
-struct Place {
-    waiting: Arc<Mutex<Waiting>>,
-    key: (String, String),
-    number: u64,
-}
-
-impl Place {
-    /// Takes the place of a poll of the same node for the same type, which ends.
-    fn take(
-        waiting: &Arc<Mutex<Waiting>>,
-        key: (String, String),
-    ) -> (Place, oneshot::Receiver<()>) {
-        let (sender, superseded) = oneshot::channel();
-        let mut all = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        all.next += 1;
-        let number = all.next;
-        all.polls.insert(key.clone(), (number, sender));
-        (Place { waiting: Arc::clone(waiting), key, number }, superseded)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.polls.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
-            all.polls.remove(&self.key);
-        }
-    }
+    /// The polls that wait, by node and type: the newest of a node for a type ends the one before.
+    waiting: Places<(String, String)>,
 }
 
 /// The type that a path asks for, and the major of the transport.
@@ -86,7 +49,13 @@ fn type_at(path: &str) -> Option<(String, &'static str)> {
     Some((service.type_url(number)?, transport))
 }
 
-async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes) -> Response {
+async fn poll(
+    State(polls): State<Polls>,
+    Extension(mut leave): Extension<Leave>,
+    method: Method,
+    uri: Uri,
+    body: Bytes,
+) -> Response {
     let Some((type_url, transport)) = type_at(uri.path()) else {
         let all: Vec<&str> = Service::ALL.iter().map(|it| it.rest).collect();
         let there_is = format!("there is POST /v2|v3/discovery:{}\n", all.join("|"));
@@ -99,8 +68,14 @@ async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes)
         Ok(request) => request,
         Err(error) => return (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
     };
-    let node = node_of(&request);
+    let said = node_of(&request);
     let fleet = &polls.fleet;
+    let listed = versions_of(&request).into_iter().filter(|it| it.type_url == type_url).collect();
+    let group = match fleet.group(&said, &type_url, listed) {
+        Ok(group) => group,
+        Err(error) => return (StatusCode::SERVICE_UNAVAILABLE, error + "\n").into_response(),
+    };
+    let node = said.brief();
     count(&fleet.counters.requests);
     let Some(guest) = fleet.enter(node.clone(), transport) else {
         let message = "there are as many streams as there may be\n";
@@ -118,17 +93,17 @@ async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes)
         tracing::warn!(node, r#type = type_url, error, "a client refused a response");
     }
     let held = member(&request, "version_info").and_then(Value::as_str).unwrap_or_default();
-    let names = member(&request, "resource_names").and_then(Value::as_array);
-    let names = names.into_iter().flatten().filter_map(Value::as_str);
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    let group = fleet.apis.group_of(&node, &type_url);
+    let names = texts_of(&request, "resource_names");
+    fleet.usage.count(&fleet.apis, &type_url);
     let key = (node.id.clone(), type_url.clone());
-    let (_place, mut superseded) = Place::take(&polls.waiting, key);
+    let Some(mut place) = polls.waiting.take(key, true) else {
+        return StatusCode::NOT_MODIFIED.into_response();
+    };
     let until = Instant::now() + polls.hold;
     let mut served = fleet.watch();
     loop {
         let now = served.borrow_and_update().clone();
-        if let Some(view) = fleet.view(&now, &node, group) {
+        if let Some(view) = fleet.view(&now, &node, &group) {
             let nothing = Arc::default();
             let all = view.snapshot.collection(&type_url).unwrap_or(&nothing);
             let content = match names.is_empty() {
@@ -137,7 +112,7 @@ async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes)
                     Arc::new(Collection::of(names.iter().filter_map(|it| all.find(it)).cloned()))
                 }
             };
-            guest.see(&view);
+            guest.see(&view, &group);
             let version = Arc::clone(content.version());
             let refused = error.clone().map(|message| {
                 let message = brief(&message).to_owned();
@@ -159,7 +134,7 @@ async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes)
                 traffic.add(&type_url, Count::Resources, content.len());
                 let bytes = content.iter().map(|it| it.body.len()).sum();
                 traffic.add(&type_url, Count::Bytes, bytes);
-                return match json(&fleet.apis.newest, &type_url, &content) {
+                return match json(fleet.apis.newest, &type_url, &content) {
                     Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
                     Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
                 };
@@ -168,7 +143,8 @@ async fn poll(State(polls): State<Polls>, method: Method, uri: Uri, body: Bytes)
         tokio::select! {
             changed = served.changed() => if changed.is_err() { break },
             () = sleep_until(until) => break,
-            _ = &mut superseded => break,
+            () = place.superseded() => break,
+            () = leave.told() => break,
         }
     }
     StatusCode::NOT_MODIFIED.into_response()
@@ -188,25 +164,60 @@ fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
 fn node_of(request: &Value) -> Node {
     let nothing = Value::Null;
     let node = member(request, "node").unwrap_or(&nothing);
-    let text = |name| member(node, name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let version = member(node, "user_agent_build_version").and_then(|it| member(it, "version"));
-    let version = version.map(|version| {
-        let part = |name| member(version, name).and_then(Value::as_u64).unwrap_or(0) as u32;
-        SemanticVersion {
-            major: part("major_number"),
-            minor: part("minor_number"),
-            patch: part("patch"),
-        }
-    });
+    let text = |name| text_of(node, name);
+    let built = |value: &Value| {
+        let version = member(value, "version")?;
+        let version = semantic_version(version, ["major_number", "minor_number", "patch"]);
+        Some(BuildVersion { version: Some(version) })
+    };
+    let extension = |value: &Value| wire::Extension {
+        name: text_of(value, "name"),
+        category: text_of(value, "category"),
+        version: member(value, "version").and_then(built),
+        disabled: member(value, "disabled").and_then(Value::as_bool).unwrap_or(false),
+        type_urls: texts_of(value, "type_urls"),
+    };
     Node {
         id: text("id"),
         cluster: text("cluster"),
         build_version: text("build_version"),
         user_agent_name: text("user_agent_name"),
         user_agent_version: text("user_agent_version"),
-        user_agent_build_version: version.map(|version| BuildVersion { version: Some(version) }),
+        user_agent_build_version: member(node, "user_agent_build_version").and_then(built),
+        extensions: elements(node, "extensions").map(extension).collect(),
+        client_features: texts_of(node, "client_features"),
     }
-    .brief()
+}
+
+/// The versions that a request lists.
+fn versions_of(request: &Value) -> Vec<VersionedTypeUrl> {
+    let listed = elements(request, "versioned_type_urls").map(|it| VersionedTypeUrl {
+        type_url: text_of(it, "type_url"),
+        most_recently_supported: member(it, "most_recently_supported")
+            .map(|it| semantic_version(it, ["major", "minor", "patch"])),
+    });
+    listed.collect()
+}
+
+fn semantic_version(value: &Value, names: [&str; 3]) -> SemanticVersion {
+    let part = |name| {
+        let number = member(value, name).and_then(Value::as_u64).unwrap_or(0);
+        u32::try_from(number).unwrap_or(u32::MAX)
+    };
+    let [major, minor, patch] = names.map(part);
+    SemanticVersion { major, minor, patch }
+}
+
+fn text_of(value: &Value, name: &str) -> String {
+    member(value, name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn texts_of(value: &Value, name: &str) -> Vec<String> {
+    elements(value, name).filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn elements<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    member(value, name).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// A discovery response, in the JSON mapping.
@@ -262,5 +273,33 @@ mod tests {
             "user_agent_build_version": {"version": {"majorNumber": 1, "minor_number": 40}},
         }}));
         assert_eq!((&*node.id, &*node.user_agent()), ("a", "envoy 1.40.0"));
+    }
+
+    #[test]
+    fn s003_131_a_poll_says_versions_extensions_and_features() {
+        let request = json!({
+            "node": {"clientFeatures": ["f"], "extensions": [
+                {"name": "a", "category": "c", "typeUrls": ["x.v3.A"],
+                 "version": {"version": {"majorNumber": 2}}},
+                {"name": "b", "category": "c", "type_urls": ["x.v3.B"], "disabled": true},
+            ]},
+            "versionedTypeUrls": [{"typeUrl": "t", "most_recently_supported": {"major": 3, "minor": 1}}],
+        });
+        let node = node_of(&request);
+        let claims = node.claims("t", versions_of(&request));
+        assert_eq!(claims.extensions, ["x.v3.A".to_owned()].into(), "one is disabled");
+        assert_eq!(claims.features, ["f".to_owned()].into());
+        let minor = abide_xds::Minor { major: 3, minor: 1 };
+        assert_eq!(claims.versions[0].most_recently_supported, Some(minor));
+        // The API versions all others with the program.
+        let kept = node.brief().extensions;
+        assert_eq!(
+            kept.iter().map(|it| (&*it.name, &*it.category)).collect::<Vec<_>>(),
+            [("a", "c")]
+        );
+        assert_eq!(
+            kept[0].version.as_ref().and_then(BuildVersion::written),
+            Some("2.0.0".to_owned())
+        );
     }
 }

@@ -27,7 +27,8 @@ const CANNOT_START: u8 = 127;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
-  abide-serve restarter -- abide-serve --resources resources --api api --base-id /run/abide
+  abide-serve restarter -- abide-serve --resources resources --api api \\
+    --restart-socket /run/abide/restart
   abide-serve restarter -- envoy -c /config/envoy.json
   kill -HUP $RESTARTER        # a newer binary, or another configuration, takes over
 

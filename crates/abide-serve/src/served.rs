@@ -3,30 +3,57 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abide_xds::{Snapshot, View};
+use abide_xds::{Holds, ResourceVersion, Snapshot, View};
 
-use crate::apis::{Apis, Group};
-use crate::folder::Audience;
+use crate::apis::Apis;
+use crate::groups::Group;
+use crate::source::Audience;
 use crate::wire::Node;
 
 /// What is served at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Served {
+    /// The name that its source has for it, if any.
+    revision: Option<Arc<str>>,
     everyone: Arc<Snapshot>,
     /// What the clients of a cluster get beside it or instead.
     clusters: BTreeMap<String, Snapshot>,
     /// What a client gets beside it or instead.
     nodes: BTreeMap<String, Snapshot>,
+    views: Mutex<Views>,
+}
+
+#[derive(Debug, Default)]
+struct Views {
     /// What was asked for so far.
-    views: Mutex<BTreeMap<Share, Arc<View>>>,
+    now: BTreeMap<Share, Arc<View>>,
     /// What was served before, as far as anybody asked for it.
     before: BTreeMap<Share, Arc<View>>,
 }
 
-/// Those who get the same: the folders that are theirs, if any, and what they understand.
-type Share = (Option<String>, Option<String>, Group);
+/// Those who get the same: the folders that are theirs, if any, and the number of their group.
+type Share = (Option<String>, Option<String>, u64);
+
+impl Holds for Served {
+    fn holds(&self, resource: &ResourceVersion) -> bool {
+        let own = self.clusters.values().chain(self.nodes.values());
+        std::iter::once(&*self.everyone).chain(own).any(|it| it.holds(resource))
+    }
+}
 
 impl Served {
+    /// The same with the name that its source has for it.
+    #[must_use]
+    pub(crate) fn of_revision(mut self, revision: Option<&str>) -> Served {
+        self.revision = revision.map(Arc::from);
+        self
+    }
+
+    /// The name that its source has for it, if any.
+    pub(crate) fn revision(&self) -> Option<&str> {
+        self.revision.as_deref()
+    }
+
     /// Adds what an audience gets.
     pub(crate) fn add(&mut self, audience: &Audience, snapshot: Snapshot) {
         match audience {
@@ -42,6 +69,7 @@ impl Served {
             it.iter().map(|(name, it)| (name.clone(), change(it))).collect()
         };
         Served {
+            revision: self.revision.clone(),
             everyone: Arc::new(change(&self.everyone)),
             clusters: each(&self.clusters),
             nodes: each(&self.nodes),
@@ -63,34 +91,43 @@ impl Served {
     /// Takes the place of what was served until now: clients keep of that what they cannot
     /// hold of this.
     #[must_use]
-    pub(crate) fn after(mut self, before: &Served) -> Served {
+    pub(crate) fn after(self, before: &Served) -> Served {
         // What nobody asked for since is as it was.
+        let before = before.views();
         let mut views = before.before.clone();
-        views.extend(before.views().clone());
-        self.before = views;
+        views.extend(before.now.iter().map(|(share, view)| (share.clone(), Arc::clone(view))));
+        drop(before);
+        self.views().before = views;
         self
     }
 
-    fn views(&self) -> MutexGuard<'_, BTreeMap<Share, Arc<View>>> {
+    /// Forgets what a group was served.
+    pub(crate) fn forget(&self, group: u64) {
+        let mut views = self.views();
+        views.now.retain(|(_, _, number), _| *number != group);
+        views.before.retain(|(_, _, number), _| *number != group);
+    }
+
+    fn views(&self) -> MutexGuard<'_, Views> {
         self.views.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a client gets. Those who get the same share it.
-    pub(crate) fn view(&self, apis: &Apis, node: &Node, group: Group) -> Arc<View> {
+    pub(crate) fn view(&self, apis: &Apis, node: &Node, group: &Group) -> Arc<View> {
         let cluster = self.clusters.get_key_value(&node.cluster);
         let own = self.nodes.get_key_value(&node.id);
-        let share = (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group);
+        let share = (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group.number());
         let mut views = self.views();
-        if let Some(view) = views.get(&share) {
+        if let Some(view) = views.now.get(&share) {
             return Arc::clone(view);
         }
         let layers = [cluster, own].into_iter().flatten().map(|(_, layer)| layer);
         let below = Arc::clone(&self.everyone);
         let snapshot = layers.fold(below, |below, layer| Arc::new(below.under(layer)));
         let nothing = Arc::default();
-        let before = self.before.get(&share).unwrap_or(&nothing);
-        let view = Arc::new(apis.view(group, &snapshot, before));
-        views.insert(share, Arc::clone(&view));
+        let before = views.before.get(&share).unwrap_or(&nothing);
+        let view = Arc::new(apis.view(&group.terms, &snapshot, before));
+        views.now.insert(share, Arc::clone(&view));
         view
     }
 }

@@ -5,12 +5,15 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use abide_xds::{Names, Request, Response};
+use abide_xds::{Claims, Names, Request, Response};
 use bytes::Bytes;
 use prost::Message;
 
 /// How much of a text that a client sends is kept, in bytes.
 const MAX_SAID: usize = 1024;
+
+/// How many extensions and features of a client are kept.
+const MAX_KEPT: usize = 64;
 
 /// What is kept of a text that a client sent.
 pub(crate) fn brief(text: &str) -> &str {
@@ -34,12 +37,62 @@ pub(crate) struct Node {
     pub(crate) user_agent_version: String,
     #[prost(message, optional, tag = "8")]
     pub(crate) user_agent_build_version: Option<BuildVersion>,
+    #[prost(message, repeated, tag = "9")]
+    pub(crate) extensions: Vec<Extension>,
+    #[prost(string, repeated, tag = "10")]
+    pub(crate) client_features: Vec<String>,
+}
+
+/// An extension that a client has.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Extension {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    /// Its kind, such as `envoy.filters.http`.
+    #[prost(string, tag = "2")]
+    pub(crate) category: String,
+    /// Only of one that is not versioned with the program.
+    #[prost(message, optional, tag = "4")]
+    pub(crate) version: Option<BuildVersion>,
+    #[prost(bool, tag = "5")]
+    pub(crate) disabled: bool,
+    /// The full names of the messages that configure it.
+    #[prost(string, repeated, tag = "6")]
+    pub(crate) type_urls: Vec<String>,
+}
+
+/// `abide.negotiation.v1.VersionedTypeUrl`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct VersionedTypeUrl {
+    #[prost(string, tag = "1")]
+    pub(crate) type_url: String,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) most_recently_supported: Option<SemanticVersion>,
+}
+
+impl From<VersionedTypeUrl> for abide_xds::VersionedTypeUrl {
+    fn from(it: VersionedTypeUrl) -> abide_xds::VersionedTypeUrl {
+        let minor = |it: SemanticVersion| abide_xds::Minor {
+            major: it.major.into(),
+            minor: it.minor.into(),
+        };
+        let most_recently_supported = it.most_recently_supported.map(minor);
+        abide_xds::VersionedTypeUrl { type_url: it.type_url, most_recently_supported }
+    }
 }
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct BuildVersion {
     #[prost(message, optional, tag = "1")]
     pub(crate) version: Option<SemanticVersion>,
+}
+
+impl BuildVersion {
+    /// Its three numbers with dots between them.
+    pub(crate) fn written(&self) -> Option<String> {
+        let version = self.version.as_ref()?;
+        Some(format!("{}.{}.{}", version.major, version.minor, version.patch))
+    }
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -53,9 +106,29 @@ pub(crate) struct SemanticVersion {
 }
 
 impl Node {
-    /// What of it is kept: texts have an end.
+    /// What it says about versions, with the type that it asks for first and those that it lists.
+    /// Nothing about its program is in it.
+    pub(crate) fn claims(&self, type_url: &str, versions: Vec<VersionedTypeUrl>) -> Claims {
+        let enabled = self.extensions.iter().filter(|it| !it.disabled);
+        Claims {
+            type_url: type_url.to_owned(),
+            versions: versions.into_iter().map(Into::into).collect(),
+            extensions: enabled.flat_map(|it| it.type_urls.iter().cloned()).collect(),
+            features: self.client_features.iter().cloned().collect(),
+            operators_word: None,
+        }
+    }
+
+    /// What of it is kept: texts have an end, and of extensions only those with versions of their
+    /// own say anything that is not known from what the client gets.
     #[must_use]
     pub(crate) fn brief(mut self) -> Node {
+        self.extensions.retain(|it| it.version.is_some());
+        self.extensions.truncate(MAX_KEPT);
+        self.client_features.truncate(MAX_KEPT);
+        for extension in &mut self.extensions {
+            extension.type_urls = Vec::new();
+        }
         let texts = [
             &mut self.id,
             &mut self.cluster,
@@ -63,7 +136,8 @@ impl Node {
             &mut self.user_agent_name,
             &mut self.user_agent_version,
         ];
-        for text in texts {
+        let extensions = self.extensions.iter_mut().flat_map(|it| [&mut it.name, &mut it.category]);
+        for text in texts.into_iter().chain(extensions).chain(&mut self.client_features) {
             text.truncate(brief(text).len());
         }
         self
@@ -82,8 +156,7 @@ impl Node {
 
     /// What it says about its program, as one phrase.
     pub(crate) fn user_agent(&self) -> String {
-        let built = self.user_agent_build_version.as_ref().and_then(|it| it.version.as_ref());
-        let built = built.map(|it| format!("{}.{}.{}", it.major, it.minor, it.patch));
+        let built = self.user_agent_build_version.as_ref().and_then(BuildVersion::written);
         let version = built.as_deref().unwrap_or(&self.user_agent_version);
         let said = [&*self.user_agent_name, version].into_iter().filter(|it| !it.is_empty());
         let said: Vec<&str> = said.collect();
@@ -97,6 +170,8 @@ impl Node {
 /// `google.rpc.Status`.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Status {
+    #[prost(int32, tag = "1")]
+    pub(crate) code: i32,
     #[prost(string, tag = "2")]
     pub(crate) message: String,
 }
@@ -124,6 +199,9 @@ pub(crate) struct DiscoveryRequest {
     pub(crate) response_nonce: String,
     #[prost(message, optional, tag = "6")]
     pub(crate) error_detail: Option<Status>,
+    /// Of `abide.negotiation.v1.VersionedRequest`.
+    #[prost(message, repeated, tag = "50003")]
+    pub(crate) versioned_type_urls: Vec<VersionedTypeUrl>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -154,6 +232,9 @@ pub(crate) struct DeltaDiscoveryRequest {
     pub(crate) response_nonce: String,
     #[prost(message, optional, tag = "7")]
     pub(crate) error_detail: Option<Status>,
+    /// Of `abide.negotiation.v1.VersionedRequest`.
+    #[prost(message, repeated, tag = "50003")]
+    pub(crate) versioned_type_urls: Vec<VersionedTypeUrl>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -193,21 +274,37 @@ pub(crate) struct Runtime {
 
 /// A request in one of the variants of the protocol.
 pub(crate) trait Incoming: Message + Default + 'static {
-    /// The response of the variant.
-    type Outgoing: Message + Default + From<Response> + 'static;
-
     /// Who asks; clients may say it once a stream.
     fn take_node(&mut self) -> Option<Node>;
+
+    /// The version that the client says it has; only the state of the world says one.
+    fn version(&self) -> &str;
+
+    /// The versions that it lists.
+    fn take_versions(&mut self) -> Vec<VersionedTypeUrl>;
+
+    /// The type that it is about.
+    fn type_url(&self) -> &str;
 
     /// What it asks for.
     fn into_request(self) -> Request;
 }
 
 impl Incoming for DiscoveryRequest {
-    type Outgoing = DiscoveryResponse;
-
     fn take_node(&mut self) -> Option<Node> {
         self.node.take()
+    }
+
+    fn version(&self) -> &str {
+        &self.version_info
+    }
+
+    fn take_versions(&mut self) -> Vec<VersionedTypeUrl> {
+        std::mem::take(&mut self.versioned_type_urls)
+    }
+
+    fn type_url(&self) -> &str {
+        &self.type_url
     }
 
     fn into_request(self) -> Request {
@@ -221,10 +318,20 @@ impl Incoming for DiscoveryRequest {
 }
 
 impl Incoming for DeltaDiscoveryRequest {
-    type Outgoing = DeltaDiscoveryResponse;
-
     fn take_node(&mut self) -> Option<Node> {
         self.node.take()
+    }
+
+    fn version(&self) -> &str {
+        ""
+    }
+
+    fn take_versions(&mut self) -> Vec<VersionedTypeUrl> {
+        std::mem::take(&mut self.versioned_type_urls)
+    }
+
+    fn type_url(&self) -> &str {
+        &self.type_url
     }
 
     fn into_request(self) -> Request {
@@ -242,35 +349,51 @@ impl Incoming for DeltaDiscoveryRequest {
     }
 }
 
-impl From<Response> for DiscoveryResponse {
-    fn from(response: Response) -> DiscoveryResponse {
-        let any =
-            |body: &Bytes| Any { type_url: response.type_url.to_string(), value: body.clone() };
+fn any(type_url: &str, resource: &abide_xds::Resource) -> Any {
+    Any { type_url: type_url.to_owned(), value: resource.body.clone() }
+}
+
+impl DiscoveryResponse {
+    /// What of a response is for its client alone.
+    pub(crate) fn head(response: &Response) -> DiscoveryResponse {
         DiscoveryResponse {
             version_info: response.version.to_string(),
-            resources: response.resources.iter().map(|it| any(&it.body)).collect(),
-            nonce: response.nonce.to_string(),
             type_url: response.type_url.to_string(),
+            nonce: response.nonce.to_string(),
+            ..DiscoveryResponse::default()
         }
+    }
+
+    /// The rest of it, which is the same for all who are sent the same.
+    pub(crate) fn content(response: &Response) -> DiscoveryResponse {
+        let resources = response.resources.iter().map(|it| any(&response.type_url, it));
+        DiscoveryResponse { resources: resources.collect(), ..DiscoveryResponse::default() }
     }
 }
 
-impl From<Response> for DeltaDiscoveryResponse {
-    fn from(response: Response) -> DeltaDiscoveryResponse {
-        let any =
-            |body: &Bytes| Any { type_url: response.type_url.to_string(), value: body.clone() };
+impl DeltaDiscoveryResponse {
+    /// What of a response is for its client alone.
+    pub(crate) fn head(response: &Response) -> DeltaDiscoveryResponse {
+        DeltaDiscoveryResponse {
+            system_version_info: response.version.to_string(),
+            type_url: response.type_url.to_string(),
+            nonce: response.nonce.to_string(),
+            ..DeltaDiscoveryResponse::default()
+        }
+    }
+
+    /// The rest of it, which is the same for all who are sent the same.
+    pub(crate) fn content(response: &Response) -> DeltaDiscoveryResponse {
         let resources = response.resources.iter().map(|it| Resource {
             version: it.version.to_string(),
-            resource: Some(any(&it.body)),
+            resource: Some(any(&response.type_url, it)),
             name: it.name.to_string(),
             aliases: it.aliases.iter().map(ToString::to_string).collect(),
         });
         DeltaDiscoveryResponse {
-            system_version_info: response.version.to_string(),
             resources: resources.collect(),
-            type_url: response.type_url.to_string(),
-            nonce: response.nonce.to_string(),
             removed_resources: response.removed.iter().map(ToString::to_string).collect(),
+            ..DeltaDiscoveryResponse::default()
         }
     }
 }

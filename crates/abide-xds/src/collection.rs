@@ -1,17 +1,46 @@
 //! The resources of one type.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::resource::{Resource, hash};
 
+/// How many differences to other collections are remembered: those to what was served before, and
+/// to nothing, which new clients have.
+const MAX_DIFFERENCES: usize = 4;
+
 /// The resources of one type, with a version over all of them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Collection {
     resources: BTreeMap<Arc<str>, Arc<Resource>>,
     /// Alias to name, where no resource has the alias as its name.
     aliases: BTreeMap<Arc<str>, Arc<str>>,
     version: Arc<str>,
+    /// Its resources, as a response has them that holds all.
+    all: OnceLock<Arc<[Arc<Resource>]>>,
+    /// Found once for all clients that have the same.
+    differences: Mutex<VecDeque<(Weak<Collection>, Arc<Difference>)>>,
+}
+
+/// What takes a client from one collection to another.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    /// The resources that the old one lacks or has in another version, by name.
+    pub(crate) changed: Arc<[Arc<Resource>]>,
+    /// The names of the old one that are gone, in order.
+    pub(crate) removed: Arc<[Arc<str>]>,
+}
+
+impl Difference {
+    /// Whether a resource of this name is among those that changed.
+    pub(crate) fn has_changed(&self, name: &str) -> bool {
+        self.changed.binary_search_by(|it| (*it.name).cmp(name)).is_ok()
+    }
+
+    /// Whether this name is among those that are gone.
+    pub(crate) fn has_removed(&self, name: &str) -> bool {
+        self.removed.binary_search_by(|it| (**it).cmp(name)).is_ok()
+    }
 }
 
 impl Default for Collection {
@@ -33,7 +62,19 @@ impl Collection {
         }
         let parts = resources.values().flat_map(|it| [it.name.as_bytes(), it.version.as_bytes()]);
         let version = hash(parts);
-        Collection { resources, aliases, version }
+        Collection {
+            resources,
+            aliases,
+            version,
+            all: OnceLock::new(),
+            differences: Mutex::default(),
+        }
+    }
+
+    /// The collection without resources.
+    pub(crate) fn nothing() -> &'static Arc<Collection> {
+        static NOTHING: LazyLock<Arc<Collection>> = LazyLock::new(Arc::default);
+        &NOTHING
     }
 
     /// A hash over the names and versions of its resources.
@@ -78,20 +119,27 @@ impl Collection {
         Collection::of(resources.into_values())
     }
 
-    /// The resources that `old` lacks or has in another version.
-    pub(crate) fn changed_since<'c>(
-        &'c self,
-        old: &'c Collection,
-    ) -> impl Iterator<Item = &'c Arc<Resource>> {
-        let held = |it: &Resource| old.get(&it.name).is_some_and(|old| old.version == it.version);
-        self.iter().filter(move |it| !held(it))
+    /// Its resources by name, the same list for all who ask.
+    pub(crate) fn all(&self) -> Arc<[Arc<Resource>]> {
+        Arc::clone(self.all.get_or_init(|| self.iter().cloned().collect()))
     }
 
-    /// The names of `old` that are gone.
-    pub(crate) fn removed_since<'c>(
-        &'c self,
-        old: &'c Collection,
-    ) -> impl Iterator<Item = &'c Arc<str>> {
-        old.resources.keys().filter(|name| !self.resources.contains_key(*name))
+    /// What takes a client from `old` to this one: the same answer for all who ask soon after one
+    /// another.
+    pub(crate) fn since(&self, old: &Arc<Collection>) -> Arc<Difference> {
+        let mut known = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |(it, _): &&(Weak<Collection>, _)| std::ptr::eq(it.as_ptr(), &raw const **old);
+        if let Some((_, difference)) = known.iter().find(is_it) {
+            return Arc::clone(difference);
+        }
+        let held = |it: &Resource| old.get(&it.name).is_some_and(|old| old.version == it.version);
+        let is_gone = |name: &&Arc<str>| !self.resources.contains_key(*name);
+        let difference = Arc::new(Difference {
+            changed: self.iter().filter(|it| !held(it)).cloned().collect(),
+            removed: old.resources.keys().filter(is_gone).cloned().collect(),
+        });
+        known.truncate(MAX_DIFFERENCES - 1);
+        known.push_front((Arc::downgrade(old), Arc::clone(&difference)));
+        difference
     }
 }

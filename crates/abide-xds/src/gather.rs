@@ -4,6 +4,7 @@ mod canonical;
 mod references;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use abide_instance::Instance;
 use abide_instance::runtime::{LayerProblem, RtdsResource};
@@ -11,18 +12,34 @@ use abide_schema::Tree;
 use abide_schema::value::{Codec, Message, Value};
 use abide_syntax::Span;
 
+use crate::collection::Collection;
 use crate::kind::{Kind, TYPE_URL_PREFIX};
 use crate::resource::{Resource, hash};
 use crate::snapshot::Snapshot;
 use canonical::canonical;
 use references::references;
 
-/// What instances hold.
+/// What one instance holds.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    resources: Vec<FoundResource>,
+    /// What is no resource: its place, and what is wrong.
+    misfits: Vec<(Span, String)>,
+}
+
+#[derive(Clone, Debug)]
+struct FoundResource {
+    type_url: Arc<str>,
+    resource: Arc<Resource>,
+    span: Span,
+}
+
+/// What instances hold together.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
     /// Their resources.
     pub snapshot: Snapshot,
-    /// What is no resource, in the order of the instances.
+    /// What is no resource, in the order of the instances and of the places in them.
     pub misfits: Vec<Misfit>,
 }
 
@@ -37,44 +54,54 @@ pub struct Misfit {
     pub message: String,
 }
 
-/// Gathers the resources of instances, each with its number: each document is one, or a `DiscoveryResponse`
+/// Finds the resources of an instance: each document is one, or a `DiscoveryResponse`
 /// with several, or a `Resource` that wraps one with a name and aliases. Documents
 /// without a type are passed over: whoever checks instances reports them.
-pub fn gather<'i>(
-    tree: &Tree,
-    instances: impl IntoIterator<Item = (usize, &'i Instance)>,
-) -> Gathered {
-    let mut gathering = Gathering { tree, found: BTreeMap::new(), misfits: Vec::new() };
-    for (file, instance) in instances {
-        for document in &instance.documents {
-            if let Some(message) = document.message() {
-                gathering.document(Place { file, span: document.span }, message);
+pub fn find(tree: &Tree, instance: &Instance) -> Found {
+    let mut finding = Finding { tree, found: Found::default() };
+    for document in &instance.documents {
+        if let Some(message) = document.message() {
+            finding.document(document.span, message);
+        }
+    }
+    finding.found
+}
+
+/// Puts together what instances hold, each with its number. Of two resources of one type with one
+/// name, the second is a misfit.
+pub fn gather<'f>(all: impl IntoIterator<Item = (usize, &'f Found)>) -> Gathered {
+    let mut types: BTreeMap<&Arc<str>, BTreeMap<&Arc<str>, &Arc<Resource>>> = BTreeMap::new();
+    let mut misfits = Vec::new();
+    for (file, found) in all {
+        let own = found.misfits.iter();
+        misfits.extend(own.map(|(span, message)| Misfit {
+            file,
+            span: *span,
+            message: message.clone(),
+        }));
+        for FoundResource { type_url, resource, span } in &found.resources {
+            let same_type = types.entry(type_url).or_default();
+            if same_type.contains_key(&resource.name) {
+                let type_name = type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url);
+                let name = &resource.name;
+                let message = format!("there is another `{type_name}` with the name `{name}`");
+                misfits.push(Misfit { file, span: *span, message });
+            } else {
+                same_type.insert(&resource.name, resource);
             }
         }
     }
-    let found = gathering.found;
-    let resources = found.iter().map(|((url, _), resource)| (url.as_str(), resource.clone()));
-    Gathered { snapshot: Snapshot::of(resources), misfits: gathering.misfits }
+    misfits.sort_by_key(|it| (it.file, it.span.start));
+    let collection = |resources: BTreeMap<_, &Arc<Resource>>| {
+        Arc::new(Collection::of(resources.into_values().cloned()))
+    };
+    let types = types.into_iter().map(|(url, it)| (Arc::clone(url), collection(it)));
+    Gathered { snapshot: Snapshot::of_collections(types), misfits }
 }
 
-#[derive(Clone, Copy)]
-struct Place {
-    file: usize,
-    span: Span,
-}
-
-impl Place {
-    /// Inside it, where that is known.
-    fn at(self, span: Span) -> Place {
-        if span.is_empty() { self } else { Place { span, ..self } }
-    }
-}
-
-struct Gathering<'t> {
+struct Finding<'t> {
     tree: &'t Tree,
-    /// By type URL and name.
-    found: BTreeMap<(String, String), Resource>,
-    misfits: Vec<Misfit>,
+    found: Found,
 }
 
 /// What a resource is called where it is wrapped.
@@ -84,13 +111,12 @@ struct Wrapping {
     aliases: Vec<String>,
 }
 
-impl Gathering<'_> {
-    fn misfit(&mut self, place: Place, message: impl Into<String>) {
-        let message = message.into();
-        self.misfits.push(Misfit { file: place.file, span: place.span, message });
+impl Finding<'_> {
+    fn misfit(&mut self, place: Span, message: impl Into<String>) {
+        self.found.misfits.push((place, message.into()));
     }
 
-    fn document(&mut self, place: Place, message: &Message) {
+    fn document(&mut self, place: Span, message: &Message) {
         let tree = self.tree;
         let message = match canonical(tree, message) {
             Ok(message) => message,
@@ -100,11 +126,8 @@ impl Gathering<'_> {
         match &*full_name {
             "envoy.service.discovery.v3.DiscoveryResponse" | "envoy.api.v2.DiscoveryResponse" => {
                 for entry in message.get_all(tree, "resources") {
-                    self.packed(
-                        place.at(entry.span),
-                        entry.value.as_message(),
-                        Wrapping::default(),
-                    );
+                    let place = inside(place, entry.span);
+                    self.packed(place, entry.value.as_message(), Wrapping::default());
                 }
             }
             _ => self.unwrapped(place, &message, Wrapping::default()),
@@ -112,7 +135,7 @@ impl Gathering<'_> {
     }
 
     /// A resource in an Any.
-    fn packed(&mut self, place: Place, any: Option<&Message>, wrapping: Wrapping) {
+    fn packed(&mut self, place: Span, any: Option<&Message>, wrapping: Wrapping) {
         match any.map(|any| (any.content.as_deref(), any.str(self.tree, "type_url"))) {
             Some((Some(content), _)) => self.unwrapped(place, content, wrapping),
             Some((None, Some(url))) => {
@@ -123,7 +146,7 @@ impl Gathering<'_> {
         }
     }
 
-    fn unwrapped(&mut self, place: Place, message: &Message, wrapping: Wrapping) {
+    fn unwrapped(&mut self, place: Span, message: &Message, wrapping: Wrapping) {
         let tree = self.tree;
         let full_name = tree.message(message.ty).full_name();
         if matches!(&*full_name, "envoy.service.discovery.v3.Resource" | "envoy.api.v2.Resource") {
@@ -138,7 +161,7 @@ impl Gathering<'_> {
             && let Err(problems) = RtdsResource::of(tree, message)
         {
             for problem in problems.into_iter().filter(LayerProblem::is_refused) {
-                self.misfit(place.at(problem.span), problem.to_string());
+                self.misfit(inside(place, problem.span), problem.to_string());
             }
             return;
         }
@@ -155,13 +178,15 @@ impl Gathering<'_> {
             let parts = [&*resource.version].into_iter().chain(aliases.iter().copied());
             resource.version = hash(parts.map(str::as_bytes));
         }
-        let key = (format!("{TYPE_URL_PREFIX}{full_name}"), name.to_owned());
-        if self.found.contains_key(&key) {
-            let message = format!("there is another `{full_name}` with the name `{name}`");
-            return self.misfit(place, message);
-        }
-        self.found.insert(key, resource);
+        let type_url = format!("{TYPE_URL_PREFIX}{full_name}").into();
+        let resource = Arc::new(resource);
+        self.found.resources.push(FoundResource { type_url, resource, span: place });
     }
+}
+
+/// A place inside another one, where that is known.
+fn inside(place: Span, inner: Span) -> Span {
+    if inner.is_empty() { place } else { inner }
 }
 
 /// The field that names a resource.

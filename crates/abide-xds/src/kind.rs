@@ -1,5 +1,7 @@
 //! What a type of resource is to the protocol.
 
+use std::sync::Arc;
+
 /// What every type URL begins with.
 pub const TYPE_URL_PREFIX: &str = "type.googleapis.com/";
 
@@ -131,10 +133,9 @@ impl Service {
     /// The service of the messages that a type URL names, and their major, 2 or 3.
     pub fn of(type_url: &str) -> Option<(&'static Service, u8)> {
         let name = type_url.strip_prefix(TYPE_URL_PREFIX).filter(|it| !it.is_empty())?;
-        Service::ALL.iter().find_map(|service| match service.messages {
-            [_, third] if third == name => Some((service, 3)),
-            [second, _] if second == name => Some((service, 2)),
-            _ => None,
+        Service::ALL.iter().find_map(|service| {
+            let at = service.messages.iter().position(|it| *it == name)?;
+            Some((service, if at == 1 { 3 } else { 2 }))
         })
     }
 
@@ -194,6 +195,13 @@ impl Kind {
     pub fn directs_requests(self) -> bool {
         matches!(self, Kind::Listener | Kind::ScopedRoutes | Kind::Routes | Kind::VirtualHost)
     }
+}
+
+/// The type URL that a type of either major has in the newest one, if a service serves it; else
+/// the same.
+pub fn newest_type_url(type_url: &str) -> Arc<str> {
+    let newest = Service::of(type_url).and_then(|(service, _)| service.type_url(3));
+    newest.map_or_else(|| type_url.into(), Arc::from)
 }
 
 #[cfg(test)]

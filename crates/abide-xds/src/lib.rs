@@ -5,14 +5,19 @@
 //! time is an argument, so every sequence of messages is a test of microseconds.
 //!
 //! Resources are a [`Snapshot`]: names, versions and serialised payloads, which all
-//! sessions share. [`gather`] makes one of instances. The version of a resource is a
+//! sessions share. [`find`] and [`gather`] make one of instances. The version of a resource is a
 //! hash of its meaning, so that servers which read the same source answer alike.
+//!
+//! [`Releases::terms`] says which versions a client gets, and a [`View`] is a snapshot as it can
+//! hold it.
 
 mod collection;
 mod gather;
 mod kind;
 mod message;
+mod negotiation;
 mod resource;
+mod roll_back;
 mod session;
 mod snapshot;
 mod subscription;
@@ -20,11 +25,13 @@ mod topic;
 mod view;
 
 pub use collection::Collection;
-pub use gather::{Gathered, Misfit, gather};
-pub use kind::{Kind, Service, TYPE_URL_PREFIX};
+pub use gather::{Found, Gathered, Misfit, find, gather};
+pub use kind::{Kind, Service, TYPE_URL_PREFIX, newest_type_url};
 pub use message::{Action, Ending, Event, Names, Request, Response};
+pub use negotiation::{Claims, Minor, Release, Releases, Terms, VersionedTypeUrl};
 pub use resource::{Reference, Resource};
+pub use roll_back::{Holds, ResourceVersion, RollBack, TakenBack};
 pub use session::{Options, Session};
 pub use snapshot::{Dangling, Snapshot};
 pub use topic::{HeldBack, Refusal, TopicStatus};
-pub use view::{Loss, Understanding, View};
+pub use view::{Downgrade, Loss, Understanding, View};

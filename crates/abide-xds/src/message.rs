@@ -70,10 +70,10 @@ pub struct Response {
     pub version: Arc<str>,
     /// What the answer of the client refers to it by.
     pub nonce: Arc<str>,
-    /// The resources.
-    pub resources: Vec<Arc<Resource>>,
-    /// Of an incremental response, the names that are gone.
-    pub removed: Vec<Arc<str>>,
+    /// The resources. Clients that are sent the same share this list.
+    pub resources: Arc<[Arc<Resource>]>,
+    /// Of an incremental response, the names that are gone; shared likewise.
+    pub removed: Arc<[Arc<str>]>,
     /// Whether it is incremental.
     pub is_delta: bool,
 }

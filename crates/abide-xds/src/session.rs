@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::collection::Collection;
 use crate::kind::Kind;
 use crate::message::{Action, Ending, Event, Names, Request, Response};
 use crate::resource::Resource;
@@ -149,10 +150,19 @@ impl Session {
         if names > max {
             return Err(too_many());
         }
+        let served = self.target.as_ref().and_then(|it| it.collection(&key.1));
+        let served = served.unwrap_or(Collection::nothing());
+        // A client that comes again holds endpoints of clusters that changed meanwhile. It warms these up
+        // before it asks, and waits for the endpoints even if they are the same.
+        let warming = match self.topics.contains_key(&key) {
+            true => Vec::new(),
+            false => warming(&self.topics, key.0),
+        };
         let topic = self.topics.entry(key).or_default();
-        if !topic.request(request, self.options.only.is_some()) {
+        if !topic.request(request, self.options.only.is_some(), served) {
             return Ok(());
         }
+        topic.warm(warming);
         if topic.subscription.len() > max {
             return Err(too_many());
         }
@@ -201,14 +211,18 @@ impl Session {
                 let is_held_back = target.collection(url).is_some_and(|it| it.find(name).is_some());
                 is_held_back || kind.is_awaited() && target.refers_to(*kind, name)
             };
-            let before = topic.sent.clone().unwrap_or_default();
+            let before = topic.sent.as_ref().unwrap_or(Collection::nothing()).clone();
             let Some(payload) = topic.respond(*kind, &content, awaits) else { continue };
             self.nonces += 1;
             let nonce = self.nonces.to_string().into();
             let response = topic.launch(url, nonce, payload, now);
             if let Some(warmed) = kind.warmed_by() {
-                let changed = content.changed_since(&before);
-                let names = changed.flat_map(|it| &*it.references).filter(|it| it.kind == warmed);
+                let difference = content.since(&before);
+                let names = difference
+                    .changed
+                    .iter()
+                    .flat_map(|it| &*it.references)
+                    .filter(|it| it.kind == warmed);
                 let names: Vec<Arc<str>> = names.map(|it| Arc::clone(&it.name)).collect();
                 let topics = self.topics.iter_mut().filter(|((kind, _), _)| *kind == warmed);
                 topics.for_each(|(_, topic)| topic.warm(names.iter().cloned()));
@@ -217,6 +231,14 @@ impl Session {
         }
         actions
     }
+}
+
+/// The names of a kind that clients need for what they may be warming up.
+fn warming(topics: &Topics, kind: Kind) -> Vec<Arc<str>> {
+    let others = topics.iter().filter(|((other, _), _)| other.warmed_by() == Some(kind));
+    let resources = others.flat_map(|(_, topic)| topic.unanswered());
+    let references = resources.flat_map(|it| &*it.references).filter(|it| it.kind == kind);
+    references.map(|it| Arc::clone(&it.name)).collect()
 }
 
 impl Action {

@@ -56,8 +56,8 @@ pub(crate) struct Topic {
 
 /// What a response carries.
 pub(crate) struct Payload {
-    resources: Vec<Arc<Resource>>,
-    removed: Vec<Arc<str>>,
+    resources: Arc<[Arc<Resource>]>,
+    removed: Arc<[Arc<str>]>,
 }
 
 #[derive(Debug)]
@@ -65,8 +65,8 @@ struct InFlight {
     nonce: Arc<str>,
     /// What the client has if it accepts.
     content: Arc<Collection>,
-    /// The names in the response.
-    names: Vec<Arc<str>>,
+    /// What the response carries.
+    resources: Arc<[Arc<Resource>]>,
     sent_at: Duration,
 }
 
@@ -77,6 +77,8 @@ pub struct Refusal {
     pub version: Arc<str>,
     /// What the client said.
     pub message: String,
+    /// What it had that the client had not accepted before: names and versions.
+    pub resources: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// A resource whose newest version is not sent yet.
@@ -104,8 +106,14 @@ pub struct TopicStatus {
 }
 
 impl Topic {
-    /// Takes a request in. Returns whether there may be something to answer.
-    pub(crate) fn request(&mut self, request: &Request, is_alone: bool) -> bool {
+    /// Takes a request in; `served` is all that there is of the type. Returns whether there may be
+    /// something to answer.
+    pub(crate) fn request(
+        &mut self,
+        request: &Request,
+        is_alone: bool,
+        served: &Arc<Collection>,
+    ) -> bool {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         match &request.names {
             Names::Whole(names) => self.whole(request, names, is_first, is_alone),
@@ -114,9 +122,7 @@ impl Topic {
                 self.is_unanswered = true;
                 self.subscription.begin(subscribe);
                 self.subscription.remove(unsubscribe);
-                let held = held.iter().map(|(name, version)| Resource::held(name, version));
-                let held = held.filter(|it| self.subscription.wants(it)).map(Arc::new);
-                let held = Arc::new(Collection::of(held));
+                let held = self.held(held, served);
                 // What it holds is sent only if it changed.
                 let is_held = |name: &&String| held.get(name).is_some();
                 self.due = subscribe
@@ -144,6 +150,23 @@ impl Topic {
                 true
             }
         }
+    }
+
+    /// What a client says that it holds, by name and version, as far as it wants it. Clients that
+    /// come again hold most of what is served; they share it.
+    fn held(&self, held: &BTreeMap<String, String>, served: &Arc<Collection>) -> Arc<Collection> {
+        let is_served =
+            |it: &Arc<Resource>| served.get(&it.name).is_some_and(|served| Arc::ptr_eq(served, it));
+        let resource = |(name, version): (&String, &String)| {
+            let same = served.get(name).filter(|it| *it.version == **version);
+            same.cloned().unwrap_or_else(|| Arc::new(Resource::held(name, version)))
+        };
+        let held: Vec<Arc<Resource>> =
+            held.iter().map(resource).filter(|it| self.subscription.wants(it)).collect();
+        if held.len() == served.len() && held.iter().all(is_served) {
+            return Arc::clone(served);
+        }
+        Arc::new(Collection::of(held))
     }
 
     /// A request in the state of the world. Source: "ACK/NACK and versioning" of the xDS
@@ -197,6 +220,9 @@ impl Topic {
     /// What a client does not want, it does not hold.
     fn forget_unwanted(&mut self) {
         let Topic { subscription, sent, accepted, .. } = self;
+        if subscription.is_wildcard() {
+            return;
+        }
         for content in sent.iter_mut().chain([accepted]) {
             if content.iter().any(|it| !subscription.wants(it)) {
                 let wanted = content.iter().filter(|it| subscription.wants(it)).cloned();
@@ -220,23 +246,26 @@ impl Topic {
         let Some(answered) = self.in_flight.pop_front() else { return false };
         if let Some(message) = error {
             let version = Arc::clone(answered.content.version());
-            let sent = answered.names.iter().filter_map(|name| answered.content.get(name));
+            let names = answered.resources.iter().map(|it| &it.name);
+            let sent = names.filter_map(|name| answered.content.get(name));
             let refused: Vec<_> = sent.filter(|it| !self.accepted(it)).collect();
-            self.refused
-                .extend(refused.iter().map(|it| (Arc::clone(&it.name), Arc::clone(&it.version))));
+            let resources: Vec<_> =
+                refused.iter().map(|it| (Arc::clone(&it.name), Arc::clone(&it.version))).collect();
+            self.refused.extend(resources.iter().cloned());
             let end = (0..=message.len().min(MAX_MESSAGE)).rev();
             let end = { end }.find(|&at| message.is_char_boundary(at)).unwrap_or(0);
-            self.refusal = Some(Refusal { version, message: message[..end].to_owned() });
+            let message = message[..end].to_owned();
+            self.refusal = Some(Refusal { version, message, resources });
             return true;
         }
         self.refusal = None;
         self.doubtful.clear();
         self.accepted_version = Some(Arc::clone(answered.content.version()));
-        for name in &answered.names {
-            self.refused.remove(name);
-        }
         // What it refused before, and has not been sent anew, it has as it was.
-        let refused = std::mem::take(&mut self.refused);
+        let mut refused = std::mem::take(&mut self.refused);
+        if !refused.is_empty() {
+            answered.resources.iter().for_each(|it| drop(refused.remove(&it.name)));
+        }
         let stays = |(name, version): &(Arc<str>, Arc<str>)| {
             answered.content.get(name).is_some_and(|it| it.version == *version)
         };
@@ -290,6 +319,11 @@ impl Topic {
         self.refused.get(&resource.name).is_some_and(|version| *version == resource.version)
     }
 
+    /// The resources that the client was sent and has not answered about yet: it may be warming them up.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.in_flight.iter().flat_map(|it| it.resources.iter())
+    }
+
     /// Everything that the client may hold now.
     pub(crate) fn may_hold(&self) -> impl Iterator<Item = &Arc<Resource>> {
         let in_flight = self.in_flight.iter().map(|it| &it.content);
@@ -305,37 +339,48 @@ impl Topic {
         content: &Arc<Collection>,
         awaits: impl Fn(&str) -> bool,
     ) -> Option<Payload> {
-        let nothing = Arc::default();
-        let sent = self.sent.as_ref().unwrap_or(&nothing);
+        let sent = self.sent.as_ref().unwrap_or(Collection::nothing());
+        let difference = content.since(sent);
         let due = std::mem::take(&mut self.due);
-        let is_first = std::mem::take(&mut self.is_unanswered);
-        let mut resources: BTreeMap<&Arc<str>, &Arc<Resource>> =
-            content.changed_since(sent).map(|it| (&it.name, it)).collect();
-        let mut removed: Vec<Arc<str>> = content.removed_since(sent).cloned().collect();
-        let mut is_asked = is_first && self.subscription.is_wildcard();
+        let mut is_asked =
+            std::mem::take(&mut self.is_unanswered) && self.subscription.is_wildcard();
+        // What is sent besides the difference, because it was asked for.
+        let mut again: BTreeMap<&Arc<str>, &Arc<Resource>> = BTreeMap::new();
+        let mut missing: Vec<Arc<str>> = Vec::new();
         for name in &due {
             match content.find(name) {
-                Some(resource) => drop(resources.insert(&resource.name, resource)),
+                Some(resource) if difference.has_changed(&resource.name) => {}
+                Some(resource) => drop(again.insert(&resource.name, resource)),
                 None if **name == *"*" => is_asked = true,
                 None if awaits(name) => {}
                 None => {
                     is_asked = true;
-                    if !removed.contains(name) {
-                        removed.push(Arc::clone(name));
+                    if !difference.has_removed(name) {
+                        missing.push(Arc::clone(name));
                     }
                 }
             }
         }
         let is_whole = !self.is_delta && kind.is_whole();
-        if !self.is_delta && !is_whole {
-            removed.clear(); // There is no way to say it: clients drop what nothing uses.
-        }
-        let is_needed = is_asked || !resources.is_empty() || !removed.is_empty();
+        // Elsewhere there is no way to say it: clients drop what nothing uses.
+        let tells_removed = self.is_delta || is_whole;
+        let is_needed = is_asked
+            || !again.is_empty()
+            || !difference.changed.is_empty()
+            || tells_removed && !difference.removed.is_empty();
         let resources = match is_whole {
-            true => content.iter().cloned().collect(),
-            false => resources.into_values().cloned().collect(),
+            true => content.all(),
+            false if again.is_empty() => Arc::clone(&difference.changed),
+            false => {
+                again.extend(difference.changed.iter().map(|it| (&it.name, it)));
+                again.into_values().cloned().collect()
+            }
         };
-        removed.retain(|_| self.is_delta);
+        let removed = match self.is_delta {
+            true if missing.is_empty() => Arc::clone(&difference.removed),
+            true => difference.removed.iter().cloned().chain(missing).collect(),
+            false => Arc::default(),
+        };
         self.sent = Some(Arc::clone(content));
         is_needed.then_some(Payload { resources, removed })
     }
@@ -354,11 +399,10 @@ impl Topic {
         self.doubtful.truncate(MAX_IN_FLIGHT);
         let version = Arc::clone(content.version());
         self.last = Some((Arc::clone(&nonce), Arc::clone(&version)));
-        let names = resources.iter().map(|it| Arc::clone(&it.name)).collect();
         self.in_flight.push_back(InFlight {
             nonce: Arc::clone(&nonce),
             content,
-            names,
+            resources: Arc::clone(&resources),
             sent_at: now,
         });
         let type_url = Arc::clone(type_url);

@@ -5,26 +5,26 @@ mod cap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide_instance::{Translator, Way};
-use abide_schema::Tree;
+use abide_instance::{Reader, Translator, Way};
 use abide_schema::value::Codec;
 
 use crate::collection::Collection;
-use crate::kind::{Service, TYPE_URL_PREFIX};
+use crate::kind::{TYPE_URL_PREFIX, newest_type_url};
+use crate::negotiation::{Releases, Terms};
 use crate::resource::{Resource, hash};
+use crate::roll_back::ResourceVersion;
 use crate::snapshot::Snapshot;
-use cap::cap;
+use cap::Cap;
 
 /// What some clients understand.
 #[derive(Clone, Copy, Debug)]
 pub struct Understanding<'t> {
-    /// The API that declares what is served.
-    pub newest: &'t Tree,
-    /// The API of their release; `None`: the same.
-    pub theirs: Option<&'t Tree>,
-    /// How what is served becomes the second major of the protocol's types, for
-    /// clients that speak it.
-    pub down: Option<&'t Translator<'t>>,
+    /// The APIs of all releases.
+    pub releases: &'t Releases<'t>,
+    /// What they are served.
+    pub terms: &'t Terms,
+    /// How what is served becomes what they understand.
+    pub translator: &'t Translator<'t>,
 }
 
 /// A snapshot as some clients can hold it, and what it lacks.
@@ -42,10 +42,21 @@ pub struct View {
 /// What clients do not get of a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
-    /// The full names of fields that they do not know, and do not get.
+    /// The full names of fields and extensions that they do not know, and do not get.
     pub dropped: Vec<String>,
+    /// Fields that they do not know, and get in an older form.
+    pub downgraded: Vec<Downgrade>,
     /// Why they do not get the resource as it is now at all.
     pub held_back: Option<String>,
+}
+
+/// A value that stands in an older field for them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Downgrade {
+    /// The path of the field.
+    pub field: String,
+    /// The path of the older one.
+    pub replaced_by: String,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +70,26 @@ impl View {
     /// What a snapshot is to clients that understand all of it.
     pub fn whole(snapshot: Arc<Snapshot>) -> View {
         View { snapshot, ..View::default() }
+    }
+
+    /// What a resource that these clients got is of what is served, if it still is in the view.
+    pub fn original(&self, type_url: &str, name: &str, version: &str) -> Option<ResourceVersion> {
+        let own =
+            self.snapshot.collection(type_url)?.get(name).filter(|it| *it.version == *version)?;
+        let newest = newest_type_url(type_url);
+        let outcome = self.outcomes.get(&(Arc::clone(&newest), Arc::clone(&own.name)));
+        // A view of all has no outcomes, and a resource that was held back is not that of now.
+        let is_now =
+            |it: &&Outcome| it.resource.as_ref().is_some_and(|it| it.version == own.version);
+        let version = match outcome {
+            Some(_) => &outcome.filter(is_now)?.of,
+            None => &own.version,
+        };
+        Some(ResourceVersion {
+            type_url: newest,
+            name: Arc::clone(&own.name),
+            version: Arc::clone(version),
+        })
     }
 
     /// What a snapshot is to clients with this understanding. A resource that they
@@ -80,7 +111,7 @@ impl View {
         let mut types: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>> = BTreeMap::new();
         let mut losses = BTreeMap::new();
         for ((url, name), outcome) in &outcomes {
-            let url = understanding.url(url);
+            let url = understanding.terms.url(url);
             let old = before.snapshot.collection(&url).and_then(|it| it.get(name));
             let resource = outcome.resource.as_ref().or(old);
             let collection = types.entry(Arc::clone(&url)).or_default();
@@ -126,22 +157,12 @@ fn assembled(types: &BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>) -> S
 }
 
 impl Understanding<'_> {
-    /// The type URL that a type has for these clients.
-    fn url(&self, url: &Arc<str>) -> Arc<str> {
-        if self.down.is_none() {
-            return Arc::clone(url);
-        }
-        let is_it = |service: &&Service| service.type_url(3).is_some_and(|it| it == **url);
-        let older = Service::ALL.iter().find(is_it).and_then(|it| it.type_url(2));
-        older.map_or_else(|| Arc::clone(url), Arc::from)
-    }
-
     fn outcome(&self, url: &str, resource: &Arc<Resource>) -> Outcome {
         let mut loss = Loss::default();
-        let body = match self.body(url, resource, &mut loss.dropped) {
+        let body = match self.body(url, resource, &mut loss) {
             Ok(body) => Some(body),
             Err(reason) => {
-                loss.held_back = Some(reason);
+                loss = Loss { held_back: Some(reason), ..Loss::default() };
                 None
             }
         };
@@ -156,31 +177,41 @@ impl Understanding<'_> {
     }
 
     /// What these clients get, or why they cannot.
-    fn body(
-        &self,
-        url: &str,
-        resource: &Resource,
-        dropped: &mut Vec<String>,
-    ) -> Result<Vec<u8>, String> {
-        let codec = Codec::new(self.newest);
+    fn body(&self, url: &str, resource: &Resource, loss: &mut Loss) -> Result<Vec<u8>, String> {
+        let newest = self.releases.newest().tree;
+        let codec = Codec::new(newest);
         let name = url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(url);
-        let Some(ty) = self.newest.message_named(name) else { return Ok(resource.body.to_vec()) };
+        let Some(ty) = newest.message_named(name) else { return Ok(resource.body.to_vec()) };
         let message = codec.decode(ty.id, &resource.body).map_err(|error| error.to_string())?;
-        let mut message = match self.theirs {
-            Some(theirs) => cap(self.newest, theirs, &message, dropped)?,
-            None => message,
-        };
-        if let Some(down) = self.down {
-            let translated = down.translate(&message, &Way::Down(2), false);
+        let deal = self.terms.deal(url);
+        let release = self.releases.get(deal.release).map_or(newest, |it| it.tree);
+        // What has an older form gets it before anything is dropped.
+        let reader = Reader { release, features: self.terms.features() };
+        let downgraded = self.translator.downgrade(&message, reader);
+        let changes = downgraded.changes.into_iter();
+        loss.downgraded.extend(changes.map(|it| Downgrade { field: it.old, replaced_by: it.new }));
+        loss.dropped.extend(downgraded.losses.into_iter().map(|it| it.element));
+        let mut message = Cap {
+            newest,
+            theirs: release,
+            terms: self.terms,
+            translator: self.translator,
+            dropped: &mut loss.dropped,
+        }
+        .of(&downgraded.message)?;
+        if deal.is_second_major {
+            let translated = self.translator.translate(&message, &Way::Down(2), false);
             // What is gone in the older major is what its clients never had.
-            dropped.extend(translated.losses.into_iter().map(|it| it.element));
+            loss.dropped.extend(translated.losses.into_iter().map(|it| it.element));
             message = translated.message;
-            if !down.is_known(&message) {
+            if !self.translator.is_known(&message) {
                 return Err("the second major has no type for what it holds".to_owned());
             }
         }
-        dropped.sort();
-        dropped.dedup();
+        loss.dropped.sort();
+        loss.dropped.dedup();
+        loss.downgraded.sort();
+        loss.downgraded.dedup();
         Ok(codec.encode(&message))
     }
 }

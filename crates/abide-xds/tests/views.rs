@@ -1,24 +1,45 @@
 //! What is served, as older clients can hold it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_instance::{Instance, Notation, ReadOptions};
+use abide_instance::{Instance, Migration, Notation, ReadOptions, Translator, VersionMapping};
 use abide_schema::{FileDecl, SourceFile, Tree};
-use abide_xds::{Kind, Snapshot, Understanding, View, gather};
+use abide_xds::{
+    Claims, Kind, Loss, Release, Releases, Snapshot, Understanding, View, find, gather,
+};
 
 const API: &str = r#"
 syntax = "proto3";
 package envoy.config.cluster.v3;
+import "google/protobuf/any.proto";
 message Cluster {
   enum DiscoveryType { STATIC = 0; EDS = 3; NEWER = 9; }
   string name = 1;
   DiscoveryType type = 2;
   string note = 3; // newer
+  repeated Filter filters = 6;
   oneof policy {
     string plain = 4;
     string fancy = 5; // newer
   }
 }
+message Filter {
+  google.protobuf.Any config = 1;
+  bool is_optional = 2;
+}
+"#;
+
+const EXTENSIONS: &str = r#"
+syntax = "proto3";
+package envoy.extensions.cors.v3;
+message Cors { string origin = 1; }
+"#;
+
+const OLDER_EXTENSIONS: &str = r#"
+syntax = "proto3";
+package envoy.extensions.cors.v2;
+message Cors { string origin = 1; }
 "#;
 
 const ROUTES: &str = r#"
@@ -46,28 +67,60 @@ fn tree(files: &[(&str, &str)]) -> Tree {
 }
 
 fn newest() -> Tree {
-    tree(&[("cluster.proto", API), ("route.proto", ROUTES)])
+    tree(&[
+        ("cluster.proto", API),
+        ("route.proto", ROUTES),
+        ("cors.proto", EXTENSIONS),
+        ("cors_v2.proto", OLDER_EXTENSIONS),
+    ])
 }
 
 /// The same API before it had what is newer.
 fn older() -> Tree {
     let old: Vec<&str> = API.lines().filter(|line| !line.contains("newer")).collect();
     let old = old.join("\n").replace(" NEWER = 9;", "");
-    tree(&[("cluster.proto", &old), ("route.proto", ROUTES)])
+    tree(&[
+        ("cluster.proto", &old),
+        ("route.proto", ROUTES),
+        ("cors.proto", EXTENSIONS),
+        ("cors_v2.proto", OLDER_EXTENSIONS),
+    ])
 }
 
 fn snapshot(tree: &Tree, text: &str) -> Snapshot {
     let options = ReadOptions { notation: Notation::Yaml, ty: None, dialect: None };
     let instance = Instance::read(tree, text.as_bytes(), options);
-    let gathered = gather(tree, [(0, &instance)]);
+    let gathered = gather([(0, &find(tree, &instance))]);
     assert_eq!(gathered.misfits, []);
     gathered.snapshot
 }
 
+/// What clients of the older release are served.
 fn view(text: &str, before: &View) -> View {
+    view_for(&Claims { operators_word: Some(1), ..Claims::default() }, "", text, before)
+}
+
+/// What a client is served that says this about itself, with these steps.
+fn view_for(claims: &Claims, steps: &str, text: &str, before: &View) -> View {
     let (newest, older) = (newest(), older());
-    let understanding = Understanding { newest: &newest, theirs: Some(&older), down: None };
+    let steps = Migration::read(steps.as_bytes(), Notation::Yaml).expect("steps");
+    let translator = Translator::new(&newest, VersionMapping::default(), &steps);
+    let translator = translator.expect("they fit");
+    let features = translator.features().map(str::to_owned).collect();
+    let release = |tree| Release::new(tree, BTreeMap::new());
+    let releases = Releases::new(release(&newest), vec![release(&older)], features);
+    let terms = releases.terms(claims).expect("not too much");
+    let understanding =
+        Understanding { releases: &releases, terms: &terms, translator: &translator };
     View::of(&snapshot(&newest, text), understanding, before)
+}
+
+fn strings(texts: &[&str]) -> BTreeSet<String> {
+    texts.iter().map(|&it| it.to_owned()).collect()
+}
+
+fn loss<'v>(view: &'v View, url: &str, name: &str) -> Option<&'v Loss> {
+    view.losses.get(&(url.into(), name.into()))
 }
 
 fn cluster(rest: &str) -> String {
@@ -115,6 +168,129 @@ fn routes_to_a_cluster_that_they_do_not_have_are_held_back_as_well() {
     let third = view(&(cluster("name: a") + &cluster("name: b") + &routes("b")), &second);
     assert!(third.losses.is_empty());
     assert_ne!(body(&third, RDS, "r"), body(&first, RDS, "r"));
+}
+
+const STEPS: &str = "
+steps:
+- message: envoy.config.cluster.v3.Cluster
+  direction: DIRECTION_DOWN
+  moves: [{from: plain, to: fancy}]
+";
+
+#[test]
+fn what_has_an_older_form_gets_it_before_anything_is_dropped() {
+    let text = cluster("name: a\nfancy: x\nnote: hello");
+    let older = Claims { operators_word: Some(1), ..Claims::default() };
+    let view = view_for(&older, STEPS, &text, &View::default());
+    assert_eq!(body(&view, CDS, "a").as_deref(), Some(&b"\n\x01a\"\x01x"[..]), "plain: x");
+    let loss = loss(&view, CDS, "a").expect("it is told");
+    let downgraded: Vec<_> =
+        loss.downgraded.iter().map(|it| (&*it.field, &*it.replaced_by)).collect();
+    assert_eq!(downgraded, [("fancy", "plain")]);
+    assert_eq!(loss.dropped, ["envoy.config.cluster.v3.Cluster.note"]);
+    // Who knows the newer form gets it.
+    let newest = view_for(&Claims::default(), STEPS, &text, &View::default());
+    assert!(newest.losses.is_empty());
+}
+
+#[test]
+fn a_loss_of_a_step_is_told() {
+    let lossy = format!("{STEPS}  lossy: it is no longer fancy\n");
+    let older = Claims { operators_word: Some(1), ..Claims::default() };
+    let view = view_for(&older, &lossy, &cluster("name: a\nfancy: x"), &View::default());
+    let loss = loss(&view, CDS, "a").expect("it is told");
+    assert_eq!(loss.dropped, ["envoy.config.cluster.v3.Cluster.fancy"]);
+}
+
+#[test]
+fn a_feature_gates_a_step() {
+    let gated = format!("{STEPS}  feature: com.example.fancy\n");
+    let text = cluster("name: a\nfancy: x");
+    let plain = &b"\n\x01a\"\x01x"[..];
+    let without = view_for(&Claims::default(), &gated, &text, &View::default());
+    assert_eq!(body(&without, CDS, "a").as_deref(), Some(plain), "of the newest release as well");
+    let features = strings(&["com.example.fancy", "com.example.other"]);
+    let with = Claims { features, ..Claims::default() };
+    let with = view_for(&with, &gated, &text, &View::default());
+    assert!(with.losses.is_empty());
+    assert_ne!(body(&with, CDS, "a").as_deref(), Some(plain));
+}
+
+/// A cluster with a filter that needs an extension.
+fn filtered(rest: &str) -> String {
+    let any = "{\"@type\": type.googleapis.com/envoy.extensions.cors.v3.Cors, origin: o}";
+    cluster(&format!("name: a\nfilters: [{{config: {any}{rest}}}]"))
+}
+
+#[test]
+fn an_extension_that_they_lack_is_left_out_if_it_is_optional() {
+    let lacks = Claims {
+        extensions: strings(&["envoy.config.cluster.v3.Cluster", "com.example.Own"]),
+        ..Claims::default()
+    };
+    let view = view_for(&lacks, "", &filtered(", is_optional: true"), &View::default());
+    assert_eq!(body(&view, CDS, "a").as_deref(), Some(&b"\n\x01a"[..]), "without the filter");
+    let dropped = loss(&view, CDS, "a").map(|it| it.dropped.clone());
+    assert_eq!(dropped, Some(vec!["envoy.extensions.cors.v3.Cors".to_owned()]));
+
+    let first = view_for(&lacks, "", &cluster("name: a"), &View::default());
+    let second = view_for(&lacks, "", &filtered(""), &first);
+    assert_eq!(body(&second, CDS, "a"), body(&first, CDS, "a"), "as it was");
+    let held_back = loss(&second, CDS, "a").and_then(|it| it.held_back.clone());
+    let reason = "these clients do not have the extension of `envoy.extensions.cors.v3.Cors`";
+    assert_eq!(held_back.as_deref(), Some(reason));
+
+    let has =
+        Claims { extensions: strings(&["envoy.extensions.cors.v3.Cors"]), ..Claims::default() };
+    let view = view_for(&has, "", &filtered(""), &View::default());
+    assert!(loss(&view, CDS, "a").is_none_or(|it| it.held_back.is_none()));
+}
+
+#[test]
+fn an_extension_is_served_in_the_newest_major_that_they_have() {
+    let older =
+        Claims { extensions: strings(&["envoy.extensions.cors.v2.Cors"]), ..Claims::default() };
+    let view = view_for(&older, "", &filtered(""), &View::default());
+    let body = body(&view, CDS, "a").expect("it is served");
+    let body = String::from_utf8_lossy(&body);
+    assert!(body.contains("type.googleapis.com/envoy.extensions.cors.v2.Cors"), "{body}");
+    let both = Claims {
+        extensions: strings(&["envoy.extensions.cors.v2.Cors", "envoy.extensions.cors.v3.Cors"]),
+        ..Claims::default()
+    };
+    let view = view_for(&both, "", &filtered(""), &View::default());
+    assert!(view.losses.is_empty());
+}
+
+/// What is new in a release is no reason for clients of the one before to refuse everything.
+#[test]
+fn kgateway_14384() {
+    let text = cluster("name: a\nplain: x") + &cluster("name: b\nfancy: x\nnote: hello");
+    let first = view(&cluster("name: a\nplain: x"), &View::default());
+    let second = view(&text, &first);
+    assert_eq!(body(&second, CDS, "a"), body(&first, CDS, "a"));
+    assert_eq!(body(&second, CDS, "b"), None, "what they cannot hold is not sent");
+    assert!(loss(&second, CDS, "b").is_some_and(|it| it.held_back.is_some()));
+}
+
+#[test]
+fn what_they_got_is_found_in_what_is_served() {
+    let text = |rest: &str| cluster(&format!("name: a\n{rest}"));
+    let of = |view: &View| view.snapshot.collection(CDS).unwrap().get("a").unwrap().version.clone();
+    let first = view(&text("note: x"), &View::default());
+    let served = snapshot(&newest(), &text("note: x"));
+    let own = served.collection(CDS).unwrap().get("a").unwrap().version.clone();
+    assert_ne!(of(&first), own, "they got less, so it is another version");
+    let original = first.original(CDS, "a", &of(&first)).expect("it is served");
+    assert_eq!((&*original.type_url, &*original.name, &original.version), (CDS, "a", &own));
+    assert_eq!(first.original(CDS, "a", &own), None, "they never got that");
+    assert_eq!(first.original(CDS, "b", &own), None);
+    assert_eq!(first.original(RDS, "a", &own), None);
+    let whole = View::whole(Arc::new(served));
+    assert_eq!(whole.original(CDS, "a", &own), Some(original));
+    // What is held back is not what is served.
+    let second = view(&text("type: NEWER"), &first);
+    assert_eq!(second.original(CDS, "a", &of(&second)), None);
 }
 
 #[test]

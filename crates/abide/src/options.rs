@@ -21,6 +21,8 @@ pub struct Options<'a> {
     pub baseline: Option<&'a Tree>,
     /// The old tree that the bump is counted from, if it differs from the baseline.
     pub bump_baseline: Option<&'a Tree>,
+    /// Whether the bump that the changes need is counted: for a report that says so.
+    pub counts_bump: bool,
     /// Whether changes that are notes are reported, not only counted.
     pub changes: bool,
     /// The surfaces that count; if empty, all of them.
@@ -51,6 +53,7 @@ impl Options<'_> {
             scope: RuleScope::Everything,
             baseline: None,
             bump_baseline: None,
+            counts_bump: true,
             changes: false,
             surfaces: &[],
             accepted: None,

@@ -1,6 +1,6 @@
 //! The declaration of a rule, and what a rule can see and report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -192,6 +192,7 @@ pub struct Context<'t> {
     /// The lists of features.
     pub features: &'t [FeatureFile],
     records: Records<'t>,
+    reached: Option<&'t BTreeSet<Box<str>>>,
     diff: Option<Diff<'t>>,
     graph: Option<Graph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
@@ -203,7 +204,7 @@ pub struct Context<'t> {
 
 impl<'t> Context<'t> {
     pub(crate) fn new(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Context<'t> {
-        let Options { as_of, baseline, partial, features, records, .. } = options;
+        let Options { as_of, baseline, partial, features, records, reached, .. } = options;
         let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         // Not computed on first use: that is done in parallel, and a thread that
         // waits for a part of it could start another rule that needs it too.
@@ -217,6 +218,7 @@ impl<'t> Context<'t> {
             partial,
             features,
             records,
+            reached,
             diff,
             graph,
             apis,
@@ -237,6 +239,11 @@ impl<'t> Context<'t> {
     pub(crate) fn depends_on_everything(&self) -> bool {
         self.looked_everywhere.load(Ordering::Relaxed)
             || self.diff.as_ref().is_some_and(Diff::weighed_shapes)
+    }
+
+    /// Whether findings in a package are reported.
+    pub(crate) fn reports_in(&self, package: Package<'_>) -> bool {
+        self.reached.is_none_or(|it| it.contains(package.name()))
     }
 
     /// The old tree and this one with their elements paired.

@@ -17,23 +17,13 @@ use crate::corpora::{self, Corpus};
 use crate::task::Result;
 use crate::tools::Protoc;
 
-/// A tree with more files takes many minutes where fixes are compared one by one: each that is
-/// refused is tried alone.
-const LARGE: usize = 2_000;
-
 /// Fixes a copy of these trees; true if nothing differs.
 pub(super) fn run(corpora: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
     let mut agreed = true;
     for corpus in corpora {
         let theirs = compiled(corpus, &corpus.roots(), &corpus.files, protoc, false)?;
         let theirs = by_name(&theirs)?;
-        let is_large = corpus.files.len() > LARGE;
-        if is_large {
-            println!("fix of {}: only what is always right, for time", corpus.name);
-        }
-        let applied: &[Applied] =
-            if is_large { &[Applied::Always] } else { &[Applied::Always, Applied::IfCompatible] };
-        for &applied in applied {
+        for applied in [Applied::Always, Applied::IfCompatible] {
             let copy = copy(corpus, applied)?;
             let fixed = fix(&copy, abide, applied)?;
             let again = fix(&copy, abide, applied)?;

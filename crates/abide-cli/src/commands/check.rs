@@ -193,6 +193,7 @@ fn run(
         scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
         baseline: None,
         bump_baseline: released.as_ref().map(|old| &old.tree),
+        counts_bump: true,
         changes: work.changes || judge.format.is_of_changes,
         surfaces: &work.surfaces,
         accepted: None,

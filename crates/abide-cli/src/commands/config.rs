@@ -23,6 +23,8 @@ use crate::render::Scene;
 use crate::settings::{Settings, today};
 use crate::terminal::{error_color, look, say};
 
+pub(crate) use self::translation::read_steps;
+
 pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Outcome, Error> {
     match &args.command {
         ConfigCommand::Check(args) => check(global, args),

@@ -27,6 +27,7 @@ use sparse::LeftOut;
 
 pub(crate) mod default_branch;
 pub(super) mod index;
+pub(super) mod moving;
 mod objects;
 mod revision;
 pub(super) mod sparse;

@@ -119,6 +119,20 @@ fn a_hover_says_what_is_known() {
 }
 
 #[test]
+fn a_hover_says_since_when_a_package_exists() {
+    let folder = TempDir::new().unwrap();
+    let lock = "abide-lock 1\npackage acme.type.v1\nintroduced acme.type.v1 2026-01-15\n";
+    put(folder.path(), &[("abide.toml", ""), ("abide.lock", lock), (MONEY_PATH, MONEY)]);
+    let mut client = Client::start(folder.path(), &[]);
+    client.open(MONEY_PATH, MONEY);
+    let at = client.place(MONEY_PATH, MONEY, "Money {");
+    let found = client.request("textDocument/hover", at);
+    let text = found["contents"]["value"].as_str().unwrap_or_default();
+    assert!(text.contains("stable · introduced 2026-01-15"), "{text}");
+    assert_eq!(client.stop(), Some(0));
+}
+
+#[test]
 fn a_rename_follows_all_uses_and_the_policy() {
     let (_folder, mut client) = world();
     // In a stable package that is in the old tree: refused, with the reason.

@@ -8,13 +8,15 @@ use super::json_nodes::without_places;
 use super::path::{any_of, content_of};
 use super::steps::Step;
 use super::taking::{Taken, dropped};
-use super::{Change, Loss, Translator, Way};
+use super::{Change, Loss, Reader, Translator, Way};
 
 /// Carries values one hop, and records what happens to them.
 pub(super) struct Carrier<'a, 't> {
     pub(super) translator: &'a Translator<'t>,
     pub(super) tree: &'t Tree,
     pub(super) way: &'a Way,
+    /// Who reads the value, if it stays one of its version.
+    pub(super) reader: Option<Reader<'a>>,
     /// Whether the places of what a `google.protobuf.Struct` holds are places of JSON, so that it
     /// keeps them when it becomes another message.
     pub(super) structs_are_json: bool,
@@ -48,7 +50,7 @@ impl<'a, 't> Carrier<'a, 't> {
         let mut rest = old.clone();
         let mut new = Message::new(target);
         let mut made: Vec<(&'a Step, Vec<Taken<'a>>)> = Vec::new();
-        for step in self.translator.steps_between(old.ty, target, self.way) {
+        for step in self.translator.steps_between(old.ty, target, self.way, self.reader.is_some()) {
             if let Some(taken) = self.take_step(step, old, target, &mut rest) {
                 made.push((step, taken));
             }
@@ -265,8 +267,8 @@ impl<'a, 't> Carrier<'a, 't> {
             }
             return old.clone();
         };
-        let target =
-            self.translator.succession.neighbour(content.ty, self.way).unwrap_or(content.ty);
+        let neighbour = self.translator.succession.neighbour(content.ty, self.way);
+        let target = neighbour.filter(|_| self.reader.is_none()).unwrap_or(content.ty);
         let inside = self.message(&content, target, span);
         if inside == content {
             return old.clone();

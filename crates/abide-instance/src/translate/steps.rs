@@ -41,6 +41,8 @@ pub(super) struct Step {
     pub(super) configured: Option<Configured>,
     /// Why values mean something else after it.
     pub(super) lossy: Option<String>,
+    /// What clients list that do not need the step.
+    pub(super) feature: Option<String>,
 }
 
 /// Whether a step is taken downwards.
@@ -165,6 +167,11 @@ impl Steps {
         self.by_message.get(&message).map_or(&[], Vec::as_slice)
     }
 
+    /// The features that steps name.
+    pub(super) fn features(&self) -> impl Iterator<Item = &str> {
+        self.by_message.values().flatten().filter_map(|it| it.feature.as_deref())
+    }
+
     /// The extension with a name, new or old, that may stand in a part of the API.
     pub(super) fn extension(&self, name: &str, kind: &str) -> Option<&Extension> {
         let fits = |it: &&Extension| it.kinds.is_empty() || it.kinds.iter().any(|it| it == kind);
@@ -205,6 +212,7 @@ impl<'t> StepReader<'t> {
                 .map(|it| self.configured(it))
                 .transpose()?,
             lossy: value.str(own, "lossy").filter(|it| !it.is_empty()).map(str::to_owned),
+            feature: value.str(own, "feature").filter(|it| !it.is_empty()).map(str::to_owned),
         })
     }
 

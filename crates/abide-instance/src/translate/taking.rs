@@ -4,11 +4,11 @@ use abide_schema::value::{Entry, Message, Value, default_of};
 use abide_schema::{Field, MessageId, Scalar, Tree, Type};
 use abide_syntax::Span;
 
-use super::Way;
 use super::carry::Carrier;
 use super::json_nodes::without_places;
 use super::path::{Path, Placing, take};
 use super::steps::{Cut, Down, Move, Setting, Source, Step};
+use super::{Reader, Way};
 
 /// Values that a move took.
 pub(super) type Taken<'a> = (&'a Move, Vec<Entry>);
@@ -83,10 +83,20 @@ impl<'a, 't> Carrier<'a, 't> {
             let field = outer.and_then(|name| tree.message(rest.ty).field_named(name));
             field.is_some_and(|it| self.home(it, target).is_some())
         };
-        let is_taken = match step.down {
-            Down::Never => false,
-            Down::Always => true,
-            Down::IfNeeded => step.moves.iter().any(|it| !has_home(&it.to)),
+        let is_known = |reader: Reader<'_>, path: &Path| {
+            let outer = path.segments.first().map(|it| &it.name);
+            let outer = outer.and_then(|name| tree.message(rest.ty).field_named(name));
+            let inner = path.resolve(tree, rest.ty).ok().map(|it| it.0);
+            outer.into_iter().chain(inner).all(|field| reader.knows(field))
+        };
+        let is_taken = match (self.reader, step.down) {
+            (_, Down::Never) => false,
+            (Some(reader), _) => match &step.feature {
+                Some(feature) => !reader.features.contains(feature),
+                None => step.moves.iter().any(|it| !is_known(reader, &it.to)),
+            },
+            (None, Down::Always) => true,
+            (None, Down::IfNeeded) => step.moves.iter().any(|it| !has_home(&it.to)),
         };
         if !is_taken || step.moves.iter().any(|it| it.cut.is_some()) {
             return None;

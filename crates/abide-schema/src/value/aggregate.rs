@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use abide_syntax::{
     Ast, KeyForm, Lexer, Number, Span, TokenKind, ValueId, ValueKind, unescape_all,
 };
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::codec::Codec;
 use super::facts::{is_message_set, is_set, keeps_unknown_values};
@@ -191,7 +192,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         let in_map_entry = view.is_map_entry();
         if repeated || self.as_written || is_set(field, &entry.value) || in_map_entry {
             if !repeated && is_set(field, &entry.value) {
-                set.0.push((field.id, field.decl().oneof, key));
+                set.insert(field.id, field.decl().oneof, key);
             }
             message.entries.push(entry);
         }
@@ -346,7 +347,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         for (number, value) in fields {
             let Some(field) = view.field_numbered(number) else { continue };
             self.check_unset(set, field, key)?;
-            set.0.push((field.id, None, key));
+            set.insert(field.id, None, key);
             message.entries.push(Entry { field: field.id, value, key, span: node.span });
         }
         if self.as_written {
@@ -358,23 +359,22 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     /// Reports a singular field that is set twice, and a second member of a
     /// oneof.
     fn check_unset(&mut self, set: &Singulars, field: view::Field<'t>, key: Span) -> Option<()> {
-        let oneof = field.decl().oneof;
-        for &(other, other_oneof, place) in &set.0 {
-            if other == field.id {
-                let fault = Fault::new(key, format!("`{}` is set twice", field.name()));
-                let fault = fault.reason(ReadErrorKind::Duplicate);
-                return self.fail(fault.label(place, "set first here"));
-            }
-            if oneof.is_some() && oneof == other_oneof && other.file == field.id.file {
-                let oneof = field.oneof().map(view::Oneof::name).unwrap_or_default();
-                let other = self.tree.field(other).name();
-                let message = format!(
-                    "`{}` and `{other}` are members of the oneof `{oneof}`; only one can be set",
-                    field.name()
-                );
-                let fault = Fault::new(key, message).reason(ReadErrorKind::Duplicate);
-                return self.fail(fault.label(place, "set first here"));
-            }
+        if let Some(&place) = set.by_field.get(&field.id) {
+            let fault = Fault::new(key, format!("`{}` is set twice", field.name()));
+            let fault = fault.reason(ReadErrorKind::Duplicate);
+            return self.fail(fault.label(place, "set first here"));
+        }
+        if let Some(oneof) = field.decl().oneof
+            && let Some(&(other, place)) = set.by_oneof.get(&(field.id.file, oneof))
+        {
+            let oneof = field.oneof().map(view::Oneof::name).unwrap_or_default();
+            let other = self.tree.field(other).name();
+            let message = format!(
+                "`{}` and `{other}` are members of the oneof `{oneof}`; only one can be set",
+                field.name()
+            );
+            let fault = Fault::new(key, message).reason(ReadErrorKind::Duplicate);
+            return self.fail(fault.label(place, "set first here"));
         }
         Some(())
     }
@@ -401,10 +401,13 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             field.features().presence == Presence::LegacyRequired
                 && field.presence() == Presence::LegacyRequired
         });
-        let missing: Vec<&str> = required
-            .filter(|field| !message.entries.iter().any(|entry| entry.field == field.id))
-            .map(view::Field::name)
-            .collect();
+        let mut required = required.peekable();
+        let set: FxHashSet<FieldId> = match required.peek() {
+            Some(_) => message.entries.iter().map(|entry| entry.field).collect(),
+            None => FxHashSet::default(),
+        };
+        let missing: Vec<&str> =
+            required.filter(|field| !set.contains(&field.id)).map(view::Field::name).collect();
         if !missing.is_empty() {
             let noun = if missing.len() == 1 { "field" } else { "fields" };
             let text = format!(
@@ -696,9 +699,22 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     }
 }
 
-/// The singular fields of a message that are set, each with its oneof and key.
+/// The singular fields of a message that are set, each with its key.
 #[derive(Default)]
-struct Singulars(Vec<(FieldId, Option<u32>, Span)>);
+struct Singulars {
+    by_field: FxHashMap<FieldId, Span>,
+    /// By the oneof that they are members of.
+    by_oneof: FxHashMap<(FileId, u32), (FieldId, Span)>,
+}
+
+impl Singulars {
+    fn insert(&mut self, field: FieldId, oneof: Option<u32>, key: Span) {
+        self.by_field.insert(field, key);
+        if let Some(oneof) = oneof {
+            self.by_oneof.insert((field.file, oneof), (field, key));
+        }
+    }
+}
 
 /// The text between the quotes of a single literal without escapes.
 fn plain_string(raw: &[u8]) -> Option<&[u8]> {

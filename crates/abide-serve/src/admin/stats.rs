@@ -56,6 +56,13 @@ fn metrics(fleet: &Fleet) -> Vec<Metric> {
         "Fields that clients do not know and do not get, summed over clients.",
         dropped as u64,
     );
+    let downgraded: usize = losses().map(|it| it.downgraded.len()).sum();
+    gauge(
+        "resources.downgraded",
+        "Fields that clients get in an older form, summed over clients.",
+        downgraded as u64,
+    );
+    gauge("server.hot_restart_epoch", "Which start this is.", fleet.epoch.into());
     gauge("server.live", "Whether clients may come.", fleet.is_ready().into());
     gauge("server.uptime", "Seconds since the start.", fleet.uptime().as_secs());
     if let Some(runtime) = fleet.runtime("everyone") {

@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use super::{folder_of, judge_of, today};
+use super::{judge_of, today};
 use crate::args::Inputs;
-use crate::folder::Folder;
 use crate::logs::say;
+use crate::source;
 
 pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, String> {
     let (judge, notes) = judge_of(inputs)?;
-    let listing = Folder::new(folder_of(inputs)).read()?;
+    let listing = source::open(&inputs.source)?.read()?;
     for note in notes.iter().chain(&listing.notes) {
         say(&format!("note: {note}"));
     }

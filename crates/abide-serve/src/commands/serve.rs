@@ -2,24 +2,21 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio_stream::wrappers::TcpListenerStream;
-use tonic::transport::Server;
+use tokio::sync::{oneshot, watch};
 
-use super::{folder_of, judge_of, today};
+use super::{judge_of, today};
 use crate::args::Serve;
 use crate::fleet::Fleet;
 use crate::follow::follow;
 use crate::grpc::DiscoveryServices;
 use crate::judge::Judge;
+use crate::listeners::{Door, Gates, Listener};
 use crate::logs;
-use crate::{admin, file_out, rest};
-
-/// How often a silent connection is asked whether it still lives.
-const KEEPALIVE: Duration = Duration::from_secs(30);
+use crate::restart::{Start, Successors};
+use crate::tls::Tls;
+use crate::tokens::Tokens;
+use crate::{admin, file_out, rest, restart, source};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
     logs::start_at(&args.log_format, &args.log_level);
@@ -34,71 +31,119 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
 }
 
 async fn run(args: Serve, judge: Judge) -> Result<(), String> {
-    let fleet = Arc::new(Fleet::new(Arc::clone(&judge.apis), args.limits.clone(), !args.unordered));
-    let cannot = |what: &str, error: &dyn std::fmt::Display| format!("cannot {what}: {error}");
-    if !args.admin.ip().is_loopback() {
-        tracing::warn!(address = %args.admin, "the admin pages can be reached from outside");
+    args.restart.check(&args.drain)?;
+    let epoch = args.restart.restart_epoch;
+    let mut source = source::open(&args.inputs.source)?;
+    let gates = Gates::new(args.drain);
+    let apis = Arc::clone(&judge.apis);
+    let fleet = Arc::new(Fleet::new(apis, args.limits.clone(), !args.unordered, gates, epoch));
+    if let Some(clients) = args.roll_back_after {
+        fleet.roll_back_after(clients);
     }
-    let admin = TcpListener::bind(args.admin).await;
-    let admin = admin.map_err(|error| cannot(&format!("listen at {}", args.admin), &error))?;
-    let http = TcpListener::bind(args.http).await;
-    let http = http.map_err(|error| cannot(&format!("listen at {}", args.http), &error))?;
-    let grpc = TcpListener::bind(args.grpc).await;
-    let grpc = grpc.map_err(|error| cannot(&format!("listen at {}", args.grpc), &error))?;
-    let address =
-        |it: &TcpListener| it.local_addr().map_or_else(|_| String::new(), |it| it.to_string());
-    tracing::info!(
-        grpc = address(&grpc),
-        http = address(&http),
-        admin = address(&admin),
-        "serving"
-    );
-    if let Some(out) = args.file_out.clone() {
-        let apis = Arc::clone(&judge.apis);
-        fleet.before_serving(move |served| {
-            if let Err(error) = file_out::write(&out, &apis.newest, served) {
-                tracing::error!("{error}");
+    let tokens = args.admin_token_file.map(Tokens::of).transpose()?;
+    let tls = |door: Door| Ok::<_, String>(Tls::of(&args.tls, door.protocol())?.map(Arc::new));
+    let (http_tls, grpc_tls) = (tls(Door::Http)?, tls(Door::Grpc)?);
+    // Dropped when the thread ends, which it does not.
+    let (reading, mut ended) = oneshot::channel::<()>();
+    std::thread::spawn({
+        let fleet = Arc::clone(&fleet);
+        move || {
+            let _reading = reading;
+            follow(&fleet, &judge, &mut *source, today)
+        }
+    });
+    if let Some(out) = args.file_out {
+        tokio::spawn(file_out::keep(out, Arc::clone(&fleet)));
+    }
+    if epoch > 0 {
+        // The process before this one serves until this one can.
+        tokio::select! {
+            it = fleet.initialised() => it.map_err(|why| {
+                format!("the resources are refused, so nothing is taken over:\n{}", why.join("\n"))
+            })?,
+            _ = &mut ended => return reading_ended(),
+            it = told_to_end() => return it,
+        }
+    }
+    let mut wanted = vec![(Door::Http, args.http), (Door::Grpc, args.grpc)];
+    wanted.extend(args.admin.tcp().map(|it| (Door::Admin, it)));
+    let Start { listeners, predecessor, socket } = restart::start(&args.restart, &wanted).await?;
+    let local_admin = args.admin.listen()?;
+    args.admin.warn(tokens.is_some());
+    let address = |door| {
+        let listener = listeners.iter().find(|it| it.door == door);
+        // What has no listener here is at a path.
+        listener.map_or_else(|| args.admin.to_string(), Listener::address)
+    };
+    let [admin, http, grpc] = Door::ALL.map(address);
+    tracing::info!(grpc, http, admin, epoch, "serving");
+    let listeners: Vec<Arc<Listener>> = listeners.into_iter().map(Arc::new).collect();
+    let (is_alone, alone) = watch::channel(predecessor.is_none());
+    let successors = match (args.restart.restart_socket.clone(), socket) {
+        (Some(path), Some(socket)) => {
+            let made = Successors::new(Arc::clone(&fleet), path, socket, &listeners, alone);
+            Some(made.map_err(|error| format!("cannot prepare for a restart: {error}"))?)
+        }
+        _ => None,
+    };
+    let pages = admin::pages(Arc::clone(&fleet), tokens);
+    if let Some(socket) = local_admin {
+        let (fleet, pages) = (Arc::clone(&fleet), pages.clone());
+        tokio::spawn(async move { fleet.gates.receive_local(Door::Admin, socket, pages).await });
+    }
+    for listener in listeners {
+        let fleet = Arc::clone(&fleet);
+        let services = DiscoveryServices::new(Arc::clone(&fleet));
+        let polls = rest::pages(Arc::clone(&fleet), args.long_poll);
+        let pages = pages.clone();
+        let (http_tls, grpc_tls) = (http_tls.clone(), grpc_tls.clone());
+        tokio::spawn(async move {
+            match listener.door {
+                Door::Admin => fleet.gates.receive(listener, None, pages).await,
+                Door::Http => fleet.gates.receive(listener, http_tls, polls).await,
+                Door::Grpc => fleet.gates.receive(listener, grpc_tls, services).await,
             }
         });
     }
-    let (failed, source) = oneshot::channel();
-    std::thread::spawn({
-        let fleet = Arc::clone(&fleet);
-        let folder = folder_of(&args.inputs);
-        move || {
-            let ended = follow(&fleet, &judge, &folder, today);
-            drop(failed.send(ended)); // Nobody hears it if the server ends as well.
+    let replacing = async {
+        if let Some(predecessor) = predecessor {
+            let shutdown_time = args.restart.parent_shutdown_time_s;
+            predecessor.replace(&fleet, shutdown_time, &is_alone).await?;
         }
-    });
-    let services = DiscoveryServices::new(Arc::clone(&fleet));
-    let grpc = Server::builder()
-        .http2_keepalive_interval(Some(KEEPALIVE))
-        .max_concurrent_streams(1000)
-        .serve_with_incoming(services, TcpListenerStream::new(grpc));
+        // It goes on after that.
+        std::future::pending().await
+    };
+    let replaced = async {
+        match successors {
+            Some(successors) => successors.wait().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
-        it = source => it.unwrap_or_else(|_| Err("reading resources ended".to_owned())),
-        it = grpc => it.map_err(|error| cannot("serve over gRPC", &error)),
-        it = axum::serve(http, rest::pages(Arc::clone(&fleet), args.long_poll)).into_future() => {
-            it.map_err(|error| cannot("serve over REST", &error))
-        }
-        it = axum::serve(admin, admin::pages(fleet)).into_future() => {
-            it.map_err(|error| cannot("serve the admin pages", &error))
-        }
-        it = told_to_end() => it.map_err(|error| cannot("wait for signals", &error)),
+        _ = ended => reading_ended(),
+        it = replacing => it,
+        () = replaced => Ok(()),
+        it = told_to_end() => it,
     }
 }
 
+/// The thread that reads resources never ends by itself.
+fn reading_ended() -> Result<(), String> {
+    Err("reading resources ended".to_owned())
+}
+
 /// Waits for SIGINT or SIGTERM.
-async fn told_to_end() -> std::io::Result<()> {
+async fn told_to_end() -> Result<(), String> {
+    let cannot = |error| format!("cannot wait for signals: {error}");
     #[cfg(unix)]
     {
-        let mut terminate =
-            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
         tokio::select! {
-            it = tokio::signal::ctrl_c() => it,
+            it = tokio::signal::ctrl_c() => it.map_err(cannot),
             _ = terminate.recv() => Ok(()),
         }
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    tokio::signal::ctrl_c().await.map_err(cannot)
 }

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clap::Args;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use hyper::{Method, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::exposition::{Malformed, Sum};
+use crate::client;
 
 /// How long an answer may take, until its end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -146,22 +145,9 @@ impl AdminPort {
         path: &'static str,
         doing: &'static str,
     ) -> Result<(String, Response<Incoming>), ProxyError> {
-        let failed = |error: &dyn fmt::Display| transport(doing, error);
         let url = format!("http://{}{path}", self.address);
-        let stream = TcpStream::connect(&self.address).await;
-        let stream = stream.map_err(|error| failed(&format!("{url}: {error}")))?;
-        let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-        let (mut sender, connection) = handshake.map_err(|error| failed(&error))?;
-        // It ends with the request: `Connection: close`.
-        tokio::spawn(connection);
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(hyper::header::HOST, &self.address)
-            .header(hyper::header::CONNECTION, "close")
-            .body(Empty::<Bytes>::new())
-            .map_err(|error| failed(&error))?;
-        let response = sender.send_request(request).await.map_err(|error| failed(&error))?;
+        let response = client::send(&self.address, method, path).await;
+        let response = response.map_err(|error| transport(doing, &error))?;
         Ok((url, response))
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use crate::server::{CDS, Server, cluster, example, node, run};
+use crate::server::{CDS, Server, cluster, example, node, run, wait};
 
 fn served(server: &Server) -> String {
     server.get("/config_dump")
@@ -144,7 +144,9 @@ fn what_everyone_gets_is_written_to_files() {
     let out = tempfile::tempdir().expect("a folder");
     let folder = out.path().join("out").display().to_string();
     let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--file-out", &folder]);
-    let read = |name: &str| std::fs::read(out.path().join("out").join(name)).expect("it is there");
+    let read = |name: &str| {
+        wait(|| std::fs::read(out.path().join("out").join(name)).ok().filter(|it| !it.is_empty()))
+    };
     for name in ["cds.json", "cds.yaml", "cds.pb_text", "cds.pb"] {
         assert!(read(name).windows(1).any(|it| it == b"a"), "{name}");
     }

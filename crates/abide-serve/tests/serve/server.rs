@@ -42,28 +42,43 @@ pub(crate) struct Server {
     pub(crate) grpc: String,
     pub(crate) http: String,
     pub(crate) admin: String,
+    /// What it logged until it listened.
+    pub(crate) said: String,
 }
 
 impl Server {
     /// Starts a server with these files and flags.
     pub(crate) fn start(files: &[(&str, &str)], flags: &[&str]) -> Server {
-        Server::start_logging(files, "json", &[&["--log-level", "info"], flags].concat())
+        Server::with_api(&example("api"), files, flags)
+    }
+
+    /// The same for resources of this API.
+    pub(crate) fn with_api(api: &Path, files: &[(&str, &str)], flags: &[&str]) -> Server {
+        let (folder, resources) = written(files);
+        Server::run(&resources, api, folder, "json", &[&["--log-level", "info"], flags].concat())
     }
 
     /// Starts a server that logs in a format.
     pub(crate) fn start_logging(files: &[(&str, &str)], format: &str, flags: &[&str]) -> Server {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::create_dir(folder.path().join("resources")).expect("a folder");
-        for (name, text) in files {
-            put(folder.path(), name, text);
-        }
+        let (folder, resources) = written(files);
+        Server::run(&resources, &example("api"), folder, format, flags)
+    }
+
+    /// Starts a server with this source of resources and flags.
+    pub(crate) fn of(source: &str, folder: TempDir, flags: &[&str]) -> Server {
+        let flags = [&["--log-level", "info"], flags].concat();
+        Server::run(source, &example("api"), folder, "json", &flags)
+    }
+
+    fn run(source: &str, api: &Path, folder: TempDir, format: &str, flags: &[&str]) -> Server {
         let any = "127.0.0.1:0";
+        let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", any] };
         let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
-            .arg("--resources")
-            .arg(folder.path().join("resources"))
+            .args(["--resources", source])
             .arg("--api")
-            .arg(example("api"))
-            .args(["--grpc", any, "--http", any, "--admin", any, "--log-format", format])
+            .arg(api)
+            .args(["--grpc", any, "--http", any, "--log-format", format])
+            .args(admin)
             .args(flags)
             .env_remove("RUST_LOG")
             .stderr(Stdio::piped())
@@ -97,10 +112,13 @@ impl Server {
                 }
             }
         });
-        let server = Server { child, folder, logs: kept, grpc, http, admin };
-        server.until("/server_info", |text| {
-            !text.contains("\"INITIALIZING\"") || server.is_refused()
-        });
+        let server = Server { child, folder, logs: kept, grpc, http, admin, said };
+        // Where not everyone may ask, the test has to.
+        if !flags.iter().any(|it| it.starts_with("--admin")) {
+            server.until("/server_info", |text| {
+                !text.contains("\"INITIALIZING\"") || server.is_refused()
+            });
+        }
         server
     }
 
@@ -150,13 +168,12 @@ impl Server {
 
     /// A page of the admin port.
     pub(crate) fn get(&self, path: &str) -> String {
-        ask(&self.admin, &format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")).1
+        ask_with(&self.admin, "GET", path, "").1
     }
 
     /// The status and body of an answer of the admin port.
     pub(crate) fn post(&self, path: &str) -> (u16, String) {
-        let head = "host: a\r\nconnection: close\r\ncontent-length: 0";
-        ask(&self.admin, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n"))
+        ask_with(&self.admin, "POST", path, "content-length: 0\r\n")
     }
 
     /// The status and body of a poll.
@@ -166,15 +183,12 @@ impl Server {
 
     /// Waits until a page says something.
     pub(crate) fn until(&self, path: &str, says: impl Fn(&str) -> bool) -> String {
-        let begin = Instant::now();
-        loop {
-            let text = self.get(path);
-            if says(&text) {
-                return text;
-            }
-            assert!(begin.elapsed() < LONG, "{path} never said it, but: {text}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let mut said = String::new();
+        let found = found(|| {
+            said = self.get(path);
+            says(&said).then(|| said.clone())
+        });
+        found.unwrap_or_else(|| panic!("{path} never said it, but: {said}"))
     }
 
     /// The clients, as JSON.
@@ -189,31 +203,14 @@ impl Server {
         Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
     }
 
-    async fn channel(&self) -> Grpc<Channel> {
-        let channel = Channel::from_shared(format!("http://{}", self.grpc)).expect("a URL");
-        let channel = channel.connect().await.expect("it listens");
-        Grpc::new(channel).max_decoding_message_size(usize::MAX)
-    }
-
     /// Opens a stream of all types in the state of the world.
     pub(crate) async fn ads(&self, major: &str, node: Node) -> Whole {
-        let mut grpc = self.channel().await;
-        grpc.ready().await.expect("it is ready");
-        let (sender, receiver) = mpsc::channel(16);
-        let path = format!(
-            "/envoy.service.discovery.{major}.AggregatedDiscoveryService/StreamAggregatedResources"
-        );
-        let codec = ProstCodec::<DiscoveryRequest, DiscoveryResponse>::default();
-        let path = path.parse().expect("a path");
-        let stream = Request::new(ReceiverStream::new(receiver));
-        let responses = grpc.streaming(stream, path, codec).await.expect("a stream").into_inner();
-        Whole { node: Some(node), sender, responses }
+        Whole::open(&self.grpc, major, node).await.expect("a stream")
     }
 
     /// Opens an incremental stream of all types.
     pub(crate) async fn delta(&self, node: Node) -> Delta {
-        let mut grpc = self.channel().await;
-        grpc.ready().await.expect("it is ready");
+        let mut grpc = channel(&self.grpc).await.expect("it listens");
         let (sender, receiver) = mpsc::channel(16);
         let path =
             "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
@@ -232,6 +229,58 @@ impl Drop for Server {
     }
 }
 
+/// What a server says that does not start with these flags.
+pub(crate) fn refused(flags: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", "127.0.0.1:0"] };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+        .arg("--resources")
+        .arg(folder.path())
+        .arg("--api")
+        .arg(example("api"))
+        .args(["--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        .args(admin)
+        .args(flags)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let ended = found(|| child.try_wait().expect("it can be asked"));
+    if ended.is_none() {
+        let _ = child.kill();
+    }
+    assert_eq!(ended.and_then(|it| it.code()), Some(2), "{flags:?}");
+    let mut said = String::new();
+    child.stderr.take().expect("it is piped").read_to_string(&mut said).expect("text");
+    said
+}
+
+/// Waits for something that comes.
+pub(crate) fn wait<T>(look: impl FnMut() -> Option<T>) -> T {
+    found(look).expect("it never came")
+}
+
+fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let begin = Instant::now();
+    while begin.elapsed() < LONG {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    None
+}
+
+/// A folder, and the folder of resources in it, with these files.
+fn written(files: &[(&str, &str)]) -> (TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let resources = folder.path().join("resources");
+    std::fs::create_dir(&resources).expect("a folder");
+    for (name, text) in files {
+        put(folder.path(), name, text);
+    }
+    (folder, resources.to_string_lossy().into_owned())
+}
+
 /// Moves a file into place, as something that never is half written.
 fn put(folder: &Path, name: &str, text: &str) {
     let place = folder.join("resources").join(name);
@@ -247,7 +296,13 @@ pub(crate) fn poll(address: &str, path: &str, body: &str) -> (u16, String) {
     ask(address, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}"))
 }
 
-fn ask(address: &str, request: &str) -> (u16, String) {
+/// The status and body of an answer to a request with these header lines.
+pub(crate) fn ask_with(address: &str, method: &str, path: &str, headers: &str) -> (u16, String) {
+    let head = format!("{method} {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{headers}\r\n");
+    ask(address, &head)
+}
+
+pub(crate) fn ask(address: &str, request: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(LONG)).expect("a timeout");
     stream.write_all(request.as_bytes()).expect("it reads");
@@ -258,6 +313,51 @@ fn ask(address: &str, request: &str) -> (u16, String) {
     (status.expect("a status"), body.to_owned())
 }
 
+/// A client of long polling that keeps its connection.
+pub(crate) struct Polling(BufReader<TcpStream>);
+
+impl Polling {
+    pub(crate) fn connect(address: &str) -> Polling {
+        let stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(LONG)).expect("a timeout");
+        Polling(BufReader::new(stream))
+    }
+
+    pub(crate) fn send(&mut self, body: &str) {
+        let head = format!("host: a\r\ncontent-length: {}", body.len());
+        let request = format!("POST /v3/discovery:clusters HTTP/1.1\r\n{head}\r\n\r\n{body}");
+        self.0.get_mut().write_all(request.as_bytes()).expect("it reads");
+    }
+
+    /// The status of an answer, and whether it is the last one of the connection.
+    pub(crate) fn answer(&mut self) -> (u16, bool) {
+        let (mut head, mut line) = (String::new(), String::new());
+        while self.0.read_line(&mut line).expect("text") > 2 {
+            head.push_str(&line.to_ascii_lowercase());
+            line.clear();
+        }
+        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a status");
+        let length = head.lines().find_map(|it| it.strip_prefix("content-length: "));
+        let mut body = vec![0; length.map_or(0, |it| it.trim().parse().expect("a number"))];
+        self.0.read_exact(&mut body).expect("the body");
+        (status, head.contains("connection: close"))
+    }
+
+    /// Whether the server closed the connection.
+    pub(crate) fn is_over(&mut self) -> bool {
+        matches!(self.0.fill_buf(), Ok([]))
+    }
+}
+
+/// A connection that is ready for streams.
+async fn channel(address: &str) -> Result<Grpc<Channel>, Status> {
+    let unavailable = |error: tonic::transport::Error| Status::unavailable(format!("{error:?}"));
+    let channel = Channel::from_shared(format!("http://{address}")).expect("a URL");
+    let mut grpc = Grpc::new(channel.connect().await.map_err(unavailable)?);
+    grpc.ready().await.map_err(unavailable)?;
+    Ok(grpc.max_decoding_message_size(usize::MAX))
+}
+
 /// A client in the state of the world.
 pub(crate) struct Whole {
     node: Option<Node>,
@@ -266,6 +366,34 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
+    /// Opens a stream of all types.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) async fn open(address: &str, major: &str, node: Node) -> Result<Whole, Status> {
+        Whole::over(channel(address).await?, major, node).await
+    }
+
+    /// The same over a connection that is there.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) async fn over(
+        mut grpc: Grpc<Channel>,
+        major: &str,
+        node: Node,
+    ) -> Result<Whole, Status> {
+        let (sender, receiver) = mpsc::channel(16);
+        let path = format!(
+            "/envoy.service.discovery.{major}.AggregatedDiscoveryService/StreamAggregatedResources"
+        );
+        let codec = ProstCodec::<DiscoveryRequest, DiscoveryResponse>::default();
+        let path = path.parse().expect("a path");
+        let stream = Request::new(ReceiverStream::new(receiver));
+        let responses = grpc.streaming(stream, path, codec).await?.into_inner();
+        Ok(Whole { node: Some(node), sender, responses })
+    }
+
     /// Asks for names of a type; none are all.
     pub(crate) async fn ask(&mut self, type_url: &str, names: &[&str]) {
         let request = DiscoveryRequest {
@@ -294,7 +422,7 @@ impl Whole {
         self.send(request).await;
     }
 
-    /// The next response.
+    /// The next response; one with status OK says that the server ended the stream in good order.
     pub(crate) async fn next(&mut self) -> Result<DiscoveryResponse, Status> {
         let message = tokio::time::timeout(LONG, self.responses.message()).await;
         message.expect("it answers")?.ok_or_else(|| Status::ok("the end"))

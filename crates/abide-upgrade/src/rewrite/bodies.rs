@@ -119,6 +119,8 @@ impl<'t> Rewriter<'_, 't> {
             return;
         }
         let mut at = 0;
+        // The last child before the place that stays; places ascend.
+        let (mut kept, mut seen) = (None, 0);
         while let Some(block) = blocks.get(at) {
             let place = block.place();
             let count = blocks[at..].iter().take_while(|it| it.place() == place).count();
@@ -126,7 +128,8 @@ impl<'t> Rewriter<'_, 't> {
             let position = previous.map_or(head, |id| self.tail(*id));
             let follows =
                 |id: &DeclId| matches!(self.ast.decls[*id as usize].kind, DeclKind::Option(_));
-            let kept = (0..place).rev().find(|before| !gone[*before]);
+            kept = (seen..place).rev().find(|before| !gone[*before]).or(kept);
+            seen = place;
             let mut text = match (kept, block) {
                 // A comment after the brace stays apart from the new statements.
                 (None, _) if position == head && head > body.start + 1 => "\n".to_owned(),
@@ -149,11 +152,7 @@ impl<'t> Rewriter<'_, 't> {
                 text.push('\n');
             }
             text.push_str(&lines.join("\n"));
-            let mut follow = position;
-            while let Some(region) = regions.iter().find(|it| it.start == follow && !it.is_empty())
-            {
-                follow = region.end;
-            }
+            let follow = behind_regions(regions, position);
             let rest = Span::new(follow, body.end).of(self.text);
             let space: &[u8] =
                 &rest[..rest.iter().take_while(|it| it.is_ascii_whitespace()).count()];
@@ -173,4 +172,18 @@ impl<'t> Rewriter<'_, 't> {
             at += count;
         }
     }
+}
+
+/// Where what stands behind a position begins, when the removed regions that follow each other from
+/// there are gone. The regions ascend.
+fn behind_regions(regions: &[Span], position: u32) -> u32 {
+    let first = regions.partition_point(|it| it.start < position);
+    let mut end = position;
+    for region in regions[first..].iter().filter(|it| !it.is_empty()) {
+        if region.start != end {
+            break;
+        }
+        end = region.end;
+    }
+    end
 }

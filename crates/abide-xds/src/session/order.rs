@@ -35,8 +35,7 @@ pub(super) fn plan(
 ) -> Planned {
     let (kind, url) = key;
     let topic = &topics[key];
-    let nothing = Arc::default();
-    let all = target.collection(url).unwrap_or(&nothing);
+    let all = target.collection(url).unwrap_or(Collection::nothing());
     let content = topic.subscription.of(all);
     let mut planned = Planned {
         content,
@@ -44,13 +43,14 @@ pub(super) fn plan(
         held_back: Vec::new(),
         unused_since: BTreeMap::new(),
     };
-    let sent = topic.sent.as_ref().unwrap_or(&nothing);
+    let sent = topic.sent.as_ref().unwrap_or(Collection::nothing());
     if !options.is_ordered || options.only.is_some() || Arc::ptr_eq(sent, &planned.content) {
         return planned;
     }
+    let difference = planned.content.since(sent);
     let mut changes: BTreeMap<Arc<str>, Option<Arc<Resource>>> = BTreeMap::new();
     if kind.directs_requests() {
-        for resource in planned.content.changed_since(sent) {
+        for resource in &*difference.changed {
             if let Some(reason) = not_ready(topics, target, resource, topic.sent.is_none()) {
                 let name = Arc::clone(&resource.name);
                 planned.held_back.push(HeldBack { name: Arc::clone(&name), reason });
@@ -58,7 +58,7 @@ pub(super) fn plan(
             }
         }
     }
-    for name in planned.content.removed_since(sent) {
+    for name in &*difference.removed {
         let Some(resource) = sent.get(name) else { continue };
         if all.get(name).is_some() {
             continue; // It is there, but the client does not want it any more.
@@ -99,10 +99,14 @@ pub(super) fn retired(
     let mut all = before.clone();
     for (url, collection) in old.types() {
         let key = (Kind::of(url), Arc::clone(url));
-        let is_same = new.collection(url).is_some_and(|it| Arc::ptr_eq(it, collection));
-        if key.0.is_awaited() && !is_same {
-            let resources = collection.iter().map(|it| (Arc::clone(&it.name), Arc::clone(it)));
-            all.entry(key).or_default().extend(resources);
+        if !key.0.is_awaited() {
+            continue;
+        }
+        let difference = new.collection(url).unwrap_or(Collection::nothing()).since(collection);
+        let gone = difference.removed.iter().filter_map(|name| collection.get(name));
+        let gone: Vec<_> = gone.map(|it| (Arc::clone(&it.name), Arc::clone(it))).collect();
+        if !gone.is_empty() {
+            all.entry(key).or_default().extend(gone);
         }
     }
     for (key, resources) in &mut all {

@@ -4,44 +4,51 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_xds::{Action, Event, Kind, Names, Options, Request, Resource, Response, Session};
+use abide_xds::{
+    Action, Event, Kind, Names, Options, Request, Resource, Response, Session, Snapshot,
+};
 use fastrand::Rng;
 
+use super::observer::Observer;
 use super::script::{snapshot, url};
 
 /// A client as Envoy is one: it wants all clusters and listeners, and the endpoints and
 /// routes that those refer to. It answers about clusters at once or after their endpoints.
-struct Client {
-    session: Session,
+pub(crate) struct Client {
+    pub(crate) session: Session,
+    observer: Observer,
     is_delta: bool,
     is_patient: bool,
-    now: Duration,
+    pub(crate) now: Duration,
     /// What is on the way to it, and from it.
     inbox: VecDeque<Response>,
     outbox: VecDeque<Request>,
-    held: BTreeMap<Kind, BTreeMap<Arc<str>, Arc<Resource>>>,
+    pub(crate) held: BTreeMap<Kind, BTreeMap<Arc<str>, Arc<Resource>>>,
     named: BTreeMap<Kind, BTreeSet<String>>,
     nonces: BTreeMap<Kind, String>,
     /// An answer about clusters that waits for their endpoints, and for which.
     waiting: Option<(Request, BTreeSet<String>)>,
     received: usize,
+    /// Whether it came to the server with things that an earlier stream gave it.
+    is_back: bool,
 }
 
-const KINDS: [(Kind, &str); 4] = [
+pub(crate) const KINDS: [(Kind, &str); 4] = [
     (Kind::Cluster, "cds"),
     (Kind::Endpoints, "eds"),
     (Kind::Listener, "lds"),
     (Kind::Routes, "rds"),
 ];
 
-fn type_url(kind: Kind) -> String {
+pub(crate) fn type_url(kind: Kind) -> String {
     url(KINDS.iter().find(|it| it.0 == kind).expect("one of four").1)
 }
 
 impl Client {
-    fn new(is_delta: bool, is_patient: bool) -> Client {
+    pub(crate) fn new(is_delta: bool, is_patient: bool) -> Client {
         let mut client = Client {
             session: Session::new(Options::default()),
+            observer: Observer::default(),
             is_delta,
             is_patient,
             now: Duration::ZERO,
@@ -52,6 +59,7 @@ impl Client {
             nonces: BTreeMap::new(),
             waiting: None,
             received: 0,
+            is_back: false,
         };
         for kind in [Kind::Cluster, Kind::Listener] {
             client.request(kind, BTreeSet::new(), String::new(), None);
@@ -91,24 +99,56 @@ impl Client {
     }
 
     /// The server takes an event in.
-    fn step(&mut self, event: Event) {
+    pub(crate) fn step(&mut self, event: Event) {
+        match &event {
+            Event::Request(request) => self.observer.request(request),
+            Event::Snapshot(snapshot) => self.observer.serve(snapshot),
+            Event::Tick => {}
+        }
         for action in self.session.step(self.now, event) {
             match action {
-                Action::Send(response) => self.inbox.push_back(response),
+                Action::Send(response) => {
+                    self.observer.response(&response);
+                    self.inbox.push_back(response);
+                }
                 Action::End(ending) => panic!("{ending:?}"),
             }
         }
     }
 
+    /// Its stream breaks, and what was on the way is lost. On a new one it says what it wants and, if
+    /// it can, what it holds.
+    pub(crate) fn reconnect(&mut self, target: Arc<Snapshot>) {
+        self.session = Session::new(Options::default());
+        self.observer = Observer::default();
+        self.inbox.clear();
+        self.outbox.clear();
+        self.nonces.clear();
+        self.waiting = None;
+        self.is_back = true;
+        self.step(Event::Snapshot(target));
+        for (kind, names) in std::mem::take(&mut self.named) {
+            if names.is_empty() && !matches!(kind, Kind::Cluster | Kind::Listener) {
+                continue;
+            }
+            let mut request = self.made(kind, names, String::new(), None);
+            if let Names::Delta { held, .. } = &mut request.names {
+                let known = self.held.get(&kind).into_iter().flatten();
+                held.extend(known.map(|(name, it)| (name.to_string(), it.version.to_string())));
+            }
+            self.outbox.push_back(request);
+        }
+    }
+
     /// One of its requests arrives at the server.
-    fn deliver(&mut self) {
+    pub(crate) fn deliver(&mut self) {
         if let Some(request) = self.outbox.pop_front() {
             self.step(Event::Request(request));
         }
     }
 
     /// It reads one response, and refuses it or not.
-    fn read(&mut self, refuses: bool) {
+    pub(crate) fn read(&mut self, refuses: bool) {
         let Some(response) = self.inbox.pop_front() else { return };
         self.received += 1;
         let kind = Kind::of(&response.type_url);
@@ -120,6 +160,10 @@ impl Client {
             // Answers keep their order.
             let older = self.waiting.take_if(|_| kind == Kind::Cluster);
             self.outbox.extend(older.map(|(answer, _)| answer));
+            // What is gone is gone, whatever it makes of the rest.
+            if let Some(held) = self.held.get_mut(&kind) {
+                response.removed.iter().for_each(|name| drop(held.remove(name)));
+            }
             return self.request(kind, names, nonce, Some("no".to_owned()));
         }
         let held = self.held.entry(kind).or_default();
@@ -191,8 +235,12 @@ impl Client {
         }
     }
 
-    /// Every route that it follows leads to a cluster that it has.
-    fn check(&self, history: &[String]) {
+    /// Every route that it follows leads to a cluster that it has. A server knows nothing of routes that
+    /// an earlier stream brought.
+    pub(crate) fn check(&self, history: &[String]) {
+        if self.is_back {
+            return;
+        }
         let nothing = BTreeMap::new();
         let clusters = self.held.get(&Kind::Cluster).unwrap_or(&nothing);
         for route in self.held.get(&Kind::Routes).into_iter().flat_map(BTreeMap::values) {
@@ -208,7 +256,7 @@ impl Client {
     }
 
     /// Everything arrives, until nothing is on the way.
-    fn settle(&mut self, history: &[String]) {
+    pub(crate) fn settle(&mut self, history: &[String]) {
         for _ in 0..10_000 {
             if self.inbox.is_empty() && self.outbox.is_empty() {
                 match self.session.deadline() {
@@ -228,7 +276,7 @@ impl Client {
 }
 
 /// What is served: some clusters with their endpoints, and routes to some of them.
-fn scene(rng: &mut Rng) -> String {
+pub(crate) fn scene(rng: &mut Rng) -> String {
     let mut clusters = BTreeSet::from([rng.usize(..5)]);
     clusters.extend((0..5).filter(|_| rng.bool()));
     let mut text = String::from("cds:");

@@ -2,7 +2,9 @@
 
 mod ads;
 mod delta;
+mod interleavings;
 mod laws;
+mod observer;
 mod script;
 mod state_of_the_world;
 mod traps;

@@ -23,6 +23,29 @@ fn go_control_plane_245() {
     );
 }
 
+/// A client that wants nothing of a type for a while, as gRPC does when a channel is idle, gets
+/// everything again when it comes back.
+#[test]
+fn go_control_plane_431() {
+    play(
+        "serve lds: l>rds/r rds: r
+         > lds l
+         < lds l
+         > rds r
+         < rds r
+         > lds ack
+         > rds ack
+         > rds again none
+         > lds again none
+         > lds again l
+         < lds l
+         > rds again r
+         < rds r
+         > lds ack
+         > rds ack",
+    );
+}
+
 /// Unsubscribed and subscribed again: the endpoints did not change and are sent.
 #[test]
 fn go_control_plane_583() {

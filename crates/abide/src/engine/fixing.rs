@@ -1,12 +1,13 @@
 //! Applies fixes to a tree, and none that would do harm.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use abide_schema::{File, FileDecl, FileId, ProblemKind, SourceFile, Tree};
 use abide_syntax::{Lexer, TokenKind};
 use abide_upgrade::{Edit, apply};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Finding, Severity};
 use crate::fix::source_text::with_blank_line;
@@ -106,9 +107,6 @@ struct Proposal<'f> {
     fix: &'f Fix,
 }
 
-/// Whether a fix is to blame for a finding.
-type Blames<'a> = dyn Fn(&Proposal<'_>, &Finding) -> bool + 'a;
-
 impl Proposal<'_> {
     /// The full name that it gives to the element, if it is a rename.
     fn renamed(&self) -> Option<String> {
@@ -188,8 +186,7 @@ impl Fixing<'_> {
         }));
     }
 
-    /// Takes out the fixes to blame for harm: for each finding that of its own element, or else
-    /// those of elements around it, or else of its file, or else all.
+    /// Takes out the fixes to blame for harm.
     fn refuse(
         &mut self,
         tree: &Tree,
@@ -197,31 +194,15 @@ impl Fixing<'_> {
         proposals: &mut Vec<Proposal<'_>>,
         harm: &[Finding],
     ) {
-        let is_own = |it: &Proposal<'_>, harm: &Finding| {
-            it.finding.element == harm.element || it.renamed().as_ref() == Some(&harm.element)
-        };
-        let is_around = |it: &Proposal<'_>, harm: &Finding| {
-            is_within(&it.finding.element, &harm.element)
-                || is_within(&harm.element, &it.finding.element)
-        };
-        let is_in_file = |it: &Proposal<'_>, harm: &Finding| {
-            let harmed = harm.location.place().map(|it| next.file(it.file).path());
-            let places = it.fix.edits.iter().filter_map(|it| it.location.place());
-            let mut paths = places.map(|it| tree.file(it.file).path());
-            paths.any(|it| Some(it) == harmed)
-        };
-        let all = |_: &Proposal<'_>, _: &Finding| true;
-        let levels: [&Blames<'_>; 4] = [&is_own, &is_around, &is_in_file, &all];
+        let suspects = Suspects::of(tree, proposals);
         let mut reasons: Vec<Option<&Finding>> = vec![None; proposals.len()];
+        let mut seen: FxHashSet<Blamed<'_>> = FxHashSet::default();
         for harm in harm {
-            for is_to_blame in levels {
-                let blamed = |at: &usize| is_to_blame(&proposals[*at], harm);
-                let blamed: Vec<usize> = (0..proposals.len()).filter(blamed).collect();
-                for at in &blamed {
-                    reasons[*at].get_or_insert(harm);
-                }
-                if !blamed.is_empty() {
-                    break;
+            // Whoever is blamed once has a reason already.
+            let (whom, blamed) = suspects.of_harm(next, harm);
+            if seen.insert(whom) {
+                for at in blamed {
+                    reasons[at].get_or_insert(harm);
                 }
             }
         }
@@ -234,6 +215,79 @@ impl Fixing<'_> {
             }
             None => true,
         });
+    }
+}
+
+/// Which fixes can be to blame for a finding, found without a look at each of them.
+struct Suspects<'a> {
+    /// By the element that a fix is for.
+    by_element: BTreeMap<&'a str, Vec<usize>>,
+    /// By the name that a fix gives to its element.
+    by_new_name: FxHashMap<String, Vec<usize>>,
+    by_file: FxHashMap<&'a str, Vec<usize>>,
+    count: usize,
+}
+
+/// What the fixes that are to blame for a finding have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Blamed<'a> {
+    /// This element, or one around it or inside of it.
+    Element(&'a str),
+    /// This file.
+    File(&'a str),
+    All,
+}
+
+impl<'a> Suspects<'a> {
+    fn of(tree: &'a Tree, proposals: &[Proposal<'a>]) -> Suspects<'a> {
+        let mut suspects = Suspects {
+            by_element: BTreeMap::new(),
+            by_new_name: FxHashMap::default(),
+            by_file: FxHashMap::default(),
+            count: proposals.len(),
+        };
+        for (at, proposal) in proposals.iter().enumerate() {
+            suspects.by_element.entry(&proposal.finding.element).or_default().push(at);
+            if let Some(name) = proposal.renamed() {
+                suspects.by_new_name.entry(name).or_default().push(at);
+            }
+            let places = proposal.fix.edits.iter().filter_map(|it| it.location.place());
+            let paths: BTreeSet<&str> = places.map(|it| tree.file(it.file).path()).collect();
+            for path in paths {
+                suspects.by_file.entry(path).or_default().push(at);
+            }
+        }
+        suspects
+    }
+
+    /// The fixes to blame for a finding in the tree that they made: those of its own element, or else
+    /// of elements around it or inside of it, or else of its file, or else all.
+    fn of_harm<'s>(
+        &'s self,
+        next: &'s Tree,
+        harm: &'s Finding,
+    ) -> (Blamed<'s>, Box<dyn Iterator<Item = usize> + 's>) {
+        let name = harm.element.as_str();
+        let of = |name: &str| self.by_element.get(name).into_iter().flatten().copied();
+        let renamed = self.by_new_name.get(name).into_iter().flatten().copied();
+        let mut own = of(name).chain(renamed).peekable();
+        if own.peek().is_some() {
+            return (Blamed::Element(name), Box::new(own));
+        }
+        let inner = format!("{name}.");
+        let inside = self.by_element.range::<str, _>((Bound::Included(&*inner), Bound::Unbounded));
+        let inside = inside.take_while(move |(it, _)| it.starts_with(&inner));
+        let inside = inside.flat_map(|(_, at)| at).copied();
+        let around = name.match_indices('.').flat_map(move |(at, _)| of(&name[..at]));
+        let mut near = inside.chain(around).peekable();
+        if near.peek().is_some() {
+            return (Blamed::Element(name), Box::new(near));
+        }
+        let path = harm.location.place().map(|it| next.file(it.file).path());
+        match path.and_then(|path| Some((path, self.by_file.get(path)?))) {
+            Some((path, found)) => (Blamed::File(path), Box::new(found.iter().copied())),
+            None => (Blamed::All, Box::new(0..self.count)),
+        }
     }
 }
 
@@ -255,11 +309,6 @@ fn quoted_words(tree: &Tree) -> FxHashSet<&str> {
         }
     }
     words
-}
-
-/// Whether an element is inside of another one.
-fn is_within(inner: &str, outer: &str) -> bool {
-    inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// The edits of fixes that can be made at once.
@@ -377,6 +426,7 @@ impl<'a> Guard<'a> {
             scope: RuleScope::Everything,
             baseline: Some(options.baseline.unwrap_or(tree)),
             bump_baseline: None,
+            counts_bump: false,
             changes: false,
             surfaces: &[],
             versions: false,

@@ -93,7 +93,7 @@ fn judge_tree<'t>(
         Some((old, since)) => Some(released(*old, [&*since.findings, &*since.spared])),
         None => options.baseline.map(|old| released(old, [&*findings, &*report.spared])),
     };
-    if let Some(released) = &bump_from {
+    if let Some(released) = bump_from.as_ref().filter(|_| options.counts_bump) {
         let are_all = options.surfaces.is_empty();
         let (bump, waives) = required(tree, policy, released, are_all);
         (report.required_bump, report.waives_breaks) = (Some(bump), waives);
@@ -169,6 +169,7 @@ pub(super) fn since_release<'t>(
         scope: RuleScope::Changes,
         baseline: Some(released),
         bump_baseline: None,
+        counts_bump: false,
         reached: None,
         changes: true,
         accepted: None,

@@ -11,9 +11,11 @@ pub(super) fn linker_fix(file: File<'_>, problem: &Problem) -> Option<Fix> {
         return None;
     }
     match problem.kind {
-        ProblemKind::ImportUnused => without_import(import_at(file, problem)?, file),
+        ProblemKind::ImportUnused => {
+            without_import(file.import_at(Part::Whole, problem.place.span)?, file)
+        }
         ProblemKind::ImportInvalid => {
-            let import = import_at(file, problem)?;
+            let import = file.import_at(Part::Whole, problem.place.span)?;
             // The first one has to give the file all that the second one gives it.
             let is_same = |it: &Import<'_>| {
                 it.decl.path == import.decl.path && it.decl.kind == import.decl.kind
@@ -25,10 +27,4 @@ pub(super) fn linker_fix(file: File<'_>, problem: &Problem) -> Option<Fix> {
         ProblemKind::NameNotFound => with_import(file, problem.missing_import()?),
         _ => None,
     }
-}
-
-/// The import that a problem is about as a whole.
-fn import_at<'t>(file: File<'t>, problem: &Problem) -> Option<Import<'t>> {
-    let is_there = |it: &Import<'_>| file.place_of(it.decl.node, Part::Whole) == problem.place;
-    file.imports().find(is_there)
 }

@@ -54,7 +54,5 @@ fn missing_import<'t>(tree: &'t Tree, finding: &Finding) -> Option<Import<'t>> {
         return None;
     }
     let place = finding.location.place()?;
-    let file = tree.file(place.file);
-    let is_there = |it: &Import<'_>| file.place_of(it.decl.node, Part::Name) == place;
-    file.imports().find(is_there)
+    tree.file(place.file).import_at(Part::Name, place.span)
 }

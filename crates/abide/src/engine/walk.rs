@@ -1,7 +1,7 @@
 //! The walk: every rule over everything that it subscribes to.
 
 use abide_change::{Diff, Holder};
-use abide_schema::{Element, File};
+use abide_schema::{Element, File, Package};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -10,7 +10,8 @@ use crate::rule::{ChangeCheck, Check, Context, Rule, Sink};
 use crate::rules;
 
 /// Runs every rule except those of the linker. Files are checked in parallel,
-/// each by all rules, so that its declarations stay in the cache.
+/// each by all rules, so that its declarations stay in the cache. What a rule finds
+/// in a file or a package it reports there, so it only runs where that counts.
 pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
     let whole_tree = || -> Vec<Finding> {
         let each = rules.par_iter().map(|rule| {
@@ -23,7 +24,8 @@ pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Fin
                     }
                 }
                 Check::Package(check) => {
-                    for package in context.tree.packages().filter(|it| it.is_judged()) {
+                    let counts = |it: &Package<'_>| it.is_judged() && context.reports_in(*it);
+                    for package in context.tree.packages().filter(counts) {
                         check(context, package, &mut sink);
                     }
                 }
@@ -50,7 +52,8 @@ pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Fin
             matches!(rule.check, Check::File(_) | Check::Element(_) | Check::Annotated(_))
         })
         .collect();
-    let files: Vec<File<'t>> = context.tree.files().filter(|file| file.is_judged()).collect();
+    let counts = |it: &File<'_>| it.is_judged() && context.reports_in(it.package());
+    let files: Vec<File<'t>> = context.tree.files().filter(counts).collect();
     let by_file = || -> Vec<Finding> {
         files
             .par_iter()

@@ -1,5 +1,8 @@
+use abide_schema::GlobIndex;
+
 use crate::finding::Severity;
 use crate::location::Location;
+use crate::policy::ConfigPattern;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 use crate::suggestion::did_you_mean;
 
@@ -22,10 +25,8 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     }
     let trees = || [Some(context.tree), context.baseline].into_iter().flatten();
     let names: Vec<&str> = trees().flat_map(|tree| tree.packages()).map(|it| it.name()).collect();
-    for pattern in &context.policy.package_patterns {
-        if names.iter().any(|name| pattern.glob.matches(name)) {
-            continue;
-        }
+    let patterns = &context.policy.package_patterns;
+    for pattern in unmatched(patterns, &names) {
         let text = pattern.glob.text();
         let message = format!("`{text}` matches no package");
         let finding = sink.report(Location::config(pattern.span), "", text, message);
@@ -33,4 +34,22 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         let help = did_you_mean(text, names.iter().copied());
         finding.help(help.unwrap_or_else(|| "correct the pattern, or delete it".to_owned()));
     }
+}
+
+/// The patterns that match none of the names.
+fn unmatched<'c>(
+    patterns: &'c [ConfigPattern],
+    names: &[&str],
+) -> impl Iterator<Item = &'c ConfigPattern> {
+    let mut by_start = GlobIndex::default();
+    for (at, pattern) in patterns.iter().enumerate() {
+        by_start.insert(&pattern.glob, at);
+    }
+    let mut is_matched = vec![false; patterns.len()];
+    for name in names {
+        for at in by_start.candidates(name) {
+            is_matched[at] = is_matched[at] || patterns[at].glob.matches(name);
+        }
+    }
+    patterns.iter().zip(is_matched).filter_map(|(pattern, matched)| (!matched).then_some(pattern))
 }

@@ -421,12 +421,15 @@ pub(super) fn changed_packages(count: usize) -> [Files; 2] {
     [of("string"), of("bytes")]
 }
 
-/// Commits that each add a message.
+/// Commits that each rename a field in one file of the same few: the number of commits grows, and
+/// the tree of each one does not, so that the repository is in proportion.
 pub(super) fn commits(count: usize) -> Vec<Commit> {
+    const FILES: usize = 50;
     let commit = |at: usize| {
-        let (path, text) =
-            proto("acme.v1", &format!("f{at}"), "", &format!("message M{at} {{}}\n"));
-        Commit { subject: format!("add {at}"), files: vec![(path, Some(text.into_bytes()))] }
+        let name = format!("f{}", at % FILES);
+        let body = format!("message M{} {{ string a{at} = 1; }}\n", at % FILES);
+        let (path, text) = proto("acme.v1", &name, "", &body);
+        Commit { subject: format!("change {at}"), files: vec![(path, Some(text.into_bytes()))] }
     };
-    (1..=count).map(commit).collect()
+    (0..count).map(commit).collect()
 }

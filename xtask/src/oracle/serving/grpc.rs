@@ -1,5 +1,5 @@
-//! gRPC clients: the newest one over v3, and one that speaks v2 alone, on one server, while
-//! traffic moves between two backends.
+//! gRPC clients: the newest one over v3, that for Node, and one that speaks v2 alone, on one server,
+//! while traffic moves between two backends.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,10 @@ use crate::task::Result;
 use crate::tools::target;
 
 /// The program in Python: a backend, a client, and the API. Not named after the package it imports.
-const PROGRAM: &str = include_str!("rpc.py");
+pub(super) const PROGRAM: &str = include_str!("rpc.py");
+
+/// The client for Node.
+pub(super) const PROGRAM_JS: &str = include_str!("rpc.js");
 
 /// How many seconds the clients ask.
 const SECONDS: &str = "8";
@@ -35,7 +38,25 @@ fn old_python() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Whether both were served and lost nothing.
+/// Node, and the folder with the gRPC for it.
+pub(super) fn node() -> Result<[String; 2]> {
+    let folder = match std::env::var_os("ABIDE_GRPC_JS") {
+        Some(folder) => PathBuf::from(&folder),
+        None => target()?.join("ci-grpc-js"),
+    };
+    let modules = folder.join("node_modules");
+    if !modules.join("@grpc").join("grpc-js-xds").is_dir() {
+        let folder = folder.display();
+        return Err(format!(
+            "no gRPC for Node found, run `npm install --prefix {folder} @grpc/grpc-js@1.14.5 \
+             @grpc/grpc-js-xds@1.14.1`"
+        )
+        .into());
+    }
+    Ok(["node".to_owned(), modules.to_string_lossy().into_owned()])
+}
+
+/// Whether all were served and lost nothing.
 pub(super) fn run(serve: &Path) -> Result<bool> {
     let folder = target()?.join("oracle-serving").join("grpc");
     let _ = std::fs::remove_dir_all(&folder);
@@ -72,37 +93,49 @@ pub(super) fn run(serve: &Path) -> Result<bool> {
 
     let old = old_python()?;
     let mut clients = Vec::new();
-    for (major, python_of_it) in [("v3", newest), ("v2", &old)] {
+    let client_of = |python_of_it: &Path| python(python_of_it, &["client", SECONDS]);
+    let [node, modules] = node()?;
+    let script = folder.join("rpc.js");
+    std::fs::write(&script, PROGRAM_JS)?;
+    let mut of_node = Command::new(node);
+    of_node.arg(script).args([&modules, SECONDS]);
+    let all = [
+        ("v3", "grpcio", client_of(newest)),
+        ("v3", "node", of_node),
+        ("v2", "old", client_of(&old)),
+    ];
+    for (major, id, mut client) in all {
         let features = if major == "v3" { r#", "server_features": ["xds_v3"]"# } else { "" };
         let bootstrap = format!(
             r#"{{"xds_servers": [{{"server_uri": "127.0.0.1:{grpc}", "channel_creds":
-            [{{"type": "insecure"}}]{features}}}], "node": {{"id": "{major}", "locality":
+            [{{"type": "insecure"}}]{features}}}], "node": {{"id": "{id}", "locality":
             {{"zone": "a"}}}}}}"#
         );
-        let path = folder.join(format!("{major}.json"));
+        let path = folder.join(format!("{id}.json"));
         std::fs::write(&path, bootstrap)?;
-        let mut client = python(python_of_it, &["client", SECONDS]);
         client.env("GRPC_XDS_BOOTSTRAP", path).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = client.spawn()?;
         let mut out = BufReader::new(child.stdout.take().ok_or("it is piped")?);
         let mut ready = String::new();
         out.read_line(&mut ready)?;
-        clients.push((major, child, out));
+        clients.push((major, id, child, out));
     }
     let known = get(admin, "/clients")?;
     route_to(&folder, backends[1])?;
     let mut good = true;
-    for (major, mut child, mut out) in clients {
+    for (major, id, mut child, mut out) in clients {
         let mut text = String::new();
         out.read_to_string(&mut text)?;
         child.wait()?;
         let [first, last, answered, failed, ..] = *text.split(' ').collect::<Vec<_>>() else {
-            return Err(format!("the gRPC client over {major} was not served: {text}").into());
+            return Err(
+                format!("the gRPC client `{id}` over {major} was not served: {text}").into()
+            );
         };
         let is_served = known.contains(&format!("\"transport\": \"{major}\""));
         good &= (first, last, failed) == ("blue", "green", "0") && is_served;
         println!(
-            "serving: gRPC over {major}: moved from {first} to {last}, {answered} answered, {failed} failed"
+            "serving: gRPC `{id}` over {major}: moved from {first} to {last}, {answered} answered, {failed} failed"
         );
     }
     Ok(good)

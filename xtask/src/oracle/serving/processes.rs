@@ -29,6 +29,6 @@ impl Drop for Processes {
 }
 
 /// A port that nobody listens at now.
-pub(super) fn free_port() -> std::io::Result<u16> {
+pub(in crate::oracle) fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -64,18 +64,12 @@ const ROUTER: &str = "http_filters: [{name: router, typed_config: {\"@type\": \
 
 impl Fleet {
     /// An empty fleet. What it serves is of the API of the newest release; the older one
-    /// understands its own.
+    /// understands its own, which nothing but its extensions shows.
     pub(super) fn new(name: &str, newest: &Envoy, older: &Envoy) -> Result<Fleet> {
         let folder = target()?.join("oracle-serving").join(name);
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join("resources"))?;
-        let release: Vec<&str> = older.version.split('.').collect();
-        let (major, minor) = (release[0], release[1]);
-        let rows = format!(
-            "clients:\n- {{user_agent: envoy, version: '{major}.{minor}', api: '{}'}}\n",
-            older.program.display()
-        );
-        let rows = rows.replace("version: '", "version: '~");
+        let rows = format!("clients: [{{api: '{}'}}]\n", older.program.display());
         std::fs::write(folder.join("clients.yaml"), rows)?;
         Ok(Fleet {
             folder,
@@ -85,6 +79,16 @@ impl Fleet {
             admin: port()?,
             count: Cell::new(0),
         })
+    }
+
+    /// Where something of this fleet is.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// What the server that was started last has said; nothing if that cannot be read.
+    pub(super) fn said(&self) -> String {
+        std::fs::read_to_string(self.path("serve.log")).unwrap_or_default()
     }
 
     /// Moves a file into the resources.

@@ -265,7 +265,7 @@ fn read_mapping(path: &Path) -> Result<VersionMapping, Error> {
 }
 
 /// The steps of files, of folders, and of what comes with Abide.
-fn read_steps(names: &[String]) -> Result<Vec<Migration>, Error> {
+pub(crate) fn read_steps(names: &[String]) -> Result<Vec<Migration>, Error> {
     let mut migrations = Vec::new();
     for (name, files) in BUILT_IN {
         if names.is_empty() || names.iter().any(|it| it == name) {

@@ -2,55 +2,22 @@
 //! that leads elsewhere: what is still being written is never read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant, SystemTime};
 
-use abide_instance::Notation;
+use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+
+use super::{Listing, QUIET, RESTLESS, ResourceFile, Source, is_resource};
+
+/// When a folder is read though nobody said that it changed: links may be swapped elsewhere.
+const RECHECK: Duration = Duration::from_secs(5);
 
 /// Folders may nest this deep, whatever links are in them.
 const MAX_DEPTH: usize = 16;
-
-/// A file with resources.
-#[derive(Clone, Debug)]
-pub(crate) struct ResourceFile {
-    /// Its path below the folder, with `/`.
-    pub(crate) path: String,
-    /// Who gets its resources.
-    pub(crate) audience: Audience,
-    pub(crate) notation: Notation,
-    pub(crate) bytes: Arc<[u8]>,
-}
-
-/// Who gets resources.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Audience {
-    Everyone,
-    Cluster(String),
-    Node(String),
-}
-
-impl Audience {
-    fn of(path: &str) -> Audience {
-        match *path.split('/').collect::<Vec<_>>() {
-            ["node-cluster", name, _, ..] => Audience::Cluster(name.to_owned()),
-            ["node", id, _, ..] => Audience::Node(id.to_owned()),
-            _ => Audience::Everyone,
-        }
-    }
-}
-
-impl fmt::Display for Audience {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Audience::Everyone => f.write_str("everyone"),
-            Audience::Cluster(name) => write!(f, "node-cluster/{name}"),
-            Audience::Node(id) => write!(f, "node/{id}"),
-        }
-    }
-}
 
 /// What tells one file from another at the same path, and from itself after an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,31 +58,78 @@ fn has_links(data: &Metadata) -> bool {
     };
 }
 
-/// A folder of resources, with what was read of it.
+/// A folder of resources that is watched.
+pub(super) struct Folder {
+    contents: Contents,
+    events: Receiver<notify::Result<Event>>,
+    /// Nobody reports changes any more once it is dropped.
+    _watcher: Option<RecommendedWatcher>,
+}
+
+impl Folder {
+    /// # Errors
+    /// A folder that cannot be read: one phrase.
+    pub(super) fn open(root: &Path) -> Result<Folder, String> {
+        std::fs::read_dir(root).map_err(|it| format!("cannot read `{}`: {it}", root.display()))?;
+        let (sender, events) = channel();
+        // Whoever hears nothing any more is gone.
+        let watcher = notify::recommended_watcher(move |event| drop(sender.send(event)));
+        let watched = watcher.and_then(|mut it| {
+            it.watch(root, RecursiveMode::Recursive)?;
+            Ok(it)
+        });
+        if let Err(error) = &watched {
+            tracing::warn!(%error, "the system does not report changes: looking for them every 5 s");
+        }
+        let contents = Contents::new(root.to_owned());
+        Ok(Folder { contents, events, _watcher: watched.ok() })
+    }
+}
+
+impl Source for Folder {
+    fn read(&mut self) -> Result<Listing, String> {
+        self.contents.read()
+    }
+
+    /// Returns as well after [`RECHECK`].
+    fn wait(&mut self) {
+        let mut begin = None;
+        loop {
+            let event = match begin {
+                None => self.events.recv_timeout(RECHECK),
+                Some(begin) if Instant::now() < begin + RESTLESS => self.events.recv_timeout(QUIET),
+                Some(_) => return,
+            };
+            match event {
+                Ok(Ok(event)) => {
+                    if self.contents.note(event) {
+                        begin = begin.or_else(|| Some(Instant::now()));
+                    }
+                }
+                Ok(Err(error)) => tracing::warn!(%error, "changes may have been missed"),
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => return std::thread::sleep(RECHECK),
+            }
+        }
+    }
+}
+
+/// What is in a folder, with what was read of it.
 #[derive(Debug)]
-pub(crate) struct Folder {
+struct Contents {
     root: PathBuf,
     known: BTreeMap<String, (Identity, Arc<[u8]>)>,
     /// Files that were created and are not closed yet.
     open: BTreeSet<PathBuf>,
 }
 
-/// What is in a folder now.
-#[derive(Debug, Default)]
-pub(crate) struct Listing {
-    /// In the order of their paths.
-    pub(crate) files: Vec<ResourceFile>,
-    /// What the operator should know, one phrase each.
-    pub(crate) notes: Vec<String>,
-}
-
-impl Folder {
-    pub(crate) fn new(root: PathBuf) -> Folder {
-        Folder { root, known: BTreeMap::new(), open: BTreeSet::new() }
+impl Contents {
+    fn new(root: PathBuf) -> Contents {
+        Contents { root, known: BTreeMap::new(), open: BTreeSet::new() }
     }
 
     /// Somebody creates this file and has not closed it. A link is there at once.
-    pub(crate) fn began(&mut self, path: PathBuf) {
+    fn began(&mut self, path: PathBuf) {
         let is_link = path.symlink_metadata().is_ok_and(|it| it.is_symlink() || has_links(&it));
         if !is_link {
             self.open.insert(path);
@@ -123,15 +137,33 @@ impl Folder {
     }
 
     /// This file was closed, or moved into place.
-    pub(crate) fn finished(&mut self, path: &Path) {
+    fn finished(&mut self, path: &Path) {
         self.open.remove(path);
+    }
+
+    /// Takes an event in. Returns whether something changed.
+    fn note(&mut self, event: Event) -> bool {
+        match event.kind {
+            EventKind::Create(CreateKind::File) if cfg!(target_os = "linux") => {
+                event.paths.into_iter().for_each(|path| self.began(path));
+                true
+            }
+            EventKind::Access(AccessKind::Close(AccessMode::Write))
+            | EventKind::Modify(ModifyKind::Name(_))
+            | EventKind::Remove(_) => {
+                event.paths.iter().for_each(|path| self.finished(path));
+                true
+            }
+            EventKind::Access(_) => false,
+            _ => true,
+        }
     }
 
     /// Reads what is there now. A file that was edited in place counts as it was.
     ///
     /// # Errors
     /// A folder or file that cannot be read: one phrase.
-    pub(crate) fn read(&mut self) -> Result<Listing, String> {
+    fn read(&mut self) -> Result<Listing, String> {
         let failed = |path: &Path, error: std::io::Error| {
             format!("cannot read `{}`: {error}", path.display())
         };
@@ -157,7 +189,7 @@ impl Folder {
                         .push(format!("`{relative}` is a link out of the folder and was not read"));
                 } else if data.is_dir() && depth < MAX_DEPTH {
                     folders.push((path, format!("{relative}/"), depth + 1));
-                } else if let (true, Some(notation)) = (data.is_file(), Notation::of_path(name)) {
+                } else if data.is_file() && is_resource(name) {
                     let now = Identity::of(&data);
                     let (identity, bytes) = match self.known.get(&relative) {
                         Some((then, bytes)) if then.place == now.place => {
@@ -176,8 +208,7 @@ impl Folder {
                         }
                     };
                     known.insert(relative.clone(), (identity, Arc::clone(&bytes)));
-                    let audience = Audience::of(&relative);
-                    listing.files.push(ResourceFile { path: relative, audience, notation, bytes });
+                    listing.files.extend(ResourceFile::of(relative, bytes));
                 }
             }
         }

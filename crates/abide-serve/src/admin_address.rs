@@ -1,0 +1,89 @@
+//! Where the admin pages are: at an address, or at a unix-domain socket, whose file says which
+//! users of this machine may open it.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use tokio::net::UnixListener;
+
+/// Where the admin pages are to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AdminAddress {
+    Tcp(SocketAddr),
+    /// A unix-domain socket at a path.
+    Unix(PathBuf),
+}
+
+impl FromStr for AdminAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<AdminAddress, String> {
+        match text.strip_prefix("unix:") {
+            Some("") => Err("write a path after `unix:`".to_owned()),
+            Some(path) => Ok(AdminAddress::Unix(path.into())),
+            None => text.parse().map(AdminAddress::Tcp).map_err(|_| {
+                "expected an address and a port, such as `127.0.0.1:19000`, or `unix:PATH`"
+                    .to_owned()
+            }),
+        }
+    }
+}
+
+impl fmt::Display for AdminAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdminAddress::Tcp(address) => address.fmt(f),
+            AdminAddress::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl AdminAddress {
+    /// The address, unless it is a path.
+    pub(crate) fn tcp(&self) -> Option<SocketAddr> {
+        match self {
+            AdminAddress::Tcp(address) => Some(*address),
+            AdminAddress::Unix(_) => None,
+        }
+    }
+
+    /// Warns if others than this machine can come.
+    pub(crate) fn warn(&self, has_tokens: bool) {
+        if self.tcp().is_some_and(|it| !it.ip().is_loopback()) {
+            tracing::warn!(address = %self, "the admin pages can be reached from outside");
+            if has_tokens {
+                tracing::warn!("tokens are sent in the clear: put TLS before them");
+            }
+        }
+    }
+
+    /// Listens at the path, if it is one.
+    ///
+    /// # Errors
+    /// Why that cannot be: one phrase.
+    pub(crate) fn listen(&self) -> Result<Option<UnixListener>, String> {
+        let AdminAddress::Unix(path) = self else { return Ok(None) };
+        listen(path).map(Some).map_err(|why| format!("cannot listen at `{self}`: {why}"))
+    }
+}
+
+/// Listens at a path, which only this user can open. The socket is made beside its place and
+/// moved there: that of the process before this one is replaced, and nobody gets in before it is
+/// closed to others.
+fn listen(path: &Path) -> Result<UnixListener, String> {
+    if path.symlink_metadata().is_ok_and(|it| !it.file_type().is_socket()) {
+        return Err("something is there, and it is no socket".to_owned());
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let _ = std::fs::remove_file(&beside);
+    let listener = UnixListener::bind(&beside).map_err(|it| it.to_string())?;
+    let closed = std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(0o600));
+    let moved = closed.and_then(|()| std::fs::rename(&beside, path));
+    moved.map_err(|it| it.to_string())?;
+    Ok(listener)
+}

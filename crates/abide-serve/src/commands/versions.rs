@@ -1,0 +1,79 @@
+//! `abide-serve versions`: which versions of types clients ask for, and which nobody does.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::client::get;
+use crate::logs::say;
+use crate::usage::UsageReport;
+
+/// How many bytes a report may have.
+const MAX_REPORT: usize = 4 << 20;
+
+/// Show which versions of types clients asked running servers for
+#[derive(Args, Clone, Debug)]
+pub(crate) struct VersionsArgs {
+    /// Show only the types of older majors that nobody asked for: they may be turned off
+    #[arg(long)]
+    unused: bool,
+    /// The admin port of a server (repeatable); 127.0.0.1:19000 if nothing is named
+    #[arg(long, value_name = "ADDR")]
+    admin: Vec<SocketAddr>,
+    /// A file with what the page `/versions` of a server showed (repeatable)
+    #[arg(long, value_name = "FILE")]
+    state: Vec<PathBuf>,
+    /// How they are shown
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = ["human", "json"])]
+    format: String,
+}
+
+pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, String> {
+    let mut reports = Vec::new();
+    let usual = SocketAddr::from(([127, 0, 0, 1], 19000));
+    let servers = match args.admin.is_empty() && args.state.is_empty() {
+        true => vec![usual],
+        false => args.admin.clone(),
+    };
+    for server in servers {
+        let text = get(&server.to_string(), "/versions", MAX_REPORT).await;
+        let report = text.and_then(|text| UsageReport::of_json(&text));
+        reports.push(report.map_err(|error| format!("cannot read from `{server}`: {error}"))?);
+    }
+    for path in &args.state {
+        let failed = |error: String| format!("cannot read `{}`: {error}", path.display());
+        let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+        reports.push(UsageReport::of_json(&text).map_err(failed)?);
+    }
+    let Some(report) = UsageReport::joined(&reports) else { return Ok(ExitCode::SUCCESS) };
+    let text = match (args.unused, &*args.format) {
+        (false, "json") => format!("{:#}\n", report.to_json()),
+        (true, "json") => {
+            let unused = report.unused();
+            let unused =
+                unused.iter().map(|(it, newer)| json!({"type_url": it.type_url, "newer": newer}));
+            let unused = unused.collect::<Vec<_>>();
+            format!("{:#}\n", json!({"since": report.since.to_string(), "unused": unused}))
+        }
+        (false, _) => {
+            let line = |it: &crate::usage::UsedType| {
+                format!("{}: asked for {} times, {} now\n", it.type_url, it.asked, it.clients)
+            };
+            report.types.iter().map(line).collect()
+        }
+        (true, _) => {
+            let line = |(it, newer): &(&crate::usage::UsedType, String)| {
+                format!("{}: nobody asked for it; {newer} is served\n", it.type_url)
+            };
+            report.unused().iter().map(line).collect()
+        }
+    };
+    say(&format!("{} since {}", abide::counted(reports.len(), "server"), report.since));
+    let written = std::io::stdout().lock().write_all(text.as_bytes());
+    written.map_err(|error| format!("cannot write to standard output: {error}"))?;
+    Ok(ExitCode::SUCCESS)
+}

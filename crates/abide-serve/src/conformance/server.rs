@@ -1,0 +1,478 @@
+//! A server under test, over the network: gRPC, REST, and a way to change what it serves.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use abide_xds::Names;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use prost::Message;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
+use tonic::client::Grpc;
+use tonic::transport::Endpoint;
+use tonic_prost::ProstCodec;
+
+use super::message::{Arrival, Ask, Received, ReceivedResource};
+use super::play::{Stop, Stream, Target};
+use super::resources::{MARK, Served, Type, messages};
+use crate::wire::{
+    DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse, Node,
+};
+
+/// Responses that nobody looked at yet; a server that sends more has to wait.
+const QUEUE: usize = 256;
+/// How many bytes the answer to a poll may have.
+const MAX_ANSWER: usize = 16 << 20;
+/// How long the scenarios of a run may wait at once, unless slow ones are wanted.
+const SHORT: Duration = Duration::from_secs(2);
+
+/// How a server is told what to serve.
+#[derive(Clone, Debug)]
+pub(crate) enum Changes {
+    /// It reads this folder: a file there is replaced.
+    Folder(PathBuf),
+    /// This command gets the resources on its standard input, and ends when the server has them.
+    Command(String),
+}
+
+/// Where a server is, and how it is treated.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerOptions {
+    /// Its gRPC services: `HOST:PORT`.
+    pub(crate) grpc: String,
+    /// Its long polling: `HOST:PORT`.
+    pub(crate) rest: Option<String>,
+    pub(crate) changes: Changes,
+    /// How long it may take to serve a change.
+    pub(crate) patience: Duration,
+    /// Whether scenarios may wait for long.
+    pub(crate) is_slow: bool,
+    /// The id of the client that follows changes.
+    pub(crate) node_id: String,
+}
+
+/// A server under test.
+pub(crate) struct Server {
+    runtime: Runtime,
+    options: ServerOptions,
+    endpoint: Endpoint,
+    streams: BTreeMap<usize, Open>,
+    opened: usize,
+    arrivals: mpsc::Receiver<(usize, Arrival)>,
+    arrived: mpsc::Sender<(usize, Arrival)>,
+    probe: Option<Probe>,
+    changes: u16,
+}
+
+/// An open stream. Dropping it ends it.
+struct Open {
+    asks: mpsc::UnboundedSender<Ask>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// A client that follows the mark, to know which change is served.
+struct Probe {
+    stream: Open,
+    arrivals: mpsc::Receiver<(usize, Arrival)>,
+    body: Bytes,
+}
+
+impl Server {
+    /// # Errors
+    /// An address that is none: one phrase.
+    pub(crate) fn new(options: ServerOptions) -> Result<Server, String> {
+        let endpoint = Endpoint::from_shared(format!("http://{}", options.grpc));
+        let endpoint =
+            endpoint.map_err(|error| format!("`{}` is no address: {error}", options.grpc))?;
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+        let (arrived, arrivals) = mpsc::channel(QUEUE);
+        let endpoint = endpoint.connect_timeout(options.patience);
+        let (streams, opened) = (BTreeMap::new(), 0);
+        Ok(Server {
+            runtime,
+            options,
+            endpoint,
+            streams,
+            opened,
+            arrivals,
+            arrived,
+            probe: None,
+            changes: 0,
+        })
+    }
+
+    /// Opens a stream whose responses go to a channel.
+    fn connect(
+        &self,
+        stream: &Stream,
+        number: usize,
+        arrived: mpsc::Sender<(usize, Arrival)>,
+    ) -> Open {
+        let (asks, asked) = mpsc::unbounded_channel();
+        let endpoint = self.endpoint.clone();
+        let path = path(stream);
+        let rest = self.options.rest.clone().filter(|_| stream.is_rest);
+        let is_delta = stream.is_delta;
+        let task = self.runtime.spawn(async move {
+            let ended = match (rest, is_delta) {
+                (Some(rest), _) => poll(&rest, &path, asked, number, &arrived).await,
+                (None, false) => {
+                    talk::<DiscoveryRequest, DiscoveryResponse>(
+                        endpoint, &path, asked, number, &arrived,
+                    )
+                    .await
+                }
+                (None, true) => {
+                    talk::<DeltaDiscoveryRequest, DeltaDiscoveryResponse>(
+                        endpoint, &path, asked, number, &arrived,
+                    )
+                    .await
+                }
+            };
+            let _ = arrived.send((number, Arrival::End(ended))).await;
+        });
+        Open { asks, task }
+    }
+
+    /// The probe, asked for the mark.
+    fn probe(&mut self) -> &mut Probe {
+        if self.probe.is_none() {
+            let (arrived, arrivals) = mpsc::channel(QUEUE);
+            let ads = Stream { only: None, is_delta: false, is_rest: false };
+            let stream = self.connect(&ads, 0, arrived);
+            let node = Node { id: self.options.node_id.clone(), ..Node::default() };
+            let _ = stream.asks.send(Ask {
+                node: Some(node),
+                type_url: Type::ENDPOINTS.url(),
+                version: String::new(),
+                nonce: String::new(),
+                error: None,
+                names: Names::Whole(vec![MARK.to_owned()]),
+            });
+            self.probe = Some(Probe { stream, arrivals, body: Bytes::new() });
+        }
+        self.probe.as_mut().expect("it was put there")
+    }
+
+    /// Waits until the probe gets another mark than the last one.
+    fn follow(&mut self) -> Result<(), Stop> {
+        let patience = self.options.patience;
+        let end = Instant::now() + patience;
+        let handle = self.runtime.handle().clone();
+        let probe = self.probe();
+        loop {
+            let next = handle.block_on(async {
+                tokio::time::timeout_at(end.into(), probe.arrivals.recv()).await
+            });
+            let response = match next {
+                Ok(Some((_, Arrival::Response(response)))) => response,
+                Ok(Some((_, Arrival::End(why)))) => {
+                    self.probe = None;
+                    return Err(Stop::Fail(format!(
+                        "the stream that follows changes ended: {why}"
+                    )));
+                }
+                Ok(None) | Err(_) => {
+                    return Err(Stop::Fail(format!(
+                        "a change was not served within {patience:?}: the endpoints `{MARK}` say so; \
+                         `--patience` waits longer"
+                    )));
+                }
+            };
+            let _ = probe.stream.asks.send(Ask {
+                node: None,
+                type_url: response.type_url,
+                version: response.version,
+                nonce: response.nonce,
+                error: None,
+                names: Names::Whole(vec![MARK.to_owned()]),
+            });
+            let mark = response.resources.into_iter().find(|it| it.name == MARK);
+            if let Some(mark) = mark.filter(|it| it.body != probe.body) {
+                probe.body = mark.body;
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Target for Server {
+    fn serve(&mut self, served: &Served) -> Result<(), Stop> {
+        self.changes = self.changes % 50_000 + 1;
+        // A server that has nothing yet must not answer with the change that comes.
+        let changed = self.options.changes.apply(&messages(served, self.changes));
+        changed.map_err(Stop::Fail)?;
+        self.follow()
+    }
+
+    fn open(&mut self, stream: &Stream) -> Result<usize, Stop> {
+        if stream.is_rest && self.options.rest.is_none() {
+            return Err(Stop::Skip("no `--rest ADDR` was given".to_owned()));
+        }
+        self.opened += 1;
+        let open = self.connect(stream, self.opened, self.arrived.clone());
+        self.streams.insert(self.opened, open);
+        Ok(self.opened)
+    }
+
+    fn send(&mut self, stream: usize, ask: Ask) {
+        if let Some(open) = self.streams.get(&stream) {
+            // A stream that ended says so by what arrives.
+            let _ = open.asks.send(ask);
+        }
+    }
+
+    fn next(&mut self, within: Duration) -> Option<(usize, Arrival)> {
+        let arrivals = &mut self.arrivals;
+        self.runtime.block_on(async { tokio::time::timeout(within, arrivals.recv()).await }).ok()?
+    }
+
+    fn close(&mut self, stream: usize) {
+        self.streams.remove(&stream);
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), Stop> {
+        if time > SHORT && !self.options.is_slow {
+            return Err(Stop::Skip(format!("it waits {time:?}; `--slow` plays it")));
+        }
+        // A little more, for the other side counts from a later moment.
+        std::thread::sleep(time + Duration::from_millis(100));
+        Ok(())
+    }
+}
+
+impl Changes {
+    fn apply(&self, messages: &[Value]) -> Result<(), String> {
+        // JSON is YAML.
+        let text: String = messages.iter().map(|it| format!("---\n{it}\n")).collect();
+        match self {
+            Changes::Folder(folder) => place(folder, &text),
+            Changes::Command(command) => tell(command, &text),
+        }
+    }
+}
+
+/// Moves a file with these resources into place.
+fn place(folder: &Path, text: &str) -> Result<(), String> {
+    let (beside, place) = (folder.join(".conformance.yaml"), folder.join("conformance.yaml"));
+    let moved = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &place));
+    moved.map_err(|error| format!("cannot write `{}`: {error}", place.display()))
+}
+
+/// Runs a command that reads these resources.
+fn tell(command: &str, text: &str) -> Result<(), String> {
+    let failed = |error: &dyn std::fmt::Display| format!("the change command `{command}`: {error}");
+    let mut shell = Command::new("sh");
+    let child = shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let mut child = child.map_err(|error| failed(&error))?;
+    let written = match child.stdin.take() {
+        Some(mut input) => input.write_all(text.as_bytes()),
+        None => Ok(()),
+    };
+    let status = child.wait().map_err(|error| failed(&error))?;
+    match status.success() {
+        false => Err(failed(&status)),
+        true => written.map_err(|error| failed(&format!("it read nothing: {error}"))),
+    }
+}
+
+/// The path of a stream.
+fn path(stream: &Stream) -> String {
+    let Some(only) = stream.only else {
+        let method = if stream.is_delta { "Delta" } else { "Stream" };
+        return format!(
+            "/envoy.service.discovery.v3.AggregatedDiscoveryService/{method}AggregatedResources"
+        );
+    };
+    let service = only.service();
+    if stream.is_rest {
+        return format!("/v3/discovery:{}", service.rest);
+    }
+    let method = if stream.is_delta { "Delta" } else { "Stream" };
+    format!("/{}.{}/{method}{}", service.packages[1], service.name, service.plural)
+}
+
+/// Talks on a stream until it ends. Returns why it did.
+async fn talk<Q, R>(
+    endpoint: Endpoint,
+    path: &str,
+    mut asked: mpsc::UnboundedReceiver<Ask>,
+    number: usize,
+    arrived: &mpsc::Sender<(usize, Arrival)>,
+) -> String
+where
+    Q: Message + Default + From<Ask> + 'static,
+    R: Message + Default + Into<Received> + 'static,
+{
+    let Ok(path) = path.parse() else { return format!("`{path}` is no path") };
+    let channel = match endpoint.connect().await {
+        Ok(channel) => channel,
+        Err(error) => return chain(&error),
+    };
+    let mut grpc = Grpc::new(channel).max_decoding_message_size(usize::MAX);
+    if let Err(error) = grpc.ready().await {
+        return chain(&error);
+    }
+    let (requests, sent) = mpsc::channel::<Q>(1);
+    let codec = ProstCodec::<Q, R>::default();
+    // Some servers answer with headers only when they have a response.
+    let opening = grpc.streaming(tonic::Request::new(ReceiverStream::new(sent)), path, codec);
+    tokio::pin!(opening);
+    let mut responses = loop {
+        tokio::select! {
+            opened = &mut opening => match opened {
+                Ok(opened) => break opened.into_inner(),
+                Err(status) => return said(&status),
+            },
+            ask = asked.recv() => match ask {
+                Some(ask) => drop(requests.send(ask.into()).await),
+                None => return "the client left".to_owned(),
+            },
+        }
+    };
+    loop {
+        tokio::select! {
+            message = responses.message() => match message {
+                Ok(Some(message)) => {
+                    let response = Arrival::Response(message.into());
+                    if arrived.send((number, response)).await.is_err() {
+                        return "the client left".to_owned();
+                    }
+                }
+                Ok(None) => return "the server ended it".to_owned(),
+                Err(status) => return said(&status),
+            },
+            ask = asked.recv() => match ask {
+                Some(ask) => drop(requests.send(ask.into()).await),
+                None => return "the client left".to_owned(),
+            },
+        }
+    }
+}
+
+fn said(status: &Status) -> String {
+    format!("{:?}: {}", status.code(), status.message())
+}
+
+/// An error with what is behind it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}
+
+/// Polls with the newest request, again and again while nothing is new. Returns why it ended.
+async fn poll(
+    address: &str,
+    path: &str,
+    mut asked: mpsc::UnboundedReceiver<Ask>,
+    number: usize,
+    arrived: &mpsc::Sender<(usize, Arrival)>,
+) -> String {
+    let Some(mut ask) = asked.recv().await else { return "the client left".to_owned() };
+    loop {
+        let answer = tokio::select! {
+            answer = post(address, path, body(&ask)) => answer,
+            newer = asked.recv() => match newer {
+                Some(newer) => {
+                    ask = newer;
+                    continue;
+                }
+                None => return "the client left".to_owned(),
+            },
+        };
+        match answer {
+            Ok(None) => {}
+            Ok(Some(response)) => {
+                let response = Arrival::Response(response);
+                if arrived.send((number, response)).await.is_err() {
+                    return "the client left".to_owned();
+                }
+                match asked.recv().await {
+                    Some(newer) => ask = newer,
+                    None => return "the client left".to_owned(),
+                }
+            }
+            Err(error) => return error,
+        }
+    }
+}
+
+/// The request of a poll, in the JSON mapping.
+fn body(ask: &Ask) -> String {
+    let Names::Whole(names) = &ask.names else { return "{}".to_owned() };
+    let node = ask.node.as_ref().map_or("", |it| &it.id);
+    let node = json!({"id": node, "cluster": "conformance"});
+    json!({
+        "node": node, "type_url": ask.type_url, "version_info": ask.version, "resource_names": names,
+    })
+    .to_string()
+}
+
+/// One poll. `None` is no change.
+async fn post(address: &str, path: &str, body: String) -> Result<Option<Received>, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("polling {address}{path}: {error}");
+    let stream = TcpStream::connect(address).await.map_err(|error| failed(&error))?;
+    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+    let (mut sender, connection) = handshake.map_err(|error| failed(&error))?;
+    // It ends with the request.
+    tokio::spawn(connection);
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri(path)
+        .header(hyper::header::HOST, address)
+        .header(hyper::header::CONTENT_TYPE, "application/json")
+        .body(Full::new(Bytes::from(body)))
+        .map_err(|error| failed(&error))?;
+    let response = sender.send_request(request).await.map_err(|error| failed(&error))?;
+    match response.status() {
+        StatusCode::OK => {}
+        StatusCode::NOT_MODIFIED => return Ok(None),
+        status => return Err(failed(&status)),
+    }
+    let bytes = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
+    let bytes = bytes.map_err(|error| failed(&error))?.to_bytes();
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| failed(&error))?;
+    let text = |value: &Value, names: [&str; 2]| {
+        let found = names.iter().find_map(|name| value[*name].as_str());
+        found.unwrap_or_default().to_owned()
+    };
+    let resources = value["resources"].as_array().into_iter().flatten();
+    let resources = resources.map(|it| {
+        let name = match &it["name"] {
+            Value::String(name) => name.clone(),
+            _ => text(it, ["clusterName", "cluster_name"]),
+        };
+        ReceivedResource { name, version: String::new(), body: it.to_string().into() }
+    });
+    Ok(Some(Received {
+        type_url: text(&value, ["typeUrl", "type_url"]),
+        version: text(&value, ["versionInfo", "version_info"]),
+        nonce: String::new(),
+        resources: resources.collect(),
+        removed: Vec::new(),
+    }))
+}

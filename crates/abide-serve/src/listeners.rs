@@ -1,0 +1,441 @@
+//! The listening sockets, and the connections that come through them.
+//!
+//! Sockets can be bound here, or be taken over from another process and passed on to the next
+//! one. Every connection can be told to leave: over HTTP/2 with GOAWAY, over HTTP/1 with
+//! `connection: close` on its next response. None is cut.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::header::{CONNECTION, HeaderValue};
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+use tower_service::Service;
+
+use crate::drain::{Cause, DrainArgs, DrainType, Drains, Strategy};
+use crate::tls::Tls;
+
+/// How often a silent connection is asked whether it still lives.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+/// How many streams a connection may have open.
+const MAX_STREAMS: u32 = 1000;
+/// How long nothing is accepted when the system has no more file descriptors.
+const EXHAUSTED: Duration = Duration::from_secs(1);
+
+/// What a listener is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Door {
+    Admin,
+    Http,
+    Grpc,
+}
+
+impl Door {
+    pub(crate) const ALL: [Door; 3] = [Door::Admin, Door::Http, Door::Grpc];
+
+    /// What its clients speak, as TLS names it.
+    pub(crate) fn protocol(self) -> &'static [u8] {
+        match self {
+            Door::Grpc => b"h2",
+            Door::Http | Door::Admin => b"http/1.1",
+        }
+    }
+
+    /// Its name for processes that take over.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Door::Admin => "admin",
+            Door::Http => "http",
+            Door::Grpc => "grpc",
+        }
+    }
+}
+
+/// A listening socket.
+pub(crate) struct Listener {
+    pub(crate) door: Door,
+    /// The address that was asked for, also if the system chose the port.
+    pub(crate) asked: SocketAddr,
+    socket: TcpListener,
+}
+
+impl Listener {
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// Why that cannot be: one phrase.
+    pub(crate) async fn bind(door: Door, asked: SocketAddr) -> Result<Listener, String> {
+        let socket = TcpListener::bind(asked).await;
+        let socket = socket.map_err(|error| format!("cannot listen at {asked}: {error}"))?;
+        Ok(Listener { door, asked, socket })
+    }
+
+    /// Listens at a socket of another process.
+    ///
+    /// # Errors
+    /// Whatever is no listening socket.
+    pub(crate) fn inherit(door: Door, asked: SocketAddr, socket: OwnedFd) -> io::Result<Listener> {
+        let socket = std::net::TcpListener::from(socket);
+        socket.set_nonblocking(true)?;
+        Ok(Listener { door, asked, socket: TcpListener::from_std(socket)? })
+    }
+
+    /// Where it listens; empty if the system does not say.
+    pub(crate) fn address(&self) -> String {
+        self.socket.local_addr().map_or_else(|_| String::new(), |it| it.to_string())
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// What is done with those who come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Accepting {
+    #[default]
+    Yes,
+    /// Another process accepts, at the same socket.
+    Paused,
+    /// Nobody does: the socket is closed.
+    Never,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    accepting: Accepting,
+    drains: Drains,
+}
+
+/// What answers the requests of a connection.
+pub(crate) trait Pages:
+    Service<
+        http::Request<Incoming>,
+        Response = http::Response<Self::Body>,
+        Error = Infallible,
+        Future: Send,
+    > + Clone
+    + Send
+    + 'static
+{
+    /// The body of an answer.
+    type Body: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+}
+
+impl<S, B> Pages for S
+where
+    S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    type Body = B;
+}
+
+/// Tells listeners what to do, and their connections when to leave.
+#[derive(Debug)]
+pub(crate) struct Gates {
+    args: DrainArgs,
+    states: [watch::Sender<State>; Door::ALL.len()],
+}
+
+impl Gates {
+    pub(crate) fn new(args: DrainArgs) -> Gates {
+        Gates { args, states: Default::default() }
+    }
+
+    /// How long connections have to leave.
+    pub(crate) fn drain_time(&self) -> Duration {
+        match self.args.drain_strategy {
+            Strategy::Gradual => self.args.drain_time_s,
+            Strategy::Immediate => Duration::ZERO,
+        }
+    }
+
+    /// Whether another process serves those who come now.
+    pub(crate) fn are_handed_over(&self) -> bool {
+        Door::ALL.iter().any(|it| self.state(*it).borrow().accepting == Accepting::Paused)
+    }
+
+    fn state(&self, door: Door) -> &watch::Sender<State> {
+        &self.states[door as usize]
+    }
+
+    /// What a listener drains for. An operator needs the admin pages while health checks fail.
+    fn drain_type(&self, door: Door) -> DrainType {
+        match door {
+            Door::Admin => DrainType::ModifyOnly,
+            Door::Http | Door::Grpc => self.args.drain_type,
+        }
+    }
+
+    fn drain(&self, cause: Cause, doors: &[Door], over: Duration) {
+        for &door in doors.iter().filter(|it| self.drain_type(**it).reacts_to(cause)) {
+            self.state(door).send_modify(|it| it.drains.begin(cause, Instant::now(), over));
+        }
+    }
+
+    fn accept(&self, doors: &[Door], accepting: Accepting) {
+        for &door in doors {
+            self.state(door).send_modify(|it| {
+                // What is closed stays closed.
+                if it.accepting != Accepting::Never {
+                    it.accepting = accepting;
+                }
+            });
+        }
+    }
+
+    /// Has clients look for another server, while health checks fail.
+    pub(crate) fn fail_health_checks(&self) {
+        self.drain(Cause::HealthCheck, &Door::ALL, self.drain_time());
+    }
+
+    /// Has clients stay that have not left.
+    pub(crate) fn pass_health_checks(&self) {
+        for door in Door::ALL {
+            self.state(door).send_modify(|it| it.drains.end(Cause::HealthCheck));
+        }
+    }
+
+    /// Leaves everything to another process that has the same sockets.
+    pub(crate) fn hand_over(&self) {
+        self.accept(&Door::ALL, Accepting::Paused);
+        self.drain(Cause::HotRestart, &Door::ALL, self.drain_time());
+    }
+
+    /// Goes on: the other process is gone. Clients that have not left can stay.
+    pub(crate) fn take_back(&self) {
+        self.accept(&Door::ALL, Accepting::Yes);
+        for door in Door::ALL {
+            self.state(door).send_modify(|it| it.drains.end(Cause::HotRestart));
+        }
+    }
+
+    /// Closes the sockets that clients come through: at once, or when all of them had the time to
+    /// leave.
+    pub(crate) async fn close(&self, is_graceful: bool) {
+        const CLIENTS: [Door; 2] = [Door::Http, Door::Grpc];
+        if is_graceful {
+            self.drain(Cause::Removal, &CLIENTS, self.drain_time());
+            sleep(self.args.drain_time_s).await;
+        } else {
+            self.drain(Cause::Removal, &CLIENTS, Duration::ZERO);
+        }
+        self.accept(&CLIENTS, Accepting::Never);
+    }
+
+    /// Serves whoever comes through a listener, until that is closed: nobody else may keep it.
+    pub(crate) async fn receive(
+        &self,
+        listener: Arc<Listener>,
+        tls: Option<Arc<Tls>>,
+        service: impl Pages,
+    ) {
+        let mut state = self.state(listener.door).subscribe();
+        loop {
+            let accepting = state.borrow_and_update().accepting;
+            let stream = match accepting {
+                Accepting::Yes => tokio::select! {
+                    stream = accept(&listener.socket) => stream,
+                    _ = state.changed() => continue,
+                },
+                Accepting::Paused => {
+                    if state.changed().await.is_err() {
+                        return;
+                    }
+                    continue;
+                }
+                Accepting::Never => return,
+            };
+            let visit = Visit::begin(state.clone());
+            let (door, service, tls) = (listener.door, service.clone(), tls.clone());
+            tokio::spawn(async move {
+                let Some(tls) = tls else { return serve(door, stream, service, visit).await };
+                // On the side: who takes long for introductions keeps nobody waiting.
+                match tls.accept(stream).await {
+                    Ok(stream) => serve(door, stream, service, visit).await,
+                    Err(error) => tracing::info!(%error, "refused a connection"),
+                }
+            });
+        }
+    }
+
+    /// Serves whoever comes through a unix-domain socket. Another process that listens at its
+    /// path takes its place there.
+    pub(crate) async fn receive_local(
+        &self,
+        door: Door,
+        socket: UnixListener,
+        service: impl Pages,
+    ) {
+        loop {
+            match socket.accept().await {
+                Ok((stream, _)) => {
+                    let visit = Visit::begin(self.state(door).subscribe());
+                    tokio::spawn(serve(door, stream, service.clone(), visit));
+                }
+                Err(error) => {
+                    tracing::error!("cannot accept connections: {error}");
+                    sleep(EXHAUSTED).await;
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the next connection.
+async fn accept(socket: &TcpListener) -> TcpStream {
+    loop {
+        match socket.accept().await {
+            Ok((stream, _)) => {
+                // Responses are written whole. One that cannot be hurried is slower, no more.
+                let _ = stream.set_nodelay(true);
+                return stream;
+            }
+            Err(error) => {
+                use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+                let is_gone = [ConnectionAborted, ConnectionRefused, ConnectionReset];
+                if !is_gone.contains(&error.kind()) {
+                    tracing::error!("cannot accept connections: {error}");
+                    sleep(EXHAUSTED).await;
+                }
+            }
+        }
+    }
+}
+
+/// A connection, and what its listener says.
+struct Visit {
+    number: u64,
+    came: Instant,
+    state: watch::Receiver<State>,
+}
+
+impl Visit {
+    fn begin(state: watch::Receiver<State>) -> Visit {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Visit { number, came: Instant::now(), state }
+    }
+
+    /// Waits until it is time to leave.
+    async fn is_over(&mut self) {
+        loop {
+            let departure = self.state.borrow_and_update().drains.departure(self.number, self.came);
+            let changed = match departure {
+                None => self.state.changed().await,
+                Some(departure) => tokio::select! {
+                    () = sleep_until(departure) => return,
+                    changed = self.state.changed() => changed,
+                },
+            };
+            if changed.is_err() {
+                // The server ends.
+                return;
+            }
+        }
+    }
+}
+
+/// Whether the connection of a request was told to leave. Every request has it as an extension.
+#[derive(Clone)]
+pub(crate) struct Leave(watch::Receiver<bool>);
+
+impl Leave {
+    /// Waits until the connection was told to leave, or is gone.
+    pub(crate) async fn told(&mut self) {
+        // An error says that the connection is gone.
+        let _ = self.0.wait_for(|it| *it).await;
+    }
+
+    fn is_told(&self) -> bool {
+        *self.0.borrow()
+    }
+}
+
+/// Serves a connection in the protocol of its listener, until it ends.
+async fn serve(
+    door: Door,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    service: impl Pages,
+    visit: Visit,
+) {
+    let ended = match door {
+        Door::Grpc => serve_http2(stream, service, visit).await,
+        Door::Http | Door::Admin => serve_http1(stream, service, visit).await,
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended");
+    }
+}
+
+async fn serve_http2(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    service: impl Pages,
+    mut visit: Visit,
+) -> hyper::Result<()> {
+    let (telling, leave) = watch::channel(false);
+    let service = service_fn(move |mut request: http::Request<Incoming>| {
+        request.extensions_mut().insert(Leave(leave.clone()));
+        service.clone().call(request)
+    });
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .keep_alive_interval(KEEPALIVE)
+        .max_concurrent_streams(MAX_STREAMS)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = visit.is_over() => {}
+    }
+    // The client hears of it before its streams end, and opens the next ones elsewhere.
+    connection.as_mut().graceful_shutdown();
+    telling.send_replace(true);
+    connection.await
+}
+
+async fn serve_http1(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    service: impl Pages,
+    mut visit: Visit,
+) -> hyper::Result<()> {
+    let (telling, leave) = watch::channel(false);
+    let leave = Leave(leave);
+    let service = service_fn(move |mut request: http::Request<Incoming>| {
+        request.extensions_mut().insert(leave.clone());
+        let leave = leave.clone();
+        let response = service.clone().call(request);
+        async move {
+            let mut response = response.await?;
+            if leave.is_told() {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response)
+        }
+    });
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = visit.is_over() => {}
+    }
+    // A connection that waits for a request is left open: a request may be on its way.
+    telling.send_replace(true);
+    connection.await
+}

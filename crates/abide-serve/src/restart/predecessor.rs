@@ -1,0 +1,195 @@
+//! The process before this one, as this one sees it.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::time::{Instant, interval, sleep_until, timeout};
+
+use super::channel::Channel;
+use super::counter_file::Inherited;
+use super::messages::{Answer, Ask, Hello, Heritage, MAJOR, Nothing, Reply, Request};
+use super::{FRESHNESS, PATIENCE};
+use crate::fleet::Fleet;
+use crate::listeners::{Door, Listener};
+
+/// Why nothing is taken over.
+pub(super) enum Setback {
+    /// There is no other process, or it ended meanwhile.
+    Gone,
+    /// This one must not run beside it: one phrase.
+    Fatal(String),
+}
+
+/// The process before this one.
+pub(crate) struct Predecessor {
+    channel: Channel,
+    epoch: u32,
+    counters: Option<Inherited>,
+}
+
+impl Predecessor {
+    /// Asks the process that listens at a path for its sockets, and listens where it does not.
+    pub(super) async fn of(
+        path: &Path,
+        epoch: u32,
+        wanted: &[(Door, SocketAddr)],
+    ) -> Result<(Predecessor, Vec<Listener>, UnixListener), Setback> {
+        let stream = UnixStream::connect(path).await.map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::ConnectionRefused => Setback::Gone,
+            _ => Setback::Fatal(format!("cannot reach {}: {error}", path.display())),
+        })?;
+        let mut channel = Channel::new(stream);
+        let (answer, _) = exchange(&mut channel, &Hello::of(epoch)).await?;
+        let Answer::Hello(hello) = answer else { return Err(confused()) };
+        if hello.protocol_major != MAJOR {
+            return Err(Setback::Fatal(format!(
+                "the process at {} speaks version {} of the restart protocol, and this one {MAJOR}: \
+                 stop it, and start this one with `--restart-epoch 0`",
+                path.display(),
+                hello.protocol_major
+            )));
+        }
+        let ask = Request { request: Some(Ask::TakeListeners(Nothing {})) };
+        let (answer, fds) = exchange(&mut channel, &ask).await?;
+        let Answer::Heritage(heritage) = answer else { return Err(confused()) };
+        let (listeners, socket, counters) = divide(heritage, fds, wanted).await?;
+        let counters = Inherited::open(counters);
+        if let Err(error) = &counters {
+            tracing::warn!("counters begin at 0, those before are lost: {error}");
+        }
+        let predecessor = Predecessor { channel, epoch: hello.epoch, counters: counters.ok() };
+        Ok((predecessor, listeners, socket))
+    }
+
+    /// Has it drain, and end at its time. When it is gone, this process is `alone`.
+    ///
+    /// # Errors
+    /// If it does not drain: then it goes on, and this process has to end.
+    pub(crate) async fn replace(
+        mut self,
+        fleet: &Fleet,
+        shutdown_time: Duration,
+        alone: &watch::Sender<bool>,
+    ) -> Result<(), String> {
+        self.inherit(fleet);
+        let setback = self.retire(fleet, shutdown_time).await;
+        self.inherit(fleet);
+        match setback {
+            Setback::Gone => {
+                tracing::info!(epoch = self.epoch, "the process before is gone");
+                alone.send_replace(true);
+                Ok(())
+            }
+            Setback::Fatal(why) => Err(why),
+        }
+    }
+
+    /// Goes through all that it is told. Ends when it is gone, or does not do it.
+    async fn retire(&mut self, fleet: &Fleet, shutdown_time: Duration) -> Setback {
+        let drain = Request { request: Some(Ask::Drain(Nothing {})) };
+        let draining = match exchange(&mut self.channel, &drain).await {
+            Ok((Answer::Draining(draining), _)) => draining,
+            Ok(_) => return confused(),
+            Err(setback) => return setback,
+        };
+        tracing::info!(
+            epoch = self.epoch,
+            drain_time = draining.seconds,
+            "took over: the process before drains"
+        );
+        let end = Instant::now() + shutdown_time;
+        let mut is_told = false;
+        let mut ticks = interval(FRESHNESS);
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => self.inherit(fleet),
+                message = self.channel.receive::<Reply>() => match message {
+                    // It ends.
+                    Ok(Some(_)) => {}
+                    Ok(None) | Err(_) => return Setback::Gone,
+                },
+                () = sleep_until(end), if !is_told => {
+                    tracing::info!(epoch = self.epoch, "telling the process before to end");
+                    is_told = true;
+                    let terminate = Request { request: Some(Ask::Terminate(Nothing {})) };
+                    // If it does not hear this, it is gone, which is read next.
+                    let _ = self.channel.send(&terminate, &[]).await;
+                }
+            }
+        }
+    }
+
+    /// Counts what it has counted by now.
+    fn inherit(&self, fleet: &Fleet) {
+        if let Some(past) = self.counters.as_ref().and_then(Inherited::read) {
+            fleet.counters.inherit(past);
+        }
+    }
+}
+
+fn confused() -> Setback {
+    Setback::Fatal("the process before this one answers something else than it was asked".into())
+}
+
+/// Sends a message and waits for the answer.
+async fn exchange(
+    channel: &mut Channel,
+    message: &impl prost::Message,
+) -> Result<(Answer, Vec<OwnedFd>), Setback> {
+    if channel.send(message, &[]).await.is_err() {
+        return Err(Setback::Gone);
+    }
+    match timeout(PATIENCE, channel.receive::<Reply>()).await {
+        Ok(Ok(Some((Reply { reply: Some(Answer::Refusal(refusal)) }, _)))) => {
+            Err(Setback::Fatal(refusal.reason))
+        }
+        Ok(Ok(Some((Reply { reply: Some(answer) }, fds)))) => Ok((answer, fds)),
+        Ok(Ok(Some((Reply { reply: None }, _)))) => Err(confused()),
+        Ok(Ok(None)) => Err(Setback::Gone),
+        Ok(Err(error)) => {
+            Err(Setback::Fatal(format!("cannot understand the process before this one: {error}")))
+        }
+        Err(_) => Err(Setback::Fatal(format!(
+            "the process before this one does not answer for {} s: it hangs, or is stopped",
+            PATIENCE.as_secs()
+        ))),
+    }
+}
+
+/// Takes from a heritage what is wanted: the listeners, the socket for the next process, and the
+/// counters. Other sockets are closed.
+async fn divide(
+    heritage: Heritage,
+    mut fds: Vec<OwnedFd>,
+    wanted: &[(Door, SocketAddr)],
+) -> Result<(Vec<Listener>, UnixListener, OwnedFd), Setback> {
+    let fatal =
+        |error: std::io::Error| Setback::Fatal(format!("cannot take a socket over: {error}"));
+    if fds.len() != heritage.listeners.len() + 2 {
+        return Err(confused());
+    }
+    let (Some(counters), Some(socket)) = (fds.pop(), fds.pop()) else { return Err(confused()) };
+    let mut inherited: Vec<_> = heritage.listeners.into_iter().zip(fds).collect();
+    let mut listeners = Vec::new();
+    for &(door, address) in wanted {
+        let is_it = |it: &super::messages::Listener| {
+            it.name == door.name() && it.address == address.to_string()
+        };
+        let listener = match inherited.iter().position(|(it, _)| is_it(it)) {
+            Some(at) => {
+                let (_, socket) = inherited.swap_remove(at);
+                Listener::inherit(door, address, socket).map_err(fatal)?
+            }
+            None => Listener::bind(door, address).await.map_err(Setback::Fatal)?,
+        };
+        listeners.push(listener);
+    }
+    let socket = std::os::unix::net::UnixListener::from(socket);
+    socket.set_nonblocking(true).map_err(fatal)?;
+    Ok((listeners, UnixListener::from_std(socket).map_err(fatal)?, counters))
+}

@@ -1,0 +1,260 @@
+//! Resources in etcd: the keys below a prefix are files. All of them are read at one revision, and
+//! changes are watched from the next one on, so that nothing is missed and nothing is seen half.
+
+mod keys;
+mod member;
+mod wire;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args as Group;
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+
+use self::keys::Keys;
+use self::member::{Member, Watch};
+use self::wire::{Event, WatchResponse};
+use super::{Listing, QUIET, RESTLESS, Source};
+
+/// How long it waits after a failure, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// How etcd is reached.
+#[derive(Clone, Debug, Default, Group)]
+pub(crate) struct EtcdArgs {
+    /// Reach etcd over TLS: a file with the certificates of the authorities that it may be
+    /// certified by
+    #[arg(long, value_name = "FILE")]
+    etcd_ca: Option<PathBuf>,
+    /// A file with the certificate that etcd is shown
+    #[arg(long, value_name = "FILE", requires_all = ["etcd_ca", "etcd_key"])]
+    etcd_cert: Option<PathBuf>,
+    /// A file with the key of that certificate
+    #[arg(long, value_name = "FILE", requires = "etcd_cert")]
+    etcd_key: Option<PathBuf>,
+    /// The user of etcd to log in as
+    #[arg(long, value_name = "NAME", requires = "etcd_password_file")]
+    etcd_user: Option<String>,
+    /// A file with the password of that user
+    #[arg(long, value_name = "FILE", requires = "etcd_user")]
+    etcd_password_file: Option<PathBuf>,
+}
+
+impl EtcdArgs {
+    fn is_secure(&self) -> bool {
+        self.etcd_ca.is_some()
+    }
+}
+
+/// Keys below a prefix, watched.
+pub(super) struct Etcd {
+    store: Store,
+    /// Made on the thread that reads: it cannot be dropped inside of another one.
+    runtime: Option<Runtime>,
+    /// How long it waits after the next failure.
+    pause: Duration,
+}
+
+impl Etcd {
+    /// Opens `HOST:PORT[,HOST:PORT...]/PREFIX`. No connection is made yet.
+    ///
+    /// # Errors
+    /// What is wrong with it: one phrase.
+    pub(super) fn open(spec: &str, args: &EtcdArgs) -> Result<Etcd, String> {
+        let wrong = || format!("`etcd:{spec}` is no source: write `etcd:HOST:PORT/PREFIX`");
+        let (members, prefix) = spec.split_once('/').ok_or_else(wrong)?;
+        let members: Vec<String> = members.split(',').map(str::to_owned).collect();
+        let is_address = |it: &String| {
+            let authority = it.parse::<http::uri::Authority>();
+            authority.is_ok_and(|it| it.port_u16().is_some() && !it.as_str().contains('@'))
+        };
+        if !members.iter().all(is_address) {
+            return Err(wrong());
+        }
+        let mut prefix = prefix.to_owned();
+        if !prefix.is_empty() && !prefix.ends_with('/') {
+            prefix.push('/');
+        }
+        let prefix = Arc::from(prefix.into_bytes());
+        let store =
+            Store { members, turn: 0, prefix, args: args.clone(), keys: None, watched: None };
+        Ok(Etcd { store, runtime: None, pause: PAUSES.0 })
+    }
+}
+
+impl Source for Etcd {
+    fn read(&mut self) -> Result<Listing, String> {
+        if self.runtime.is_none() {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            self.runtime = Some(runtime.map_err(|error| format!("cannot start: {error}"))?);
+        }
+        if let Some(runtime) = self.runtime.as_ref().filter(|_| self.store.watched.is_none()) {
+            runtime.block_on(self.store.connect())?;
+            self.pause = PAUSES.0;
+        }
+        self.store.keys.as_ref().map(Keys::listing).ok_or_else(|| "nothing was read".to_owned())
+    }
+
+    fn wait(&mut self) {
+        match (&self.runtime, self.store.watched.is_some()) {
+            (Some(runtime), true) => {
+                if let Err(error) = runtime.block_on(self.store.changed()) {
+                    tracing::warn!(error, "the watch of etcd ended and begins again");
+                    self.store.lose();
+                }
+            }
+            _ => {
+                std::thread::sleep(self.pause);
+                self.pause = (self.pause * 2).min(PAUSES.1);
+            }
+        }
+    }
+}
+
+/// The store that all members share, and what is known of it.
+struct Store {
+    members: Vec<String>,
+    /// The number of the member to ask next.
+    turn: usize,
+    prefix: Arc<[u8]>,
+    args: EtcdArgs,
+    keys: Option<Keys>,
+    watched: Option<Watched>,
+}
+
+/// A watch that runs.
+struct Watched {
+    watch: Watch,
+    /// The parts that came so far of a response in parts.
+    parts: Vec<Event>,
+}
+
+impl Store {
+    /// Watches by the first member that lets it, and reads first if it has to.
+    ///
+    /// # Errors
+    /// What each member said: one phrase.
+    async fn connect(&mut self) -> Result<(), String> {
+        let mut said = Vec::new();
+        for _ in 0..self.members.len() {
+            let address = self.members[self.turn].clone();
+            match self.watch_by(&address).await {
+                Ok(()) => return Ok(()),
+                Err(error) => said.push(format!("{address}: {error}")),
+            }
+            self.turn = (self.turn + 1) % self.members.len();
+        }
+        Err(format!("etcd: {}", said.join("; ")))
+    }
+
+    /// Goes on from what is known if this member can, and else reads all of it.
+    async fn watch_by(&mut self, address: &str) -> Result<(), String> {
+        let mut member = Member::connect(address, &self.args).await?;
+        if let Some(keys) = &self.keys {
+            let mut watch = member.watch(&self.prefix, keys.revision).await?;
+            let first = watch.created().await?;
+            let header = first.header.clone().unwrap_or_default();
+            // One that was restored from a copy is another store, or an older one.
+            let is_it = header.cluster_id == keys.cluster && header.revision >= keys.revision;
+            if is_it && !first.canceled {
+                self.watched = Some(Watched { watch, parts: Vec::new() });
+                return Ok(());
+            }
+        }
+        let keys = member.read(&self.prefix).await?;
+        let mut watch = member.watch(&self.prefix, keys.revision).await?;
+        let first = watch.created().await?;
+        if first.canceled {
+            return Err(canceled(&first));
+        }
+        self.keys = Some(keys);
+        self.watched = Some(Watched { watch, parts: Vec::new() });
+        Ok(())
+    }
+
+    /// Begins anew, by the next member.
+    fn lose(&mut self) {
+        self.watched = None;
+        self.turn = (self.turn + 1) % self.members.len();
+    }
+
+    /// Waits for a change, and for more until nothing comes for a moment.
+    ///
+    /// # Errors
+    /// Why the watch ended: one phrase.
+    async fn changed(&mut self) -> Result<(), String> {
+        while !self.next().await? {}
+        let begin = Instant::now();
+        while begin.elapsed() < RESTLESS {
+            match timeout(QUIET, self.next()).await {
+                Ok(next) => drop(next?),
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the next response in. Returns whether it changed something.
+    async fn next(&mut self) -> Result<bool, String> {
+        let (Some(watched), Some(keys)) = (&mut self.watched, &mut self.keys) else {
+            return Err("nothing is watched".to_owned());
+        };
+        let response = watched.watch.next().await?;
+        if response.canceled {
+            let said = canceled(&response);
+            if response.compact_revision > 0 {
+                self.keys = None; // What happened since is not known any more.
+            }
+            return Err(said);
+        }
+        if response.events.is_empty() && !response.fragment && watched.parts.is_empty() {
+            // It says how far it is, and has nothing new.
+            keys.revision = keys.revision.max(response.header.unwrap_or_default().revision);
+            return Ok(false);
+        }
+        watched.parts.extend(response.events);
+        let size = |it: &Event| it.kv.as_ref().map_or(0, |kv| kv.key.len() + kv.value.len());
+        if watched.parts.iter().map(size).sum::<usize>() > keys::MAX_BYTES {
+            self.keys = None;
+            return Err("one change is larger than all that is read".to_owned());
+        }
+        if response.fragment {
+            return Ok(false);
+        }
+        let applied = keys.apply(&std::mem::take(&mut watched.parts));
+        if applied.is_err() {
+            self.keys = None;
+        }
+        applied.map(|()| true)
+    }
+}
+
+/// Why a watch was ended by etcd.
+fn canceled(response: &WatchResponse) -> String {
+    match response.compact_revision {
+        0 => format!("it ended the watch: {}", response.cancel_reason),
+        revision => format!("it forgot what was before revision {revision}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_name_members_and_a_prefix() {
+        let open = |spec: &str| Etcd::open(spec, &EtcdArgs::default()).map(|it| it.store);
+        let store =
+            open("127.0.0.1:2379,[::1]:2380,etcd.example:2379/acme/fleet").expect("a source");
+        assert_eq!(store.members, ["127.0.0.1:2379", "[::1]:2380", "etcd.example:2379"]);
+        assert_eq!(&*store.prefix, b"acme/fleet/", "a prefix is a folder");
+        assert_eq!(&*open("a:1//acme/").expect("a source").prefix, b"/acme/");
+        assert_eq!(&*open("a:1/").expect("a source").prefix, b"", "all keys");
+        for wrong in ["", "a:1", "a/b", "a:1,/b", "a:x/b", "u@a:1/b", "http://a:1/b"] {
+            let error = open(wrong).err().unwrap_or_else(|| panic!("`{wrong}` was taken"));
+            assert!(error.contains("write `etcd:HOST:PORT/PREFIX`"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! A member of etcd, called over gRPC.
+
+use std::error::Error;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::client::Grpc;
+use tonic::metadata::MetadataValue;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Request, Status, Streaming};
+use tonic_prost::ProstCodec;
+
+use super::EtcdArgs;
+use super::keys::{Keys, MAX_VALUE, end_of};
+use super::wire::{
+    AuthenticateRequest, AuthenticateResponse, RangeRequest, RangeResponse, WatchCreateRequest,
+    WatchRequest, WatchResponse,
+};
+
+/// How long a member may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a silent connection is asked whether it still lives, and how long it has to answer.
+const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(5));
+/// How many keys are read at once.
+const PAGE: usize = 16;
+/// How many bytes a response may have: a page of the largest values, with their keys.
+const MAX_RESPONSE: usize = PAGE * (MAX_VALUE + (64 << 10));
+
+/// A connection to a member.
+pub(super) struct Member {
+    grpc: Grpc<Channel>,
+    token: Option<MetadataValue<tonic::metadata::Ascii>>,
+}
+
+/// Changes below a prefix as they come.
+pub(super) struct Watch {
+    responses: Streaming<WatchResponse>,
+    /// The stream ends with it.
+    _requests: mpsc::Sender<WatchRequest>,
+}
+
+impl Member {
+    /// Connects, and logs in if there is somebody to log in as. Certificates and passwords are read
+    /// anew, so they can be changed.
+    ///
+    /// # Errors
+    /// Why that is not possible now: one phrase.
+    pub(super) async fn connect(address: &str, args: &EtcdArgs) -> Result<Member, String> {
+        let scheme = if args.is_secure() { "https" } else { "http" };
+        let endpoint = Endpoint::from_shared(format!("{scheme}://{address}"));
+        let endpoint = endpoint
+            .map_err(|error| innermost(&error))?
+            .connect_timeout(PATIENCE)
+            .http2_keep_alive_interval(KEEPALIVE.0)
+            .keep_alive_timeout(KEEPALIVE.1)
+            .keep_alive_while_idle(true);
+        let endpoint = match args.is_secure() {
+            true => endpoint.tls_config(tls(args)?).map_err(|error| innermost(&error))?,
+            false => endpoint,
+        };
+        let channel = endpoint.connect().await.map_err(|error| innermost(&error))?;
+        let grpc = Grpc::new(channel).max_decoding_message_size(MAX_RESPONSE);
+        let mut member = Member { grpc, token: None };
+        if let (Some(name), Some(file)) = (&args.etcd_user, &args.etcd_password_file) {
+            let password = std::fs::read_to_string(file)
+                .map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+            let password = password.trim_end_matches(['\r', '\n']).to_owned();
+            let request = AuthenticateRequest { name: name.clone(), password };
+            let answer: AuthenticateResponse =
+                member.call("/etcdserverpb.Auth/Authenticate", request).await.map_err(said)?;
+            let token = answer.token.parse();
+            member.token =
+                Some(token.map_err(|_| "it gave a token that cannot be used".to_owned())?);
+        }
+        Ok(member)
+    }
+
+    fn request<M>(&self, message: M) -> Request<M> {
+        let mut request = Request::new(message);
+        if let Some(token) = &self.token {
+            request.metadata_mut().insert("token", token.clone());
+        }
+        request
+    }
+
+    async fn call<M, A>(&mut self, path: &'static str, message: M) -> Result<A, Status>
+    where
+        M: prost::Message + 'static,
+        A: prost::Message + Default + 'static,
+    {
+        let request = self.request(message);
+        let answer = async {
+            self.grpc.ready().await.map_err(|error| Status::unavailable(innermost(&error)))?;
+            let path = http::uri::PathAndQuery::from_static(path);
+            self.grpc.unary(request, path, ProstCodec::<M, A>::default()).await
+        };
+        let late = |_| Status::deadline_exceeded("it does not answer");
+        Ok(timeout(PATIENCE, answer).await.map_err(late)??.into_inner())
+    }
+
+    /// Reads all keys below a prefix, at one revision.
+    ///
+    /// # Errors
+    /// Why that is not possible now, or more than is taken: one phrase.
+    pub(super) async fn read(&mut self, prefix: &[u8]) -> Result<Keys, String> {
+        let mut keys: Option<Keys> = None;
+        let mut from = if prefix.is_empty() { vec![0] } else { prefix.to_vec() };
+        loop {
+            let request = RangeRequest {
+                key: from,
+                range_end: end_of(prefix),
+                limit: PAGE as i64,
+                revision: keys.as_ref().map_or(0, |it| it.revision),
+            };
+            let page: RangeResponse =
+                self.call("/etcdserverpb.KV/Range", request).await.map_err(said)?;
+            let header = page.header.unwrap_or_default();
+            let all = keys.get_or_insert_with(|| {
+                Keys::new(prefix.into(), header.cluster_id, header.revision)
+            });
+            for kv in &page.kvs {
+                all.put(kv)?;
+            }
+            match page.kvs.last() {
+                Some(last) if page.more => from = [&*last.key, b"\0"].concat(),
+                _ => return keys.ok_or_else(|| "it has no answer".to_owned()),
+            }
+        }
+    }
+
+    /// Watches what changes below a prefix after a revision. A member that lost its leader ends
+    /// the watch, so that a newer truth can be had from another one.
+    ///
+    /// # Errors
+    /// Why that is not possible now: one phrase.
+    pub(super) async fn watch(&mut self, prefix: &[u8], after: i64) -> Result<Watch, String> {
+        let (sender, receiver) = mpsc::channel(1);
+        let create = WatchCreateRequest {
+            key: if prefix.is_empty() { vec![0] } else { prefix.to_vec() },
+            range_end: end_of(prefix),
+            start_revision: after + 1,
+            progress_notify: true,
+            fragment: true,
+        };
+        let first = WatchRequest { create_request: Some(create) };
+        sender.send(first).await.map_err(|error| error.to_string())?;
+        let mut request = self.request(ReceiverStream::new(receiver));
+        request.metadata_mut().insert("hasleader", MetadataValue::from_static("true"));
+        let responses = async {
+            self.grpc.ready().await.map_err(|error| Status::unavailable(innermost(&error)))?;
+            let path = http::uri::PathAndQuery::from_static("/etcdserverpb.Watch/Watch");
+            let codec = ProstCodec::<WatchRequest, WatchResponse>::default();
+            self.grpc.streaming(request, path, codec).await
+        };
+        let late = |_| "it does not answer".to_owned();
+        let responses = timeout(PATIENCE, responses).await.map_err(late)?.map_err(said)?;
+        Ok(Watch { responses: responses.into_inner(), _requests: sender })
+    }
+}
+
+impl Watch {
+    /// The next response. Giving up on waiting loses nothing.
+    ///
+    /// # Errors
+    /// Why the watch ended: one phrase.
+    pub(super) async fn next(&mut self) -> Result<WatchResponse, String> {
+        let next = self.responses.message().await.map_err(said)?;
+        next.ok_or_else(|| "it ended the watch".to_owned())
+    }
+
+    /// The first response, which says that the watch is there.
+    ///
+    /// # Errors
+    /// Why it is not: one phrase.
+    pub(super) async fn created(&mut self) -> Result<WatchResponse, String> {
+        timeout(PATIENCE, self.next()).await.map_err(|_| "it does not answer".to_owned())?
+    }
+}
+
+/// What a status says.
+fn said(status: Status) -> String {
+    match status.source() {
+        Some(source) => innermost(source),
+        None if status.message().is_empty() => status.code().to_string(),
+        None => status.message().to_owned(),
+    }
+}
+
+/// The error below all others: those above only say that there is one.
+fn innermost(error: &(dyn Error + 'static)) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
+
+fn tls(args: &EtcdArgs) -> Result<ClientTlsConfig, String> {
+    let read = |path: &std::path::Path| {
+        std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+    };
+    let mut tls = ClientTlsConfig::new();
+    if let Some(ca) = &args.etcd_ca {
+        tls = tls.ca_certificate(Certificate::from_pem(read(ca)?));
+    }
+    if let (Some(cert), Some(key)) = (&args.etcd_cert, &args.etcd_key) {
+        tls = tls.identity(Identity::from_pem(read(cert)?, read(key)?));
+    }
+    Ok(tls)
+}

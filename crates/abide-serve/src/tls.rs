@@ -1,0 +1,168 @@
+//! TLS of the listeners: a certificate to show, and whose certificates clients have to show.
+//!
+//! Certificates are replaced while a server runs. Files are looked at when somebody connects, and
+//! read again if they changed; if what is there then is no good, the last good one stays.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use clap::Args as Group;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+use tokio_rustls::server::TlsStream;
+
+/// How long a client may take to introduce itself.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How often files are looked at, at most.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// TLS for clients.
+#[derive(Clone, Debug, Default, Group)]
+pub(crate) struct TlsArgs {
+    /// Serve clients over TLS: a file with the certificate, and those between it and its authority
+    ///
+    /// It is read again when it changes, as are the two files below.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// A file with the key of that certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Serve only clients with a certificate of one of the authorities in this file
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    client_ca: Option<PathBuf>,
+}
+
+/// TLS with files that may change.
+pub(crate) struct Tls {
+    files: Files,
+    /// What is spoken inside: `h2` or `http/1.1`.
+    protocol: &'static [u8],
+    current: Mutex<Current>,
+}
+
+#[derive(Clone, Debug)]
+struct Files {
+    cert: PathBuf,
+    key: PathBuf,
+    client_ca: Option<PathBuf>,
+}
+
+struct Current {
+    config: Arc<ServerConfig>,
+    looks: Vec<Look>,
+    looked: Instant,
+}
+
+/// What tells a file from one that took its place.
+#[derive(Debug, PartialEq, Eq)]
+struct Look {
+    modified: Option<SystemTime>,
+    len: u64,
+}
+
+impl Tls {
+    /// TLS around this protocol, if the arguments ask for it.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is not what it should be: one phrase.
+    pub(crate) fn of(args: &TlsArgs, protocol: &'static [u8]) -> Result<Option<Tls>, String> {
+        let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
+        let (cert, key, client_ca) = (cert.clone(), key.clone(), args.client_ca.clone());
+        let files = Files { cert, key, client_ca };
+        let looks = files.look();
+        let config = files.read(protocol)?;
+        let current = Mutex::new(Current { config, looks, looked: Instant::now() });
+        Ok(Some(Tls { files, protocol, current }))
+    }
+
+    /// The configuration for the next connection.
+    fn config(&self) -> Arc<ServerConfig> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.looked.elapsed() >= LOOK {
+            current.looked = Instant::now();
+            let looks = self.files.look();
+            if looks != current.looks {
+                match self.files.read(self.protocol) {
+                    Ok(config) => {
+                        tracing::info!("the certificates changed");
+                        current.config = config;
+                    }
+                    // A certificate and its key are two files: the second one is about to come.
+                    Err(error) => tracing::error!("{error}; the certificates before stay"),
+                }
+                current.looks = looks;
+            }
+        }
+        Arc::clone(&current.config)
+    }
+
+    /// Introduces both sides to one another.
+    ///
+    /// # Errors
+    /// A client that does not, or that is not wanted.
+    pub(crate) async fn accept<S>(&self, stream: S) -> io::Result<TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let config = tokio::task::block_in_place(|| self.config());
+        let accepted = timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await;
+        accepted.map_err(|_| io::Error::from(ErrorKind::TimedOut))?
+    }
+}
+
+impl Files {
+    fn all(&self) -> impl Iterator<Item = &Path> {
+        [&self.cert, &self.key].into_iter().chain(&self.client_ca).map(PathBuf::as_path)
+    }
+
+    fn look(&self) -> Vec<Look> {
+        let look = |path: &Path| match path.metadata() {
+            Ok(data) => Look { modified: data.modified().ok(), len: data.len() },
+            Err(_) => Look { modified: None, len: 0 },
+        };
+        self.all().map(look).collect()
+    }
+
+    fn read(&self, protocol: &[u8]) -> Result<Arc<ServerConfig>, String> {
+        let wrong = |path: &Path, error: &dyn std::fmt::Display| {
+            format!("cannot use `{}`: {error}", path.display())
+        };
+        let certificates = |path: &Path| -> Result<Vec<CertificateDer<'static>>, String> {
+            let read = CertificateDer::pem_file_iter(path).map_err(|it| wrong(path, &it))?;
+            let read = read.collect::<Result<Vec<_>, _>>().map_err(|it| wrong(path, &it))?;
+            match read.is_empty() {
+                true => Err(wrong(path, &"it has no certificate")),
+                false => Ok(read),
+            }
+        };
+        let shown = certificates(&self.cert)?;
+        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|it| wrong(&self.key, &it))?;
+        let provider = Arc::new(default_provider());
+        let config = ServerConfig::builder_with_provider(Arc::clone(&provider));
+        let config = config.with_safe_default_protocol_versions().map_err(|it| it.to_string())?;
+        let config = match &self.client_ca {
+            None => config.with_no_client_auth(),
+            Some(path) => {
+                let mut roots = RootCertStore::empty();
+                for authority in certificates(path)? {
+                    roots.add(authority).map_err(|it| wrong(path, &it))?;
+                }
+                let verifier =
+                    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+                config.with_client_cert_verifier(verifier.map_err(|it| wrong(path, &it))?)
+            }
+        };
+        let config = config.with_single_cert(shown, key);
+        let mut config = config.map_err(|it| wrong(&self.cert, &it))?;
+        config.alpn_protocols = vec![protocol.to_vec()];
+        Ok(Arc::new(config))
+    }
+}

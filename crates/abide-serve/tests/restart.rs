@@ -1,0 +1,609 @@
+//! Servers that take over from one another, while clients go on.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world.
+#![allow(clippy::print_stdout, reason = "they say what they measured")]
+
+#[path = "../src/restart/messages.rs"]
+#[allow(dead_code, reason = "what plays one side needs half of it")]
+mod messages;
+#[path = "serve/server.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests need the rest")]
+mod server;
+#[path = "../src/wire.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the client speaks the same messages")]
+mod wire;
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use prost::Message;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tonic::{Code, Status};
+
+use self::messages::{Answer, Ask, Draining, Hello, Nothing, Refusal, Reply, Request};
+use self::server::{CDS, Polling, Whole, cluster, example, node, poll, run};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_abide-serve");
+/// Longer than anything takes on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+const CLUSTERS: &str = "/v3/discovery:clusters";
+const FAST: &[&str] = &["--drain-time-s", "0.4", "--parent-shutdown-time-s", "0.8"];
+const SLOW: &[&str] = &["--drain-time-s", "30", "--parent-shutdown-time-s", "60"];
+
+/// What all epochs share.
+struct World {
+    folder: TempDir,
+}
+
+impl World {
+    fn new() -> World {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("resources")).unwrap();
+        let world = World { folder };
+        world.put("a.yaml", &cluster("a", 1));
+        world
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        let beside = self.folder.path().join("beside");
+        std::fs::write(&beside, text).unwrap();
+        std::fs::rename(&beside, self.folder.path().join("resources").join(name)).unwrap();
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("restart")
+    }
+
+    /// Starts an epoch.
+    fn start(&self, epoch: u32, flags: &[&str]) -> Process {
+        let epoch = epoch.to_string();
+        self.spawn(Command::new(SERVER), &[flags, &["--restart-epoch", &epoch]].concat())
+    }
+
+    /// Starts a command, followed by the flags of a server.
+    fn spawn(&self, mut command: Command, flags: &[&str]) -> Process {
+        let any = "127.0.0.1:0";
+        let http: &[&str] = match flags.contains(&"--http") {
+            true => &[],
+            false => &["--http", any],
+        };
+        let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos();
+        let log = self.folder.path().join(format!("log-{now}"));
+        command.arg("--resources").arg(self.folder.path().join("resources"));
+        command.arg("--api").arg(example("api")).arg("--restart-socket").arg(self.socket());
+        command.args(["--grpc", any, "--admin", any, "--log-format", "json", "--long-poll", "0.2"]);
+        command.args(http).args(flags).env("RUST_LOG", "info");
+        command.stderr(std::fs::File::create(&log).unwrap()).stdout(Stdio::null());
+        Process { child: command.spawn().unwrap(), log }
+    }
+
+    /// Starts an epoch that serves something.
+    fn serving(&self, epoch: u32, flags: &[&str]) -> (Process, Addresses) {
+        let process = self.start(epoch, flags);
+        let line = process.says("\"serving\"");
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let [grpc, http, admin] =
+            ["grpc", "http", "admin"].map(|key| value["fields"][key].as_str().unwrap().to_owned());
+        process.says("serving the resources");
+        (process, Addresses { grpc, http, admin })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Addresses {
+    grpc: String,
+    http: String,
+    admin: String,
+}
+
+impl Addresses {
+    /// A statistic.
+    fn stat(&self, name: &str) -> u64 {
+        let text =
+            server::ask(&self.admin, "GET /stats HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+                .1;
+        let line = text.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(": "));
+        line.unwrap_or_else(|| panic!("no `{name}` in {text}")).parse().unwrap()
+    }
+
+    /// A call over a new connection: it has to be answered.
+    fn call(&self) {
+        assert_eq!(poll(&self.http, CLUSTERS, r#"{"node": {"id": "new"}}"#).0, 200);
+    }
+}
+
+/// An epoch. It ends when this is dropped.
+struct Process {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Process {
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// Waits for a line of the log.
+    fn says(&self, text: &str) -> String {
+        let begin = Instant::now();
+        loop {
+            let log = self.log();
+            let whole = log.rsplit_once('\n').map_or("", |(lines, _)| lines);
+            if let Some(line) = whole.lines().find(|it| it.contains(text)) {
+                return line.to_owned();
+            }
+            assert!(begin.elapsed() < LONG, "it never said `{text}`, but: {log}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// When it said this first.
+    fn moment(&self, text: &str) -> jiff::Timestamp {
+        let line: serde_json::Value = serde_json::from_str(&self.says(text)).unwrap();
+        line["timestamp"].as_str().unwrap().parse().unwrap()
+    }
+
+    /// How long clients had to leave, until it was told to end.
+    fn drained(&self) -> Duration {
+        let begin = self.moment("another process took over");
+        let end = self.moment("as the process that took over asked");
+        end.duration_since(begin).unsigned_abs()
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(begin.elapsed() < LONG, "it does not end: {}", self.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.child.id() as i32).unwrap();
+        let _ = kill_process(pid, signal);
+    }
+
+    /// SIGKILL.
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself. A restarter takes its servers with it, if it is asked.
+        let begin = Instant::now();
+        while let Ok(None) = self.child.try_wait()
+            && begin.elapsed() < Duration::from_secs(5)
+        {
+            self.signal(Signal::TERM);
+            thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What plays a process of the restart protocol.
+struct Peer(UnixStream);
+
+impl Peer {
+    fn say(&mut self, message: &impl Message) {
+        let body = message.encode_to_vec();
+        self.0.write_all(&(body.len() as u32).to_be_bytes()).unwrap();
+        self.0.write_all(&body).unwrap();
+    }
+
+    fn hear<M: Message + Default>(&mut self) -> M {
+        self.0.set_read_timeout(Some(LONG)).unwrap();
+        let mut length = [0; 4];
+        self.0.read_exact(&mut length).unwrap();
+        let mut body = vec![0; u32::from_be_bytes(length) as usize];
+        self.0.read_exact(&mut body).unwrap();
+        M::decode(&*body).unwrap()
+    }
+
+    /// Says hello as an epoch, and gets the answer.
+    fn greet(world: &World, hello: &Hello) -> (Peer, Answer) {
+        let mut peer = Peer(UnixStream::connect(world.socket()).unwrap());
+        peer.say(hello);
+        let answer = peer.hear::<Reply>().reply.unwrap();
+        (peer, answer)
+    }
+
+    fn ask(&mut self, request: Ask) -> Answer {
+        self.say(&Request { request: Some(request) });
+        self.hear::<Reply>().reply.unwrap()
+    }
+}
+
+/// The calls of clients: those that were answered. One that fails panics.
+#[derive(Default)]
+struct Calls {
+    answered: AtomicU64,
+    is_over: AtomicBool,
+}
+
+impl Calls {
+    fn count(&self) {
+        self.answered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Polls over a connection for as long as that stays.
+    fn keep_polling(&self, address: &str, id: usize) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let mut polling = Polling::connect(address);
+            loop {
+                polling.send(&format!(r#"{{"node": {{"id": "poll-{id}"}}}}"#));
+                let (status, is_last) = polling.answer();
+                assert_eq!(status, 200);
+                self.count();
+                thread::sleep(Duration::from_millis(10));
+                if is_last || self.is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// A new connection every 5 ms.
+    fn keep_connecting(&self, address: &str) {
+        let mut id = 0;
+        while !self.is_over.load(Ordering::Relaxed) {
+            id += 1;
+            let body = format!(r#"{{"node": {{"id": "new-{id}"}}}}"#);
+            assert_eq!(poll(address, CLUSTERS, &body).0, 200);
+            self.count();
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Keeps a stream open, and opens the next one when the server ends it.
+    async fn stay(&self, address: &str, id: usize, mut over: watch::Receiver<bool>) {
+        while !*over.borrow() {
+            let visit = visit(address, id).await;
+            let mut stream = visit.unwrap_or_else(|status| panic!("stream {id}: {status:?}"));
+            self.count();
+            tokio::select! {
+                next = stream.next() => {
+                    let end = next.expect_err("nothing changes");
+                    assert_eq!(end.code(), Code::Ok, "stream {id}: {end:?}");
+                }
+                _ = over.changed() => return,
+            }
+        }
+    }
+}
+
+/// Opens a stream, and gets and accepts a response.
+async fn visit(address: &str, id: usize) -> Result<Whole, Status> {
+    let mut stream = Whole::open(address, "v3", node(&format!("stream-{id}"), "", "1.0.0")).await?;
+    stream.ask(CDS, &[]).await;
+    let response = stream.next().await?;
+    stream.ack(&response, &[]).await;
+    Ok(stream)
+}
+
+#[test]
+fn s001_001_002_030_five_restarts_under_load() {
+    run(async {
+        const STREAMS: usize = 4;
+        let world = World::new();
+        let (mut process, addresses) = world.serving(0, FAST);
+        let calls = Arc::new(Calls::default());
+        let (end, over) = watch::channel(false);
+        let mut clients = Vec::new();
+        for id in 0..3 {
+            let (calls, http) = (Arc::clone(&calls), addresses.http.clone());
+            clients.push(thread::spawn(move || match id {
+                0 => calls.keep_connecting(&http),
+                _ => calls.keep_polling(&http, id),
+            }));
+        }
+        let mut streams = tokio::task::JoinSet::new();
+        for id in 0..STREAMS {
+            let (calls, grpc, over) = (Arc::clone(&calls), addresses.grpc.clone(), over.clone());
+            streams.spawn(async move { calls.stay(&grpc, id, over).await });
+        }
+        let mut before = 0;
+        for epoch in 1..=5 {
+            let (next, its) = tokio::task::block_in_place(|| world.serving(epoch, FAST));
+            assert_eq!(its, addresses, "the sockets are the same");
+            tokio::task::block_in_place(|| next.says("took over"));
+            let counted = its.stat("grpc.streams_total");
+            assert!(counted >= before, "{counted} after {before}");
+            before = counted;
+            assert_eq!(its.stat("server.hot_restart_epoch"), u64::from(epoch));
+            let status = tokio::task::block_in_place(|| process.wait());
+            assert!(status.success(), "{status}: {}", process.log());
+            let drained = process.drained();
+            assert!(drained >= Duration::from_millis(790), "it ended after {drained:?}");
+            assert!(drained < Duration::from_secs(5), "it ended after {drained:?}");
+            tokio::task::block_in_place(|| next.says("the process before is gone"));
+            process = next;
+        }
+        // A gauge belongs to one process: all streams are here, once, and no more than the polls.
+        let active = addresses.stat("grpc.streams_active") as usize;
+        assert!((STREAMS..=STREAMS + 3).contains(&active), "{active} streams");
+        calls.is_over.store(true, Ordering::Relaxed);
+        tokio::task::block_in_place(|| {
+            clients.into_iter().for_each(|it| it.join().expect("no call fails"));
+        });
+        end.send_replace(true);
+        while let Some(ended) = streams.join_next().await {
+            ended.expect("no stream fails");
+        }
+        let answered = calls.answered.load(Ordering::Relaxed);
+        println!("{answered} calls were answered over 6 epochs, and none failed");
+        assert!(answered > 300, "{answered} calls");
+        assert_eq!(addresses.stat("grpc.streams_total"), answered, "all epochs are counted");
+        assert!(process.is_running());
+    });
+}
+
+#[test]
+fn s001_004_a_child_with_bad_resources_never_asks() {
+    let world = World::new();
+    let (mut parent, addresses) = world.serving(0, FAST);
+    world.put("b.yaml", "\"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster\nnam: b\n");
+    let mut child = world.start(1, FAST);
+    assert_eq!(child.wait().code(), Some(2));
+    assert!(child.log().contains("nothing is taken over:\n"), "{}", child.log());
+    assert!(!parent.log().contains("about to take over"), "{}", parent.log());
+    assert!(parent.is_running());
+    addresses.call();
+    // With good ones, the same epoch takes over.
+    world.put("b.yaml", &cluster("b", 1));
+    let (child, its) = world.serving(1, FAST);
+    assert_eq!(its, addresses);
+    let log = child.log();
+    let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("no `{text}` in {log}"));
+    assert!(at("serving the resources") < at("\"serving\""), "{log}");
+    assert!(parent.wait().success());
+}
+
+#[test]
+fn s001_005_009_010_the_order_of_a_restart() {
+    let world = World::new();
+    let (mut parent, _) = world.serving(0, FAST);
+    let (child, its) = world.serving(1, FAST);
+    child.says("took over");
+    assert!(parent.wait().success());
+    // What each process said, by the clock of both.
+    let moments = [
+        child.moment("\"serving the resources of the folder\""),
+        parent.moment("about to take over"),
+        child.moment("\"serving\""),
+        parent.moment("another process took over"),
+        child.moment("telling the process before to end"),
+        parent.moment("as the process that took over asked"),
+    ];
+    assert!(moments.is_sorted(), "{moments:?}");
+    assert!(parent.drained() >= Duration::from_millis(790), "{:?}", parent.drained());
+    child.says("the process before is gone");
+    its.call();
+}
+
+#[test]
+fn who_may_not_take_over_is_told_why() {
+    let world = World::new();
+    let (mut parent, addresses) = world.serving(0, FAST);
+    let refused = |epoch: u32, flags: &[&str], why: &str| {
+        let mut process = world.start(epoch, flags);
+        assert_eq!(process.wait().code(), Some(2));
+        assert!(process.log().contains(why), "{}", process.log());
+    };
+    refused(0, FAST, "the next one has to have `--restart-epoch 1`, not 0");
+    refused(2, FAST, "the next one has to have `--restart-epoch 1`, not 2");
+    refused(1, &["--drain-time-s", "5", "--parent-shutdown-time-s", "5"], "would be cut off");
+    // Another one is at it.
+    let (peer, answer) = Peer::greet(&world, &Hello::of(1));
+    assert!(matches!(answer, Answer::Hello(_)), "{answer:?}");
+    refused(1, FAST, "another process is taking over now");
+    drop(peer);
+    parent.says("going on");
+    // One drains.
+    let (mut child, _) = world.serving(1, SLOW);
+    child.says("took over");
+    refused(2, FAST, "waits for the one before it to end");
+    assert!(parent.is_running() && child.is_running());
+    addresses.call();
+}
+
+#[test]
+fn s001_003_another_major_of_the_protocol_is_refused() {
+    let world = World::new();
+    let (mut parent, addresses) = world.serving(0, FAST);
+    let (_, answer) = Peer::greet(&world, &Hello { protocol_major: 2, ..Hello::of(1) });
+    let why = "the process of epoch 0 speaks version 1 of the restart protocol, and this one 2: \
+               stop it, and start this one with `--restart-epoch 0`";
+    assert_eq!(answer, Answer::Refusal(Refusal { reason: why.to_owned() }));
+    // What is no message is refused as well.
+    let mut stream = UnixStream::connect(world.socket()).unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let answer = Peer(stream).hear::<Reply>();
+    assert!(matches!(answer.reply, Some(Answer::Refusal(_))), "{answer:?}");
+    addresses.call();
+    parent.kill();
+
+    // The other way round: the parent is of another major.
+    std::fs::remove_file(world.socket()).unwrap();
+    let listener = UnixListener::bind(world.socket()).unwrap();
+    let mut child = world.start(1, FAST);
+    let mut peer = Peer(listener.accept().unwrap().0);
+    assert_eq!(peer.hear::<Hello>(), Hello::of(1));
+    let hello = Hello { protocol_major: 2, ..Hello::of(0) };
+    peer.say(&Reply { reply: Some(Answer::Hello(hello)) });
+    assert_eq!(child.wait().code(), Some(2));
+    assert!(child.log().contains("speaks version 2 of the restart protocol"), "{}", child.log());
+}
+
+#[test]
+fn a_child_that_is_killed_at_any_step_leaves_the_parent_as_it_was() {
+    let world = World::new();
+    let (parent, addresses) = world.serving(0, SLOW);
+    for steps in 0..3 {
+        let (mut peer, answer) = Peer::greet(&world, &Hello::of(1));
+        assert!(matches!(answer, Answer::Hello(_)), "{answer:?}");
+        if steps > 0 {
+            let answer = peer.ask(Ask::TakeListeners(Nothing {}));
+            let Answer::Heritage(heritage) = answer else { panic!("{answer:?}") };
+            let names: Vec<&str> = heritage.listeners.iter().map(|it| &*it.name).collect();
+            assert_eq!(names, ["admin", "http", "grpc"]);
+        }
+        if steps > 1 {
+            let too_early = peer.ask(Ask::Terminate(Nothing {}));
+            assert!(matches!(too_early, Answer::Refusal(_)), "{too_early:?}");
+            let answer = peer.ask(Ask::Drain(Nothing {}));
+            assert_eq!(answer, Answer::Draining(Draining { seconds: 30.0 }));
+            // Nobody accepts now. Whoever comes waits until somebody does.
+            let late = addresses.clone();
+            let late = thread::spawn(move || late.call());
+            thread::sleep(Duration::from_millis(100));
+            assert!(!late.is_finished());
+            drop(peer);
+            late.join().expect("the call is answered");
+        }
+        addresses.call();
+    }
+    // So does a real one.
+    let (mut child, _) = world.serving(1, SLOW);
+    child.says("took over");
+    child.kill();
+    parent.says("\"the process that was to take over is gone, going on: unexpected end of file\"");
+    addresses.call();
+    let (child, its) = world.serving(1, SLOW);
+    child.says("took over");
+    assert_eq!(its, addresses);
+}
+
+#[test]
+fn a_parent_that_is_killed_at_any_step_is_replaced() {
+    let world = World::new();
+    // Before it is asked, and while it is.
+    for answers in 0..3 {
+        let _ = std::fs::remove_file(world.socket());
+        let listener = UnixListener::bind(world.socket()).unwrap();
+        let child = world.start(1, FAST);
+        if answers > 0 {
+            let mut peer = Peer(listener.accept().unwrap().0);
+            peer.hear::<Hello>();
+            if answers > 1 {
+                peer.say(&Reply { reply: Some(Answer::Hello(Hello::of(0))) });
+                peer.hear::<Request>();
+            }
+        }
+        drop(listener);
+        child.says("the process before this one is gone");
+        child.says("\"serving\"");
+    }
+    // While it drains: what it counted is kept.
+    std::fs::remove_file(world.socket()).unwrap();
+    let (mut parent, addresses) = world.serving(0, SLOW);
+    (0..3).for_each(|_| addresses.call());
+    let (child, its) = world.serving(1, SLOW);
+    child.says("took over");
+    parent.kill();
+    child.says("the process before is gone");
+    (0..2).for_each(|_| its.call());
+    assert_eq!(its.stat("grpc.streams_total"), 5);
+    let (mut next, its) = world.serving(2, SLOW);
+    next.says("took over");
+    assert_eq!((its.stat("grpc.streams_total"), its.stat("grpc.streams_active")), (5, 0));
+    assert!(next.is_running());
+}
+
+#[test]
+fn another_address_is_listened_at_anew() {
+    let world = World::new();
+    let (_parent, addresses) = world.serving(0, SLOW);
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let other = free.to_string();
+    let child = world.start(1, &[SLOW, &["--http", &other]].concat());
+    child.says("took over");
+    assert_eq!(poll(&other, CLUSTERS, r#"{"node": {"id": "a"}}"#).0, 200);
+    assert_eq!(addresses.stat("server.hot_restart_epoch"), 1);
+}
+
+#[test]
+fn the_restarter_replaces_a_server() {
+    let world = World::new();
+    let mut command = Command::new(SERVER);
+    command.args(["restarter", "--", SERVER]);
+    let mut restarter = world.spawn(command, FAST);
+    let line: serde_json::Value = serde_json::from_str(&restarter.says("\"serving\"")).unwrap();
+    let address = |key: &str| line["fields"][key].as_str().unwrap().to_owned();
+    let its = Addresses { grpc: address("grpc"), http: address("http"), admin: address("admin") };
+    restarter.says("serving the resources");
+    its.call();
+    restarter.signal(Signal::HUP);
+    restarter.says("took over");
+    its.call();
+    assert_eq!(its.stat("server.hot_restart_epoch"), 1);
+    restarter.says("the process before is gone");
+    assert!(restarter.is_running());
+    restarter.signal(Signal::TERM);
+    assert!(restarter.wait().success());
+}
+
+#[test]
+fn a_thousand_streams_leave_evenly() {
+    run(async {
+        const STREAMS: usize = 1000;
+        const DRAIN: Duration = Duration::from_secs(3);
+        let world = World::new();
+        let flags = ["--drain-time-s", "3", "--parent-shutdown-time-s", "5"];
+        let (mut parent, addresses) = world.serving(0, &flags);
+        let mut streams = tokio::task::JoinSet::new();
+        let (arrive, arrived) = watch::channel(0);
+        for id in 0..STREAMS {
+            let (grpc, arrive) = (addresses.grpc.clone(), arrive.clone());
+            streams.spawn(async move {
+                let mut stream = visit(&grpc, id).await.expect("a stream");
+                arrive.send_modify(|it| *it += 1);
+                let end = stream.next().await.expect_err("nothing changes");
+                assert_eq!(end.code(), Code::Ok, "{end:?}");
+                let again = visit(&grpc, id).await.expect("a stream of the next process");
+                (Instant::now(), again)
+            });
+        }
+        let mut arrived = arrived;
+        arrived.wait_for(|it| *it == STREAMS).await.unwrap();
+        let child = tokio::task::block_in_place(|| world.start(1, &flags));
+        tokio::task::block_in_place(|| child.says("took over"));
+        let begin = Instant::now();
+        let mut tenths = [0_usize; 12];
+        let mut open = Vec::new();
+        while let Some(came) = streams.join_next().await {
+            let (at, stream) = came.expect("no call fails");
+            let tenth = at.saturating_duration_since(begin).as_secs_f64() * 10.0;
+            tenths[((tenth / DRAIN.as_secs_f64()) as usize).min(11)] += 1;
+            open.push(stream);
+        }
+        for (tenth, count) in tenths.iter().enumerate() {
+            println!("{:4} % {count:4} {}", tenth * 10, "#".repeat(count / 5));
+        }
+        // Even on a busy machine there is no stampede: all at once would be a thousand.
+        assert!(tenths.iter().all(|it| *it <= 400), "{tenths:?}");
+        let half: usize = tenths[..5].iter().sum();
+        assert!((250..=750).contains(&half), "{tenths:?}");
+        tokio::task::block_in_place(|| parent.wait());
+        let count = ["grpc.streams_active", "grpc.streams_total"].map(|it| addresses.stat(it));
+        assert_eq!(count, [STREAMS as u64, 2 * STREAMS as u64]);
+    });
+}

@@ -1,0 +1,174 @@
+//! `abide-serve conformance` against the server, over real sockets.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::server::{Server, cluster};
+
+/// What a run says, a line for each scenario and the summary.
+struct Run {
+    code: Option<i32>,
+    lines: Vec<serde_json::Value>,
+    /// All of it, for messages of tests.
+    said: String,
+}
+
+impl Run {
+    fn of(args: &[&str]) -> Run {
+        let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+            .args(["conformance", "--format", "json"])
+            .args(args)
+            .output()
+            .expect("it starts");
+        let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+        let lines = out.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        Run { code: status.code(), lines: lines.collect(), said: format!("{out}{err}") }
+    }
+
+    fn count(&self, word: &str) -> u64 {
+        self.lines.last().and_then(|it| it[word].as_u64()).unwrap_or_default()
+    }
+
+    /// Nothing failed, and so many scenarios were played.
+    fn passed(&self, at_least: u64) {
+        let failed: Vec<String> = self
+            .lines
+            .iter()
+            .filter(|it| it["outcome"] == "fail")
+            .map(ToString::to_string)
+            .collect();
+        assert!(self.code == Some(0) && failed.is_empty(), "{}\n{}", failed.join("\n"), self.said);
+        assert!(self.count("passed") >= at_least, "{}", self.said);
+    }
+}
+
+/// A server that has nothing but what the scenarios bring.
+fn start(flags: &[&str]) -> Server {
+    Server::start(&[("conformance.yaml", &cluster("before", 1))], flags)
+}
+
+fn folder(server: &Server) -> String {
+    server.path("conformance.yaml").parent().map(Path::to_string_lossy).unwrap().into_owned()
+}
+
+/// Plays the scenarios of one way.
+fn play(way: &str, at_least: u64) {
+    let server = start(&[]);
+    Run::of(&[
+        "--target",
+        &server.grpc,
+        "--rest",
+        &server.http,
+        "--folder",
+        &folder(&server),
+        "--only",
+        way,
+        "--patience",
+        "60s",
+        "--strict",
+    ])
+    .passed(at_least);
+}
+
+#[test]
+fn the_server_passes_every_scenario_on_one_stream() {
+    play("/ads", 110);
+}
+
+#[test]
+fn the_server_passes_every_scenario_on_separate_streams() {
+    play("/separate", 80);
+}
+
+#[test]
+fn the_server_passes_every_scenario_over_rest() {
+    play("/rest", 20);
+}
+
+/// Two clients that say the same name are two clients.
+#[test]
+fn s002_066_two_streams_of_one_node_are_served() {
+    let server = start(&[]);
+    let run = Run::of(&[
+        "--target",
+        &server.grpc,
+        "--folder",
+        &folder(&server),
+        "--only",
+        "two-clients",
+        "--only",
+        "both-variants",
+        "--node-id",
+        "same",
+        "--patience",
+        "60s",
+    ]);
+    run.passed(6);
+    assert!(run.count("skipped") > 0, "polls need an address");
+}
+
+/// A server that sends everything at once loses requests, and is told so.
+#[test]
+fn a_server_without_order_fails() {
+    let server = start(&["--unordered"]);
+    let run = Run::of(&[
+        "--target",
+        &server.grpc,
+        "--folder",
+        &folder(&server),
+        "--only",
+        "make-before-break",
+        "--patience",
+        "60s",
+    ]);
+    assert_eq!(run.code, Some(1), "{}", run.said);
+    assert_eq!(run.count("failed"), 2, "{}", run.said);
+    let reason = run.lines[0]["reason"].as_str().expect("it says why");
+    assert!(reason.contains("awaited `< cds x y`, but `< cds y` came"), "{reason}");
+}
+
+/// A change command is told what to serve.
+#[test]
+fn a_command_changes_what_is_served() {
+    let server = start(&[]);
+    let command = "cat > .beside.yaml && mv .beside.yaml conformance.yaml";
+    let command = format!("cd '{}' && {command}", folder(&server));
+    let run = |command: &str, patience: &str| {
+        Run::of(&[
+            "--target",
+            &server.grpc,
+            "--change-command",
+            command,
+            "--only",
+            "change/ads",
+            "--patience",
+            patience,
+        ])
+    };
+    run(&command, "60s").passed(1);
+    let run = run("exit 3", "1s");
+    assert_eq!(run.code, Some(1));
+    assert!(run.said.contains("the change command `exit 3`: exit status: 3"), "{}", run.said);
+}
+
+/// Where nobody listens, every scenario says so.
+#[test]
+fn a_server_that_is_not_there_fails() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().to_string_lossy();
+    let run = Run::of(&[
+        "--target",
+        "127.0.0.1:1",
+        "--folder",
+        &folder,
+        "--only",
+        "ack/ads",
+        "--patience",
+        "5s",
+    ]);
+    assert_eq!(run.code, Some(1), "{}", run.said);
+    assert!(run.said.contains("the stream that follows changes ended"), "{}", run.said);
+    assert!(run.said.to_lowercase().contains("connection refused"), "{}", run.said);
+    let none = Run::of(&["--list", "--only", "no such scenario"]);
+    assert_eq!(none.code, Some(2), "{}", none.said);
+}

@@ -1,0 +1,86 @@
+//! Clients that are told to leave: none of their calls fails.
+
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::server::{CDS, Polling, Server, cluster, node, run};
+
+#[test]
+fn s001_006_031_failed_health_checks_ask_clients_to_leave() {
+    run(async {
+        let flags = ["--drain-time-s", "0.5"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);
+        let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
+        stream.ask(CDS, &[]).await;
+        let response = stream.next().await.expect("a response");
+        stream.ack(&response, &[]).await;
+        let mut idle = Polling::connect(&server.http);
+        idle.send(r#"{"node": {"id": "idle"}}"#);
+        assert_eq!(idle.answer(), (200, false));
+        let mut held = Polling::connect(&server.http);
+        let version = &response.version_info;
+        held.send(&format!(r#"{{"node": {{"id": "held"}}, "version_info": "{version}"}}"#));
+        server.until("/clients", |text| text.contains("held"));
+
+        assert_eq!(server.get("/healthcheck/fail"), "", "POST only");
+        assert_eq!(server.post("/healthcheck/fail"), (200, "OK\n".to_owned()));
+        assert!(server.get("/server_info").contains("DRAINING"));
+        // A poll is answered before its time, and the stream ends in good order.
+        assert_eq!(held.answer(), (304, true));
+        assert!(held.is_over());
+        assert_eq!(stream.next().await.expect_err("the end").code(), tonic::Code::Ok);
+        // Whoever says nothing is not cut off: it may be about to.
+        std::thread::sleep(Duration::from_millis(600));
+        idle.send(r#"{"node": {"id": "idle"}}"#);
+        assert_eq!(idle.answer(), (200, true));
+
+        assert_eq!(server.post("/healthcheck/ok"), (200, "OK\n".to_owned()));
+        let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
+        stream.ask(CDS, &[]).await;
+        stream.next().await.expect("it may stay");
+        let mut polling = Polling::connect(&server.http);
+        polling.send(r#"{"node": {"id": "idle"}}"#);
+        assert_eq!(polling.answer(), (200, false));
+    });
+}
+
+#[test]
+fn modify_only_listeners_stay_when_health_checks_fail() {
+    let flags = ["--drain-time-s", "0", "--drain-type", "modify_only"];
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);
+    let mut polling = Polling::connect(&server.http);
+    server.post("/healthcheck/fail");
+    polling.send(r#"{"node": {"id": "a"}}"#);
+    assert_eq!(polling.answer(), (200, false));
+    server.post("/drain_listeners?graceful");
+    let begin = Instant::now();
+    loop {
+        polling.send(r#"{"node": {"id": "a"}}"#);
+        match polling.answer() {
+            (200, true) => break,
+            answer => assert_eq!(answer, (200, false)),
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "it was never asked to leave");
+    }
+}
+
+#[test]
+fn listeners_that_go_are_closed_and_their_clients_leave() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--drain-time-s", "0.3"]);
+        let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
+        stream.ask(CDS, &[]).await;
+        stream.next().await.expect("a response");
+        assert_eq!(server.get("/drain_listeners"), "", "POST only");
+        let begin = Instant::now();
+        assert_eq!(server.post("/drain_listeners?graceful"), (200, "OK\n".to_owned()));
+        TcpStream::connect(&server.grpc).expect("it listens until the drain time is over");
+        assert_eq!(stream.next().await.expect_err("the end").code(), tonic::Code::Ok);
+        while TcpStream::connect(&server.grpc).is_ok() || TcpStream::connect(&server.http).is_ok() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "it still listens");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(begin.elapsed() >= Duration::from_millis(300), "{:?}", begin.elapsed());
+        assert!(server.get("/ready").starts_with("LIVE"), "the admin pages stay");
+    });
+}

@@ -1,0 +1,144 @@
+//! When a change is taken back: enough clients of one release refused the same resource.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use crate::snapshot::Snapshot;
+
+/// How many of the last things served are kept to go back to.
+const PAST: usize = 4;
+
+/// How many pairs of a resource and a release votes are counted for: clients choose what they say
+/// about their release.
+const MAX_COUNTS: usize = 10_000;
+
+/// A resource at one of its versions, as it is served.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ResourceVersion {
+    /// Its type.
+    pub type_url: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its version.
+    pub version: Arc<str>,
+}
+
+/// What holds resources.
+pub trait Holds {
+    /// Whether it has this resource at this version.
+    fn holds(&self, resource: &ResourceVersion) -> bool;
+}
+
+impl Holds for Snapshot {
+    fn holds(&self, resource: &ResourceVersion) -> bool {
+        let found = self.collection(&resource.type_url).and_then(|it| it.get(&resource.name));
+        found.is_some_and(|it| it.version == resource.version)
+    }
+}
+
+impl<H: Holds> Holds for Arc<H> {
+    fn holds(&self, resource: &ResourceVersion) -> bool {
+        (**self).holds(resource)
+    }
+}
+
+/// Why a resource is not served any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenBack {
+    /// What it is.
+    pub resource: ResourceVersion,
+    /// The release whose clients refused it.
+    pub release: String,
+    /// How many of them did.
+    pub clients: usize,
+    /// What the last of them said.
+    pub message: String,
+}
+
+/// What was served, who refused what of it, and what to go back to.
+///
+/// A client counts once for each resource, whatever it says; clients without a name count as one.
+/// `S` is what is served, and cheap to clone.
+#[derive(Debug)]
+pub struct RollBack<S> {
+    after: NonZeroUsize,
+    /// What was served last, newest at the end.
+    past: VecDeque<S>,
+    /// By resource and release: the clients that refused it.
+    votes: BTreeMap<(ResourceVersion, String), BTreeSet<String>>,
+    taken_back: Vec<TakenBack>,
+}
+
+impl<S: Holds + Clone> RollBack<S> {
+    /// Takes a change back after so many clients of one release refused one resource of it.
+    pub fn new(after: NonZeroUsize) -> RollBack<S> {
+        RollBack { after, past: VecDeque::new(), votes: BTreeMap::new(), taken_back: Vec::new() }
+    }
+
+    /// What is taken back, and must not be served. It may be served again after something
+    /// without it was.
+    pub fn taken_back(&self) -> &[TakenBack] {
+        &self.taken_back
+    }
+
+    /// What of this was taken back, so that it must not be served.
+    pub fn hindrances<'r>(&'r self, next: &S) -> impl Iterator<Item = &'r TakenBack> {
+        self.taken_back.iter().filter(|it| next.holds(&it.resource))
+    }
+
+    /// Records that this is served from now on.
+    pub fn serve(&mut self, next: S) {
+        self.taken_back.clear();
+        self.votes.retain(|(resource, _), _| next.holds(resource));
+        self.past.push_back(next);
+        self.past.drain(..self.past.len().saturating_sub(PAST));
+    }
+
+    /// Takes in that a client of a release refused resources, and what it said. Returns what to
+    /// serve instead, if what is served is to be taken back: the newest of the last few without
+    /// any of the resources that enough clients refused. If all of them have one, nothing changes.
+    pub fn refused(
+        &mut self,
+        release: &str,
+        client: &str,
+        resources: impl IntoIterator<Item = ResourceVersion>,
+        message: &str,
+    ) -> Option<S> {
+        let mut newly = Vec::new();
+        for resource in resources {
+            if !self.past.back().is_some_and(|it| it.holds(&resource)) {
+                continue; // It is about something that was served before.
+            }
+            let key = (resource, release.to_owned());
+            if self.votes.len() >= MAX_COUNTS && !self.votes.contains_key(&key) {
+                continue;
+            }
+            let resource = key.0.clone();
+            let voters = self.votes.entry(key).or_default();
+            // More than decide are not counted.
+            if voters.len() < self.after.get() {
+                voters.insert(client.to_owned());
+            }
+            if voters.len() == self.after.get() {
+                newly.push(TakenBack {
+                    resource,
+                    release: release.to_owned(),
+                    clients: voters.len(),
+                    message: message.to_owned(),
+                });
+            }
+        }
+        let is_bad =
+            |it: &S| newly.iter().chain(&self.taken_back).any(|bad| it.holds(&bad.resource));
+        let good = self.past.iter().rposition(|it| !is_bad(it))?;
+        if good + 1 == self.past.len() {
+            return None;
+        }
+        self.taken_back.extend(newly);
+        self.past.truncate(good + 1);
+        let back = self.past.back().cloned();
+        self.votes.retain(|(resource, _), _| back.as_ref().is_some_and(|it| it.holds(resource)));
+        back
+    }
+}
