@@ -58,6 +58,7 @@ const PARTS: &[Part] = &[
     ("instances", |it| instances::run(it.abide()?, it.show)),
     ("translate", |it| translate::run(it.place, it.abide()?)),
     ("serving", |it| serving::run(it.place)),
+    ("page", |it| serving::page::run(it.place)),
     ("restart", |it| serving::restart::run(it.place)),
     ("shutdown", |it| shutdown::run(it.place)),
     ("sources", |it| sources::run(it.place)),

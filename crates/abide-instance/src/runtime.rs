@@ -158,6 +158,31 @@ impl Runtime {
         runtime
     }
 
+    /// The runtime of a management server: a layer for each `Runtime` resource that it
+    /// serves, in their order, and above them an admin layer with these values.
+    pub fn of_resources(
+        resources: impl IntoIterator<Item = RtdsResource>,
+        overrides: Arc<Values>,
+    ) -> Runtime {
+        let resources: Vec<RtdsResource> = resources.into_iter().collect();
+        let layers = Layers::of_resources(resources.iter().map(|it| &*it.name));
+        let mut runtime = Runtime::new(layers, Vec::new());
+        let values = resources.into_iter().map(|it| it.values).chain([overrides]);
+        runtime.contents = values.map(Content::Values).collect();
+        runtime.load();
+        runtime
+    }
+
+    /// What the admin layer says; nothing without such a layer.
+    pub fn overrides(&self) -> Arc<Values> {
+        let mut layers = self.layers.layers().iter().zip(&self.contents);
+        let admin = layers.find_map(|(layer, content)| match (&layer.source, content) {
+            (LayerSource::Admin, Content::Values(values)) => Some(Arc::clone(values)),
+            _ => None,
+        });
+        admin.unwrap_or_default()
+    }
+
     /// The snapshot of now. It does not change with the runtime.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.clone()
@@ -286,7 +311,6 @@ impl Runtime {
                 None => changed.remove(key),
             };
         }
-        self.statistics.admin_overrides_active = !changed.is_empty();
         self.load();
         Ok(())
     }
@@ -306,7 +330,9 @@ impl Runtime {
                 Content::Failed(_) => has_failed = true,
             }
         }
+        let is_overridden = !self.overrides().is_empty();
         let statistics = &mut self.statistics;
+        statistics.admin_overrides_active = is_overridden;
         *match has_failed {
             true => &mut statistics.load_error,
             false => &mut statistics.load_success,

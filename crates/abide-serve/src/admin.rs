@@ -1,15 +1,19 @@
 //! The pages of the admin port. What changes something is POST only.
 
+mod home;
+mod runtime;
+mod stats;
+
 use std::sync::Arc;
 
 use abide_xds::{TakenBack, newest_type_url};
 use axum::Router;
-use axum::extract::{RawQuery, State};
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::middleware::from_fn_with_state;
-use axum::response::IntoResponse;
-use axum::routing::{get, post};
+use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
+use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
 use serde_json::{Map, Value, json};
 
 use crate::apis::Apis;
@@ -17,6 +21,40 @@ use crate::fleet::{Client, Fleet};
 use crate::tokens::{Tokens, guard};
 use crate::usage;
 use crate::wire::BuildVersion;
+
+/// How many bytes a request may have: a form with as much as may be set.
+const MAX_BODY: usize = 256 << 10;
+
+/// A page: its path, what it does, and how it is asked for.
+type Page = (&'static str, &'static str, MethodRouter<Arc<Fleet>>);
+
+/// All pages, in the order in which `/help` has them.
+fn all() -> Vec<Page> {
+    vec![
+        ("/", "the fleet, as a page for browsers", get(home::home)),
+        ("/clients", "every stream: who, what it has, refused and misses", get(clients)),
+        ("/config_dump", "what is served to whom, by type, with versions", get(config_dump)),
+        (
+            "/drain_listeners",
+            "POST: has clients leave and lets nobody else come; `?graceful`: after the drain time",
+            post(drain_listeners),
+        ),
+        ("/healthcheck/fail", "POST: makes `/ready` fail, and has clients leave", post(fail)),
+        ("/healthcheck/ok", "POST: takes back `/healthcheck/fail`", post(recover)),
+        ("/help", "this list", get(help)),
+        ("/ready", "200 if clients may come, else 503, and why", get(ready)),
+        ("/runtime", "the served layers of runtime, and what is set above", get(runtime::show)),
+        (
+            "/runtime_modify",
+            "POST: sets keys of runtime: `?KEY=VALUE`, an empty value takes it back",
+            post(runtime::modify),
+        ),
+        ("/server_info", "version, state and uptime", get(server_info)),
+        ("/stats", "counters and gauges", get(stats::lines)),
+        ("/stats/prometheus", "the same for Prometheus", get(stats::prometheus)),
+        ("/versions", "which types clients asked for, in which majors", get(versions)),
+    ]
+}
 
 /// The pages, for everyone or for those who have a token.
 pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>) -> Router {
@@ -28,17 +66,12 @@ pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>) -> Router {
 }
 
 fn open_pages(fleet: Arc<Fleet>) -> Router {
-    Router::new()
-        .route("/ready", get(ready))
-        .route("/server_info", get(server_info))
-        .route("/clients", get(clients))
-        .route("/versions", get(versions))
-        .route("/stats", get(stats))
-        .route("/stats/prometheus", get(prometheus))
-        .route("/config_dump", get(config_dump))
-        .route("/healthcheck/fail", post(fail))
-        .route("/healthcheck/ok", post(recover))
-        .route("/drain_listeners", post(drain_listeners))
+    let router = all().into_iter().fold(Router::new(), |all, (path, _, how)| all.route(path, how));
+    router
+        .method_not_allowed_fallback(not_so)
+        .fallback(not_found)
+        .layer(axum::middleware::from_fn(from_here))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(fleet)
 }
 
@@ -47,6 +80,38 @@ type Pages = State<Arc<Fleet>>;
 /// A value as JSON, with a line end for terminals.
 fn page(value: &Value) -> impl IntoResponse + use<> {
     ([(CONTENT_TYPE, "application/json")], format!("{value:#}\n"))
+}
+
+/// Refuses what a page of another site has a browser send.
+async fn from_here(request: Request, next: Next) -> Response {
+    if request.method() == Method::POST && is_of_another_site(request.headers()) {
+        let message = "a page of another site may not change anything here\n";
+        return (StatusCode::FORBIDDEN, message).into_response();
+    }
+    next.run(request).await
+}
+
+/// Whether a browser says so. Other programs send no origin.
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).map(|it| it.to_str().unwrap_or_default());
+    let site = |origin: &str| origin.split_once("://").map(|(_, host)| host.to_owned());
+    text(ORIGIN).is_some_and(|origin| site(origin).as_deref() != text(HOST))
+}
+
+/// All pages, one line each.
+async fn help() -> String {
+    let all = all();
+    let width = all.iter().map(|it| it.0.len()).max().unwrap_or(0);
+    all.iter().map(|(path, does, _)| format!("{path:width$}  {does}\n")).collect()
+}
+
+async fn not_found() -> (StatusCode, String) {
+    (StatusCode::NOT_FOUND, format!("there is no such page, but:\n{}", help().await))
+}
+
+async fn not_so(method: Method) -> (StatusCode, String) {
+    let wanted = if method == Method::POST { "GET" } else { "POST" };
+    (StatusCode::METHOD_NOT_ALLOWED, format!("not by {method}, but by {wanted}\n"))
 }
 
 async fn ready(State(fleet): Pages) -> impl IntoResponse {
@@ -142,38 +207,6 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
         "transport": client.transport,
         "types": types.collect::<Map<_, _>>(),
     })
-}
-
-/// Counters and gauges, by name.
-fn numbers(fleet: &Fleet) -> Vec<(&'static str, &'static str, u64)> {
-    let counters = fleet.counters.all().into_iter().map(|(name, value)| (name, "counter", value));
-    let mut all: Vec<_> = counters.collect();
-    let clients = fleet.clients();
-    let held_back = clients.iter().flat_map(|it| &it.types).map(|it| it.held_back.len() as u64);
-    let lost = || clients.iter().flat_map(|it| it.view.losses.values());
-    let dropped = lost().map(|it| it.dropped.len() as u64).sum();
-    let downgraded = lost().map(|it| it.downgraded.len() as u64).sum();
-    all.push(("resources.dropped", "gauge", dropped));
-    all.push(("resources.downgraded", "gauge", downgraded));
-    all.push(("grpc.streams_active", "gauge", clients.len() as u64));
-    all.push(("resources.held_back", "gauge", held_back.sum()));
-    all.push(("server.hot_restart_epoch", "gauge", fleet.epoch.into()));
-    all.push(("server.live", "gauge", fleet.is_ready().into()));
-    all.push(("server.uptime", "gauge", fleet.uptime().as_secs()));
-    all.sort_unstable();
-    all
-}
-
-async fn stats(State(fleet): Pages) -> String {
-    numbers(&fleet).iter().map(|(name, _, value)| format!("{name}: {value}\n")).collect()
-}
-
-async fn prometheus(State(fleet): Pages) -> impl IntoResponse {
-    let lines = numbers(&fleet).into_iter().map(|(name, kind, value)| {
-        let name = format!("abide_serve_{}", name.replace('.', "_"));
-        format!("# TYPE {name} {kind}\n{name} {value}\n")
-    });
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], lines.collect::<String>())
 }
 
 async fn config_dump(State(fleet): Pages) -> impl IntoResponse {

@@ -117,6 +117,16 @@ pub(crate) struct Serve {
     /// How logs are written
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json"])]
     pub(crate) log_format: String,
+    /// From which level on is logged; `debug` has a line for each response
+    ///
+    /// The environment variable `RUST_LOG` beats it.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "info",
+        value_parser = ["error", "warn", "info", "debug", "trace"]
+    )]
+    pub(crate) log_level: String,
     #[command(flatten)]
     pub(crate) limits: Limits,
     #[command(flatten)]

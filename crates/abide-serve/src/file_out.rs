@@ -68,19 +68,10 @@ fn write(folder: &Path, tree: &Tree, served: &Served) -> Result<(), String> {
 
 /// The name of the file of a type.
 fn stem(url: &str) -> String {
-    let known = match Kind::of(url) {
-        Kind::Cluster => "cds",
-        Kind::Endpoints => "eds",
-        Kind::Listener => "lds",
-        Kind::ScopedRoutes => "srds",
-        Kind::Routes => "rds",
-        Kind::VirtualHost => "vhds",
-        Kind::Secret => "sds",
-        Kind::Extension => "ecds",
-        Kind::Runtime => "rtds",
-        Kind::Other => return url.rsplit('/').next().unwrap_or(url).to_owned(),
-    };
-    known.to_owned()
+    match Kind::of(url).abbreviation() {
+        Some(known) => known.to_owned(),
+        None => url.rsplit('/').next().unwrap_or(url).to_owned(),
+    }
 }
 
 fn response(url: &str, content: &Collection) -> DiscoveryResponse {

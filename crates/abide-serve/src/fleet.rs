@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use abide_instance::runtime::Runtime;
 use abide_xds::{Refusal, RollBack, TakenBack, Terms, TopicStatus, View};
 use tokio::sync::watch;
 
@@ -14,14 +15,18 @@ use crate::args::{Limits, SecondStream};
 use crate::encoding::Encodings;
 use crate::groups::{Group, Groups};
 use crate::listeners::Gates;
+use crate::overrides::Overrides;
 use crate::place::{Place, Places};
 use crate::served::Served;
+use crate::source::Audience;
+use crate::traffic::Traffic;
 use crate::usage::Usage;
 use crate::wire::{Node, VersionedTypeUrl};
 
 /// What all parts of a server share.
 pub(crate) struct Fleet {
     served: watch::Sender<Option<Arc<Served>>>,
+    good: Mutex<Good>,
     state: Mutex<State>,
     pub(crate) counters: Counters,
     pub(crate) encodings: Encodings,
@@ -38,6 +43,15 @@ pub(crate) struct Fleet {
     /// The aggregated streams, by node.
     aggregated: Places<String>,
     started: Instant,
+}
+
+/// What is made into what is served. It is locked until that is done, after [`State`] if both are.
+#[derive(Default)]
+struct Good {
+    /// What was judged good last, and not taken back.
+    served: Option<Arc<Served>>,
+    /// What the operator set above it.
+    overrides: Overrides,
 }
 
 #[derive(Default)]
@@ -90,6 +104,7 @@ pub(crate) struct Counters {
     pub(crate) rolled_back: AtomicU64,
     pub(crate) streams_refused: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
+    pub(crate) traffic: Traffic,
     /// What the processes before this one have counted, by name.
     past: Mutex<BTreeMap<String, u64>>,
     pub(crate) streams_second: AtomicU64,
@@ -97,24 +112,48 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Each with its name.
-    pub(crate) fn all(&self) -> Vec<(&'static str, u64)> {
+    /// Each with its name and what it counts, without those of [`Traffic`].
+    pub(crate) fn all(&self) -> Vec<(&'static str, &'static str, u64)> {
         let all = [
-            ("grpc.requests", &self.requests),
-            ("grpc.responses", &self.responses),
-            ("grpc.nacks", &self.nacks),
-            ("grpc.streams_total", &self.streams),
-            ("grpc.streams_refused", &self.streams_refused),
-            ("grpc.streams_second", &self.streams_second),
-            ("grpc.streams_stalled", &self.streams_stalled),
-            ("grpc.streams_superseded", &self.streams_superseded),
-            ("resources.rolled_back", &self.rolled_back),
-            ("resources.update_rejected", &self.update_rejected),
-            ("resources.update_success", &self.updates),
+            ("grpc.requests", "Requests of streams and polls.", &self.requests),
+            ("grpc.responses", "Responses to streams and polls.", &self.responses),
+            ("grpc.nacks", "Requests that refuse a response.", &self.nacks),
+            ("grpc.streams_total", "Streams and polls that were opened.", &self.streams),
+            ("grpc.streams_refused", "Streams and polls above the limit.", &self.streams_refused),
+            (
+                "grpc.streams_second",
+                "Aggregated streams of a node that has another one.",
+                &self.streams_second,
+            ),
+            (
+                "grpc.streams_stalled",
+                "Streams that ended because the client did not read.",
+                &self.streams_stalled,
+            ),
+            (
+                "grpc.streams_superseded",
+                "Streams whose place a newer one of the node took.",
+                &self.streams_superseded,
+            ),
+            (
+                "resources.rolled_back",
+                "Changes of the resources that were taken back.",
+                &self.rolled_back,
+            ),
+            (
+                "resources.update_rejected",
+                "Changes of the resources that were refused.",
+                &self.update_rejected,
+            ),
+            (
+                "resources.update_success",
+                "Changes of the resources that are served.",
+                &self.updates,
+            ),
         ];
         let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         let before = |name: &str| past.get(name).copied().unwrap_or_default();
-        all.map(|(name, it)| (name, before(name) + it.load(Ordering::Relaxed))).to_vec()
+        all.map(|(name, help, it)| (name, help, before(name) + it.load(Ordering::Relaxed))).to_vec()
     }
 
     /// Counts on from what the processes before this one have counted by now.
@@ -138,6 +177,7 @@ impl Fleet {
     ) -> Fleet {
         Fleet {
             served: watch::Sender::new(None),
+            good: Mutex::default(),
             state: Mutex::default(),
             counters: Counters::default(),
             encodings: Encodings::default(),
@@ -169,8 +209,7 @@ impl Fleet {
     /// What of it clients refused before, one line each: then it goes on with what is served.
     pub(crate) fn serve(&self, served: Served) -> Result<(), Vec<String>> {
         let mut state = self.state();
-        let before = self.served.borrow().clone().unwrap_or_default();
-        let served = Arc::new(served.after(&before));
+        let served = Arc::new(served);
         if let Some(roll_back) = &mut state.roll_back {
             let hindrances: Vec<String> = roll_back.hindrances(&served).map(taken_back).collect();
             if !hindrances.is_empty() {
@@ -181,12 +220,56 @@ impl Fleet {
         count(&self.counters.updates);
         state.refused.clear();
         state.refused_revision = None;
-        self.served.send_replace(Some(served));
+        self.publish(served);
         self.verdicts.send_replace(());
         Ok(())
     }
 
-    /// A client refused a response of what it is served. This may be one client too many.
+    /// Serves what was judged good, with what the operator set above it.
+    fn publish(&self, judged: Arc<Served>) {
+        let mut good = self.good();
+        good.served = Some(judged);
+        self.publish_again(&good);
+    }
+
+    fn good(&self) -> MutexGuard<'_, Good> {
+        self.good.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish_again(&self, good: &Good) {
+        let Some(served) = &good.served else { return };
+        let served = served.map(|it| good.overrides.over(self.apis.newest, it));
+        let before = self.served.borrow().clone().unwrap_or_default();
+        self.served.send_replace(Some(Arc::new(served.after(&before))));
+    }
+
+    /// Sets keys of runtime above all layers that are served; empty values take back what was
+    /// set. Clients get it at once.
+    ///
+    /// # Errors
+    /// Why nothing was set: one phrase.
+    pub(crate) fn modify_runtime(&self, pairs: &[(String, String)]) -> Result<(), String> {
+        let mut good = self.good();
+        good.overrides.modify(pairs)?;
+        self.publish_again(&good);
+        Ok(())
+    }
+
+    /// The layers of runtime that an audience is served, below what the operator set. `None` if
+    /// nothing is for this audience alone.
+    pub(crate) fn runtime(&self, audience: &str) -> Option<Runtime> {
+        let good = self.good();
+        let audiences = good.served.as_ref().map(|it| it.audiences()).unwrap_or_default();
+        let its = audiences.into_iter().find(|it| it.0.to_string() == audience);
+        if its.is_none() && audience != Audience::Everyone.to_string() {
+            return None;
+        }
+        let snapshot = its.map(|it| it.1).unwrap_or_default();
+        Some(good.overrides.above(self.apis.newest, &snapshot))
+    }
+
+    /// A client refused a response of what it is served. This may be one client too many. What
+    /// operators set in a layer of runtime is theirs to take back.
     pub(crate) fn refused_by(&self, node: &Node, view: &View, type_url: &str, refusal: &Refusal) {
         let mut state = self.state();
         let Some(roll_back) = &mut state.roll_back else { return };
@@ -210,7 +293,7 @@ impl Fleet {
                 state.refused.push(line);
             }
         }
-        self.served.send_replace(Some(back));
+        self.publish(back);
     }
 
     /// What was taken back, and by whom it was refused.

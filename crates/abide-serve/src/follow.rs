@@ -6,6 +6,9 @@ use crate::fleet::Fleet;
 use crate::judge::Judge;
 use crate::source::{Listing, ResourceFile, Source};
 
+/// How many reasons for a refusal are logged; `/ready` has all of them.
+const MAX_REASONS: usize = 20;
+
 /// Serves what a source has and its changes. Whatever happens to the source, what was served last
 /// stays.
 pub(crate) fn follow(
@@ -59,11 +62,11 @@ fn take(fleet: &Fleet, judge: &Judge, today: Date, listing: &Listing) {
     match outcome {
         Ok(()) => tracing::info!(files = listing.files.len(), revision, "serving the resources"),
         Err(errors) => {
-            for line in &errors {
-                tracing::error!("{line}");
-            }
+            let shown: Vec<&str> = errors.iter().take(MAX_REASONS).map(String::as_str).collect();
             tracing::error!(
                 revision,
+                problems = errors.len(),
+                reasons = shown.join("\n"),
                 "the resources are refused, and what was served before stays"
             );
             fleet.refuse(revision, errors);

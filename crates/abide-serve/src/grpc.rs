@@ -20,7 +20,10 @@ use crate::fleet::{Aggregated, Fleet, Guest, count};
 use crate::groups::Group;
 use crate::listeners::Leave;
 use crate::served::Served;
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl};
+use crate::traffic::Count;
+use crate::wire::{
+    DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl, brief,
+};
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
@@ -177,12 +180,14 @@ async fn converse<I: Incoming>(
         session: Session::new(options),
         begin: Instant::now(),
         outgoing,
+        only: method.only.clone(),
         view: None,
     };
     tracing::info!(
         node = node.id,
         cluster = node.cluster,
         agent = node.user_agent(),
+        transport = method.transport,
         "a client came"
     );
     let mut served = fleet.watch();
@@ -233,12 +238,19 @@ struct Stream<'f> {
     begin: Instant,
     outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
     node: Node,
+    only: Option<Arc<str>>,
     /// What its client understands.
     group: Group,
     /// The types that were counted.
     seen: BTreeSet<Arc<str>>,
     /// What its client is served.
     view: Option<Arc<View>>,
+}
+
+impl Drop for Stream<'_> {
+    fn drop(&mut self) {
+        tracing::info!(node = self.node.id, "a client went");
+    }
 }
 
 /// Waits until another stream takes the place of this one, which may be never.
@@ -271,14 +283,21 @@ impl Stream<'_> {
         let answered = self.group.terms.type_url(&request.type_url);
         request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
         count(&self.fleet.counters.requests);
+        let type_url = self.only.as_deref().unwrap_or(&request.type_url);
+        let traffic = &self.fleet.counters.traffic;
+        traffic.add(type_url, Count::Requests, 1);
         if let Some(error) = &request.error {
             count(&self.fleet.counters.nacks);
+            traffic.add(type_url, Count::Nacks, 1);
             tracing::warn!(
                 node = self.node.id,
-                r#type = request.type_url,
-                error,
+                r#type = brief(type_url),
+                nonce = brief(&request.nonce),
+                error = brief(error),
                 "a client refused a response"
             );
+        } else if !request.nonce.is_empty() {
+            traffic.add(type_url, Count::Acks, 1);
         }
         let is_refusal = request.error.is_some();
         let type_url = request.type_url.clone();
@@ -307,6 +326,11 @@ impl Stream<'_> {
                         "sent a response"
                     );
                     count(&self.fleet.counters.responses);
+                    let traffic = &self.fleet.counters.traffic;
+                    let bytes = response.resources.iter().map(|it| it.body.len()).sum();
+                    traffic.add(&response.type_url, Count::Responses, 1);
+                    traffic.add(&response.type_url, Count::Resources, response.resources.len());
+                    traffic.add(&response.type_url, Count::Bytes, bytes);
                     let encoded = self.fleet.encodings.encode(&response);
                     let sent = timeout(self.fleet.limits.stall, self.outgoing.send(Ok(encoded)));
                     if sent.await.is_err() {

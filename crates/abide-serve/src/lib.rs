@@ -23,6 +23,7 @@ mod grpc;
 mod judge;
 mod listeners;
 mod logs;
+mod overrides;
 mod place;
 mod rest;
 mod restart;
@@ -32,6 +33,7 @@ mod shutdown;
 mod source;
 mod tls;
 mod tokens;
+mod traffic;
 mod usage;
 mod wire;
 

@@ -4,9 +4,19 @@ use std::io::{IsTerminal, Write};
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging. `RUST_LOG` chooses what is logged, by default what an operator needs.
+/// Starts logging what an operator needs, unless `RUST_LOG` chooses something else.
 pub(crate) fn start(format: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    start_at(format, "info");
+}
+
+/// Starts logging from a level on, unless `RUST_LOG` chooses something else.
+pub(crate) fn start_at(format: &str, level: &str) {
+    let chosen = match level {
+        // Libraries say a lot at these levels, and nothing about clients.
+        "debug" | "trace" => format!("info,{}={level}", env!("CARGO_CRATE_NAME")),
+        level => level.to_owned(),
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(chosen));
     let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         "json" => logs.json().init(),

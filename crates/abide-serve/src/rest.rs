@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use abide_schema::Tree;
 use abide_schema::value::Codec;
-use abide_xds::{Collection, Service, TYPE_URL_PREFIX, TopicStatus};
+use abide_xds::{Collection, Refusal, Service, TYPE_URL_PREFIX, TopicStatus};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Extension, State};
@@ -18,7 +18,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::fleet::{Fleet, count};
 use crate::listeners::Leave;
 use crate::place::Places;
-use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl};
+use crate::traffic::Count;
+use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, brief};
 
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {
@@ -80,6 +81,17 @@ async fn poll(
         let message = "there are as many streams as there may be\n";
         return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
     };
+    let traffic = &fleet.counters.traffic;
+    traffic.add(&type_url, Count::Requests, 1);
+    let error = member(&request, "error_detail").filter(|it| !it.is_null());
+    let error =
+        error.map(|it| it.get("message").and_then(Value::as_str).unwrap_or_default().to_owned());
+    if let Some(error) = &error {
+        count(&fleet.counters.nacks);
+        traffic.add(&type_url, Count::Nacks, 1);
+        let (node, error) = (&*node.id, brief(error));
+        tracing::warn!(node, r#type = type_url, error, "a client refused a response");
+    }
     let held = member(&request, "version_info").and_then(Value::as_str).unwrap_or_default();
     let names = texts_of(&request, "resource_names");
     fleet.usage.count(&fleet.apis, &type_url);
@@ -102,18 +114,26 @@ async fn poll(
             };
             guest.see(&view, &group);
             let version = Arc::clone(content.version());
+            let refused = error.clone().map(|message| {
+                let message = brief(&message).to_owned();
+                Refusal { version: Arc::clone(&version), message }
+            });
             let accepted = (!held.is_empty()).then(|| held.into());
             guest.update(vec![TopicStatus {
                 type_url: type_url.as_str().into(),
                 sent: Some(Arc::clone(&version)),
                 accepted,
-                refused: None,
+                refused,
                 held_back: Vec::new(),
             }]);
             // Endpoints and routes may be asked for before they exist.
             let is_early = content.is_empty() && !names.is_empty() && held.is_empty();
             if *version != *held && !is_early {
                 count(&fleet.counters.responses);
+                traffic.add(&type_url, Count::Responses, 1);
+                traffic.add(&type_url, Count::Resources, content.len());
+                let bytes = content.iter().map(|it| it.body.len()).sum();
+                traffic.add(&type_url, Count::Bytes, bytes);
                 return match json(fleet.apis.newest, &type_url, &content) {
                     Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
                     Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),

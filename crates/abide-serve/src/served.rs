@@ -63,6 +63,20 @@ impl Served {
         }
     }
 
+    /// The same with another snapshot for each audience.
+    pub(crate) fn map(&self, change: impl Fn(&Snapshot) -> Snapshot) -> Served {
+        let each = |it: &BTreeMap<String, Snapshot>| {
+            it.iter().map(|(name, it)| (name.clone(), change(it))).collect()
+        };
+        Served {
+            revision: self.revision.clone(),
+            everyone: Arc::new(change(&self.everyone)),
+            clusters: each(&self.clusters),
+            nodes: each(&self.nodes),
+            ..Served::default()
+        }
+    }
+
     /// What each audience gets in all.
     pub(crate) fn audiences(&self) -> Vec<(Audience, Arc<Snapshot>)> {
         let mut all = vec![(Audience::Everyone, Arc::clone(&self.everyone))];

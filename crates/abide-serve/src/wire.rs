@@ -9,11 +9,17 @@ use abide_xds::{Claims, Names, Request, Response};
 use bytes::Bytes;
 use prost::Message;
 
-/// How much of each text that a client says about itself is kept.
+/// How much of a text that a client sends is kept, in bytes.
 const MAX_SAID: usize = 1024;
 
 /// How many extensions and features of a client are kept.
 const MAX_KEPT: usize = 64;
+
+/// What is kept of a text that a client sent.
+pub(crate) fn brief(text: &str) -> &str {
+    let end = (0..=MAX_SAID.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
+}
 
 /// Who asks.
 #[derive(Clone, PartialEq, Message)]
@@ -132,8 +138,7 @@ impl Node {
         ];
         let extensions = self.extensions.iter_mut().flat_map(|it| [&mut it.name, &mut it.category]);
         for text in texts.into_iter().chain(extensions).chain(&mut self.client_features) {
-            let end = (0..=MAX_SAID.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
-            text.truncate(end.unwrap_or(0));
+            text.truncate(brief(text).len());
         }
         self
     }
@@ -256,6 +261,15 @@ pub(crate) struct DeltaDiscoveryResponse {
     pub(crate) nonce: String,
     #[prost(string, repeated, tag = "6")]
     pub(crate) removed_resources: Vec<String>,
+}
+
+/// A layer of runtime, the same in both majors.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Runtime {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) layer: Option<prost_types::Struct>,
 }
 
 /// A request in one of the variants of the protocol.

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_instance::Instance;
+use abide_instance::runtime::{LayerProblem, RtdsResource};
 use abide_schema::Tree;
 use abide_schema::value::{Codec, Message, Value};
 use abide_syntax::Span;
 
 use crate::collection::Collection;
-use crate::kind::TYPE_URL_PREFIX;
+use crate::kind::{Kind, TYPE_URL_PREFIX};
 use crate::resource::{Resource, hash};
 use crate::snapshot::Snapshot;
 use canonical::canonical;
@@ -125,7 +126,7 @@ impl Finding<'_> {
         match &*full_name {
             "envoy.service.discovery.v3.DiscoveryResponse" | "envoy.api.v2.DiscoveryResponse" => {
                 for entry in message.get_all(tree, "resources") {
-                    let place = if entry.span.is_empty() { place } else { entry.span };
+                    let place = inside(place, entry.span);
                     self.packed(place, entry.value.as_message(), Wrapping::default());
                 }
             }
@@ -156,6 +157,14 @@ impl Finding<'_> {
             };
             return self.packed(place, message.message(tree, "resource"), wrapping);
         }
+        if Kind::of(&format!("{TYPE_URL_PREFIX}{full_name}")) == Kind::Runtime
+            && let Err(problems) = RtdsResource::of(tree, message)
+        {
+            for problem in problems.into_iter().filter(LayerProblem::is_refused) {
+                self.misfit(inside(place, problem.span), problem.to_string());
+            }
+            return;
+        }
         let own_name = name_of(tree, message);
         let Some(name) = wrapping.name.as_deref().or(own_name) else {
             let message = format!("a `{full_name}` has no name that clients could ask for it by");
@@ -173,6 +182,11 @@ impl Finding<'_> {
         let resource = Arc::new(resource);
         self.found.resources.push(FoundResource { type_url, resource, span: place });
     }
+}
+
+/// A place inside another one, where that is known.
+fn inside(place: Span, inner: Span) -> Span {
+    if inner.is_empty() { place } else { inner }
 }
 
 /// The field that names a resource.

@@ -152,6 +152,22 @@ impl Kind {
         Service::of(type_url).map_or(Kind::Other, |(service, _)| service.kind)
     }
 
+    /// What its discovery service is called for short, such as `cds`. Other types have none.
+    pub fn abbreviation(self) -> Option<&'static str> {
+        match self {
+            Kind::Cluster => Some("cds"),
+            Kind::Endpoints => Some("eds"),
+            Kind::Listener => Some("lds"),
+            Kind::ScopedRoutes => Some("srds"),
+            Kind::Routes => Some("rds"),
+            Kind::VirtualHost => Some("vhds"),
+            Kind::Secret => Some("sds"),
+            Kind::Extension => Some("ecds"),
+            Kind::Runtime => Some("rtds"),
+            Kind::Other => None,
+        }
+    }
+
     /// Whether an answer in the state of the world holds all resources, so that
     /// one which is not in it is gone.
     pub fn is_whole(self) -> bool {
@@ -197,6 +213,8 @@ mod tests {
         for service in Service::ALL {
             for major in [2, 3] {
                 let Some(url) = service.type_url(major) else { continue };
+                let (found, its_major) = Service::of(&url).expect("it is one of the services");
+                assert_eq!((found.kind, its_major), (service.kind, major), "{url}");
                 assert_eq!(Kind::of(&url), service.kind, "{url}");
             }
         }

@@ -16,12 +16,30 @@ const CHECKS: &str = include_str!("browser.js");
 /// Sizes of windows: a desktop and a phone.
 const WINDOWS: [(u32, u32); 2] = [(1280, 860), (390, 844)];
 
+/// What the user of a browser prefers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    Light,
+    Dark,
+}
+
 /// Opens a page in windows of all sizes with a script that uses it; true if all checks hold.
 pub(super) fn use_page(name: &str, page: &Path, driver: &str, expected: &Value) -> Result<bool> {
-    let browser = browser()?;
+    use_page_in(Scheme::Light, name, page, driver, expected)
+}
+
+/// The same in a scheme of colours.
+pub(super) fn use_page_in(
+    scheme: Scheme,
+    name: &str,
+    page: &Path,
+    driver: &str,
+    expected: &Value,
+) -> Result<bool> {
     let mut agreed = true;
-    for (width, height) in WINDOWS {
-        let lines = drive(browser, page, driver, expected, (width, height))?;
+    for size in WINDOWS {
+        let lines = drive(scheme, page, driver, expected, size)?;
+        let width = size.0;
         let (good, bad): (Vec<&String>, Vec<&String>) =
             lines.iter().partition(|line| line.starts_with("ok "));
         for line in &bad {
@@ -33,16 +51,27 @@ pub(super) fn use_page(name: &str, page: &Path, driver: &str, expected: &Value) 
     Ok(agreed)
 }
 
-fn browser() -> Result<&'static str> {
-    ["chromium", "chromium-browser", "google-chrome"]
+/// A browser without a window, and with nothing from another run: what a page shows in a window of a
+/// size.
+pub(super) fn browser(scheme: Scheme, (width, height): (u32, u32)) -> Result<Command> {
+    let name = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
         .find(|name| output(Command::new(name).arg("--version")).is_ok())
-        .ok_or_else(|| "no browser: install the package `chromium`".into())
+        .ok_or("no browser: install the package `chromium`")?;
+    let profile = corpora::fresh("browser")?;
+    let mut command = Command::new(name);
+    command
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
+        .args(["--disable-dev-shm-usage"])
+        .args((scheme == Scheme::Dark).then_some("--force-dark-mode"))
+        .arg(format!("--window-size={width},{height}"))
+        .arg(format!("--user-data-dir={}", profile.display()));
+    Ok(command)
 }
 
 /// The output of the script in one window.
 fn drive(
-    browser: &str,
+    scheme: Scheme,
     page: &Path,
     driver: &str,
     expected: &Value,
@@ -65,15 +94,9 @@ fn drive(
     );
     let path = page.with_file_name(format!("driven-{width}.html"));
     fs::write(&path, driven)?;
-    let profile = corpora::fresh("browser")?;
-    let dumped = stdout(
-        Command::new(browser)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
-            .args(["--disable-dev-shm-usage", "--virtual-time-budget=20000", "--dump-dom"])
-            .arg(format!("--window-size={width},{height}"))
-            .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(format!("file://{}", path.display())),
-    )?;
+    let mut browser = browser(scheme, (width, height))?;
+    browser.args(["--virtual-time-budget=20000", "--dump-dom"]);
+    let dumped = stdout(browser.arg(format!("file://{}", path.display())))?;
     let checks =
         dumped.split_once("<pre id=\"checks\">").and_then(|(_, rest)| rest.split_once("</pre>"));
     let (checks, _) = checks.ok_or("the script did not finish in the browser")?;

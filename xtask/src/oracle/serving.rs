@@ -4,9 +4,11 @@
 
 mod conformance;
 mod grpc;
+pub(super) mod page;
 pub(super) mod processes;
 mod resources;
 pub(super) mod restart;
+mod runtime;
 mod traffic;
 
 use std::path::Path;
@@ -38,6 +40,7 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
     println!("oracle: {} and Envoy {} and {}", serve.display(), newest.version, older.version);
     let mut agreed = at_once(&serve, newest, older)?;
     agreed &= files(&serve, newest)?;
+    agreed &= runtime::run(&serve, newest)?;
     agreed &= grpc::run(&serve)?;
     agreed &= conformance::run(&serve, &[newest, older])?;
     agreed &= moving(&serve, newest, true)? == 0;

@@ -98,6 +98,16 @@ impl Layers {
         found
     }
 
+    /// An RTDS layer for each of these resources, and an admin layer above them.
+    pub(super) fn of_resources<'n>(names: impl IntoIterator<Item = &'n str>) -> Layers {
+        let mut found = Layers { is_declared: true, ..Layers::default() };
+        for name in names {
+            found.push(name, Span::default(), LayerSource::Rtds(name.into()));
+        }
+        found.add_admin();
+        found
+    }
+
     /// The declared layers, without those that are refused.
     pub fn layers(&self) -> &[Layer] {
         &self.layers

@@ -426,3 +426,26 @@ fn what_is_counted_of_a_runtime() {
     };
     assert_eq!(runtime.statistics(), expected);
 }
+
+#[test]
+fn a_server_has_an_admin_layer_above_what_it_serves() {
+    let base = resource("{name: base, layer: {a: {b: 1, c: 2}}}").expect("a resource");
+    let canary = resource("{name: canary, layer: {a.c: 3}}").expect("a resource");
+    let mut runtime = Runtime::of_resources([base.clone(), canary.clone()], Arc::default());
+    let names = |it: &Runtime| -> Vec<String> {
+        it.snapshot().layers().iter().map(|it| it.name.to_string()).collect()
+    };
+    assert_eq!(names(&runtime), ["base", "canary", "admin"]);
+    assert_eq!(runtime.snapshot().integer("a.c"), Some(3));
+    assert!(!runtime.statistics().admin_overrides_active);
+    assert_eq!(runtime.modify([("a.c", "4"), ("d", "yes")]), Ok(()));
+    assert_eq!(runtime.snapshot().integer("a.c"), Some(4));
+    // The overrides are taken along when other resources are served.
+    let mut next = Runtime::of_resources([base], runtime.overrides());
+    assert_eq!(names(&next), ["base", "admin"]);
+    assert_eq!(next.snapshot().integer("a.c"), Some(4));
+    assert!(next.statistics().admin_overrides_active);
+    assert_eq!(next.modify([("a.c", ""), ("d", "")]), Ok(()));
+    assert_eq!(next.snapshot().integer("a.c"), Some(2));
+    assert!(next.overrides().is_empty());
+}

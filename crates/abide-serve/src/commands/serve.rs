@@ -19,7 +19,7 @@ use crate::tokens::Tokens;
 use crate::{admin, file_out, rest, restart, source};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
-    logs::start(&args.log_format);
+    logs::start_at(&args.log_format, &args.log_level);
     let (judge, notes) = judge_of(&args.inputs)?;
     for note in notes {
         tracing::warn!("{note}");

@@ -94,7 +94,8 @@ impl Successors {
     /// Has the other process see what was counted.
     fn count(&self) {
         let mut file = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = file.write(self.fleet.counters.all()) {
+        let counters = self.fleet.counters.all().into_iter();
+        if let Err(error) = file.write(counters.map(|(name, _, value)| (name, value)).collect()) {
             tracing::error!("counters are not passed on: {error}");
         }
     }

@@ -2,13 +2,16 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs and write files")]
 
 mod access;
+mod admin;
 mod conformance;
 mod drain;
 mod folder;
 mod git;
 mod hostile;
+mod logs;
 mod negotiation;
 mod roll_back;
+mod runtime;
 mod server;
 mod streams;
 mod versions;

@@ -189,7 +189,7 @@ fn s003_133_134_136_extensions_say_which_release_a_client_is_of() {
         let field = "envoy.config.cluster.v3.Cluster.note";
         assert_eq!(clients[0]["types"][CDS]["dropped"][0]["field"], field);
         assert_eq!(clients[1]["types"][CDS]["dropped"], serde_json::json!([]));
-        assert!(server.get("/stats").contains("resources.dropped: 1\n"));
+        assert!(server.get("/stats").contains("resources.dropped_fields: 1\n"));
     });
 }
 

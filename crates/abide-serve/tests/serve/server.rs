@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -20,6 +21,8 @@ use crate::wire::{
 
 pub(crate) const CDS: &str = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 pub(crate) const EDS: &str = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+pub(crate) const RTDS: &str = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
+pub(crate) const RTDS_V2: &str = "type.googleapis.com/envoy.service.discovery.v2.Runtime";
 pub(crate) const CDS_V2: &str = "type.googleapis.com/envoy.api.v2.Cluster";
 
 /// Longer than anything takes on a busy machine.
@@ -34,6 +37,8 @@ pub(crate) fn example(part: &str) -> PathBuf {
 pub(crate) struct Server {
     child: Child,
     folder: TempDir,
+    /// What it logged since it serves.
+    logs: Arc<Mutex<String>>,
     pub(crate) grpc: String,
     pub(crate) http: String,
     pub(crate) admin: String,
@@ -49,38 +54,43 @@ impl Server {
 
     /// The same for resources of this API.
     pub(crate) fn with_api(api: &Path, files: &[(&str, &str)], flags: &[&str]) -> Server {
-        let folder = tempfile::tempdir().expect("a folder");
-        std::fs::create_dir(folder.path().join("resources")).expect("a folder");
-        for (name, text) in files {
-            put(folder.path(), name, text);
-        }
-        let resources = folder.path().join("resources");
-        Server::run(&resources.to_string_lossy(), api, folder, flags)
+        let (folder, resources) = written(files);
+        Server::run(&resources, api, folder, "json", &[&["--log-level", "info"], flags].concat())
+    }
+
+    /// Starts a server that logs in a format.
+    pub(crate) fn start_logging(files: &[(&str, &str)], format: &str, flags: &[&str]) -> Server {
+        let (folder, resources) = written(files);
+        Server::run(&resources, &example("api"), folder, format, flags)
     }
 
     /// Starts a server with this source of resources and flags.
     pub(crate) fn of(source: &str, folder: TempDir, flags: &[&str]) -> Server {
-        Server::run(source, &example("api"), folder, flags)
+        let flags = [&["--log-level", "info"], flags].concat();
+        Server::run(source, &example("api"), folder, "json", &flags)
     }
 
-    fn run(source: &str, api: &Path, folder: TempDir, flags: &[&str]) -> Server {
+    fn run(source: &str, api: &Path, folder: TempDir, format: &str, flags: &[&str]) -> Server {
         let any = "127.0.0.1:0";
         let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", any] };
         let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
             .args(["--resources", source])
             .arg("--api")
             .arg(api)
-            .args(["--grpc", any, "--http", any, "--log-format", "json"])
+            .args(["--grpc", any, "--http", any, "--log-format", format])
             .args(admin)
             .args(flags)
-            .env("RUST_LOG", "info")
+            .env_remove("RUST_LOG")
             .stderr(Stdio::piped())
             .spawn()
             .expect("the server starts");
         let mut logs = BufReader::new(child.stderr.take().expect("it is piped"));
         let mut said = String::new();
         let address = |line: &str, key: &str| {
-            let value: serde_json::Value = serde_json::from_str(line).ok()?;
+            let Ok(value) = serde_json::from_str::<serde_json::Value>(line) else {
+                let (_, rest) = line.split_once(&format!(" {key}=\""))?;
+                return Some(rest.split_once('"')?.0.to_owned());
+            };
             Some(value["fields"][key].as_str()?.to_owned())
         };
         let [grpc, http, admin] = loop {
@@ -93,8 +103,16 @@ impl Server {
             said.push_str(&line);
         };
         // Somebody has to read what it says.
-        std::thread::spawn(move || std::io::copy(&mut logs, &mut std::io::sink()));
-        let server = Server { child, folder, grpc, http, admin, said };
+        let kept = Arc::new(Mutex::new(String::new()));
+        std::thread::spawn({
+            let kept = Arc::clone(&kept);
+            move || {
+                for line in logs.lines().map_while(Result::ok) {
+                    *kept.lock().expect("no reader panics") += &(line + "\n");
+                }
+            }
+        });
+        let server = Server { child, folder, logs: kept, grpc, http, admin, said };
         // Where not everyone may ask, the test has to.
         if !flags.iter().any(|it| it.starts_with("--admin")) {
             server.until("/server_info", |text| {
@@ -117,6 +135,35 @@ impl Server {
     /// Where a file of the folder is.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join("resources").join(name)
+    }
+
+    /// Waits until it logged a line that says something.
+    pub(crate) fn logged(&self, says: impl Fn(&str) -> bool) -> String {
+        let begin = Instant::now();
+        loop {
+            let text = self.log();
+            if let Some(line) = text.lines().find(|line| says(line)) {
+                return line.to_owned();
+            }
+            assert!(begin.elapsed() < LONG, "it was never logged, but: {text}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// What it logged since it serves.
+    pub(crate) fn log(&self) -> String {
+        self.logs.lock().expect("no writer panics").clone()
+    }
+
+    /// A page of the admin port, with what is said about it.
+    pub(crate) fn whole(&self, head: &str) -> String {
+        let mut stream = TcpStream::connect(&self.admin).expect("it listens");
+        stream.set_read_timeout(Some(LONG)).expect("a timeout");
+        let rest = "\r\nconnection: close\r\n\r\n";
+        stream.write_all(format!("{head}{rest}").as_bytes()).expect("it reads");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        text
     }
 
     /// A page of the admin port.
@@ -221,6 +268,17 @@ fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
         std::thread::sleep(Duration::from_millis(20));
     }
     None
+}
+
+/// A folder, and the folder of resources in it, with these files.
+fn written(files: &[(&str, &str)]) -> (TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let resources = folder.path().join("resources");
+    std::fs::create_dir(&resources).expect("a folder");
+    for (name, text) in files {
+        put(folder.path(), name, text);
+    }
+    (folder, resources.to_string_lossy().into_owned())
 }
 
 /// Moves a file into place, as something that never is half written.

@@ -51,10 +51,10 @@ pub(super) struct Client {
 
 /// A folder with resources, and where they are served.
 pub(super) struct Fleet {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     api: PathBuf,
-    grpc: u16,
-    http: u16,
+    pub(super) grpc: u16,
+    pub(super) http: u16,
     pub(super) admin: u16,
     count: Cell<u32>,
 }
@@ -92,7 +92,7 @@ impl Fleet {
     }
 
     /// Moves a file into the resources.
-    fn put(&self, name: &str, text: &str) -> Result<()> {
+    pub(super) fn put(&self, name: &str, text: &str) -> Result<()> {
         let place = self.folder.join("resources").join(name);
         if let Some(folder) = place.parent() {
             std::fs::create_dir_all(folder)?;

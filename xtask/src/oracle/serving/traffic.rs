@@ -58,7 +58,11 @@ impl Connection {
 
     /// The body of an answer with status 200.
     fn get(&mut self, path: &str) -> Result<String> {
-        let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n");
+        self.ask("GET", path)
+    }
+
+    fn ask(&mut self, method: &str, path: &str) -> Result<String> {
+        let request = format!("{method} {path} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n");
         self.0.get_mut().write_all(request.as_bytes())?;
         let (mut status, mut length) = (String::new(), None);
         self.0.read_line(&mut status)?;
@@ -86,6 +90,11 @@ impl Connection {
 /// The body of an answer with status 200.
 pub(super) fn get(port: u16, path: &str) -> Result<String> {
     Connection::open(port)?.get(path)
+}
+
+/// The same of an answer to a request that changes something.
+pub(super) fn post(port: u16, path: &str) -> Result<String> {
+    Connection::open(port)?.ask("POST", path)
 }
 
 /// Requests that never stop, over a few connections.

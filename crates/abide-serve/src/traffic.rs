@@ -1,0 +1,105 @@
+//! What is counted for each type of resource and major.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use abide_xds::{Kind, Service};
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    Requests,
+    Acks,
+    Nacks,
+    Responses,
+    Resources,
+    /// Of resources, as they are on the wire.
+    Bytes,
+}
+
+impl Count {
+    /// Each with its name and what it counts.
+    pub(crate) const ALL: [(Count, &str, &str); 6] = [
+        (Count::Requests, "xds.requests", "Requests of clients."),
+        (Count::Acks, "xds.acks", "Requests that accept a response."),
+        (Count::Nacks, "xds.nacks", "Requests that refuse a response."),
+        (Count::Responses, "xds.responses", "Responses that were sent."),
+        (Count::Resources, "xds.resources", "Resources in responses."),
+        (Count::Bytes, "xds.bytes", "Bytes of resources in responses."),
+    ];
+}
+
+/// The second and third major, and types of which the protocol knows none.
+const MAJORS: [&str; 3] = ["v2", "v3", ""];
+/// The kinds of types.
+const KINDS: usize = Kind::Other as usize + 1;
+
+/// The counts of all types. Types that the protocol does not know count together, so what
+/// clients make up takes no memory.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic([[[AtomicU64; Count::ALL.len()]; MAJORS.len()]; KINDS]);
+
+/// What was counted of one type.
+pub(crate) struct Counted {
+    /// Such as `cds`, or `other`.
+    pub(crate) kind: &'static str,
+    /// `v2` or `v3`, if the type has one.
+    pub(crate) major: Option<&'static str>,
+    /// In the order of [`Count::ALL`].
+    pub(crate) counts: [u64; Count::ALL.len()],
+}
+
+impl Traffic {
+    /// Counts so many more.
+    pub(crate) fn add(&self, type_url: &str, count: Count, more: usize) {
+        let (kind, major) = match Service::of(type_url) {
+            Some((service, major)) => (service.kind, usize::from(major == 3)),
+            None => (Kind::Other, MAJORS.len() - 1),
+        };
+        let counter = &self.0[kind as usize][major][count as usize];
+        counter.fetch_add(more as u64, Ordering::Relaxed);
+    }
+
+    /// The types that anything was counted of.
+    pub(crate) fn all(&self) -> Vec<Counted> {
+        let kinds = Service::ALL.iter().map(|it| it.kind).chain([Kind::Other]);
+        let mut all = Vec::new();
+        for kind in kinds {
+            for (major, counters) in MAJORS.iter().zip(&self.0[kind as usize]) {
+                let counts = counters.each_ref().map(|it| it.load(Ordering::Relaxed));
+                if counts.iter().any(|it| *it > 0) {
+                    let major = Some(*major).filter(|it| !it.is_empty());
+                    all.push(Counted {
+                        kind: kind.abbreviation().unwrap_or("other"),
+                        major,
+                        counts,
+                    });
+                }
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_type_counts_on_its_own_and_unknown_ones_together() {
+        let traffic = Traffic::default();
+        traffic.add("type.googleapis.com/envoy.api.v2.Cluster", Count::Nacks, 1);
+        traffic.add("type.googleapis.com/envoy.service.runtime.v3.Runtime", Count::Bytes, 70);
+        traffic.add("type.googleapis.com/a.A", Count::Requests, 1);
+        traffic.add("x", Count::Requests, 1);
+        let all: Vec<_> =
+            traffic.all().into_iter().map(|it| (it.kind, it.major, it.counts)).collect();
+        assert_eq!(
+            all,
+            [
+                ("cds", Some("v2"), [0, 0, 1, 0, 0, 0]),
+                ("rtds", Some("v3"), [0, 0, 0, 0, 0, 70]),
+                ("other", None, [2, 0, 0, 0, 0, 0]),
+            ]
+        );
+    }
+}

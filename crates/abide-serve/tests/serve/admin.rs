@@ -1,0 +1,174 @@
+//! The pages of the admin port.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use crate::server::{CDS, CDS_V2, Server, cluster, node, run};
+use crate::wire::{DiscoveryRequest, Status};
+
+/// The samples of a text in the format of Prometheus, by name and labels. Panics unless every line
+/// is as the format has it, and every metric in one piece, with a help and a type.
+fn samples(text: &str) -> BTreeMap<String, f64> {
+    let is_name = |it: &str| {
+        !it.starts_with(|it: char| it.is_ascii_digit())
+            && it.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+            && !it.is_empty()
+    };
+    assert!(text.ends_with('\n'), "the last line has an end");
+    let (mut samples, mut seen) = (BTreeMap::new(), BTreeSet::new());
+    let (mut current, mut help) = ("", "");
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            let (name, words) = rest.split_once(' ').expect("a help");
+            assert!(is_name(name) && !words.is_empty() && !words.contains('\\'), "{line}");
+            help = name;
+        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = rest.split_once(' ').expect("a type");
+            current = name;
+            assert_eq!(help, current, "a help comes before");
+            assert!(["counter", "gauge"].contains(&kind), "{line}");
+            assert!(seen.insert(current.to_owned()), "{current} is there twice");
+            assert_eq!(kind == "counter", current.ends_with("_total"), "{line}");
+        } else {
+            let (key, number) = line.rsplit_once(' ').expect("a number");
+            let (name, labels) = key.split_once('{').unwrap_or((key, "}"));
+            assert_eq!(name, current, "samples follow the type of their metric");
+            let labels = labels.strip_suffix('}').expect("labels end");
+            for label in labels.split(',').filter(|it| !it.is_empty()) {
+                let (name, value) = label.split_once('=').expect("a label");
+                assert!(is_name(name), "{line}");
+                let value = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+                assert!(value.is_some_and(|it| !it.contains(['"', '\\'])), "{line}");
+            }
+            let number: f64 = number.parse().expect("a number");
+            assert!(samples.insert(key.to_owned(), number).is_none(), "{key} is there twice");
+        }
+    }
+    samples
+}
+
+#[test]
+fn counters_are_by_type_and_major_in_both_formats() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+        let mut old = server.ads("v2", node("old", "", "")).await;
+        old.ask(CDS_V2, &[]).await;
+        let first = old.next().await.expect("a response");
+        let bytes = first.resources[0].value.len();
+        let refusal = DiscoveryRequest {
+            type_url: CDS_V2.to_owned(),
+            response_nonce: first.nonce.clone(),
+            error_detail: Some(Status { message: "no".to_owned() }),
+            ..Default::default()
+        };
+        old.send(refusal).await;
+        let mut new = server.ads("v3", node("new", "", "")).await;
+        new.ask(CDS, &[]).await;
+        let response = new.next().await.expect("a response");
+        new.ack(&response, &[]).await;
+        let acked = "xds.acks.cds.v3: 1\n";
+        let stats =
+            server.until("/stats", |it| it.contains(acked) && it.contains("grpc.nacks: 1\n"));
+        for line in [
+            "grpc.streams_active: 2",
+            "resources.update_success: 1",
+            "server.live: 1",
+            "xds.acks.cds.v2: 0",
+            "xds.nacks.cds.v2: 1",
+            "xds.requests.cds.v2: 2",
+            "xds.requests.cds.v3: 2",
+            "xds.resources.cds.v3: 1",
+            "xds.responses.cds.v3: 1",
+            &format!("xds.bytes.cds.v2: {bytes}"),
+        ] {
+            assert!(stats.lines().any(|it| it == line), "{line}: {stats}");
+        }
+        let samples = samples(&server.get("/stats/prometheus"));
+        for (key, number) in [
+            ("abide_serve_grpc_streams_active", 2.0),
+            ("abide_serve_grpc_streams_total", 2.0),
+            ("abide_serve_resources_update_success_total", 1.0),
+            ("abide_serve_xds_nacks_total{type=\"cds\",major=\"v2\"}", 1.0),
+            ("abide_serve_xds_acks_total{type=\"cds\",major=\"v3\"}", 1.0),
+            ("abide_serve_xds_bytes_total{type=\"cds\",major=\"v2\"}", bytes as f64),
+        ] {
+            assert_eq!(samples.get(key), Some(&number), "{key}: {samples:?}");
+        }
+    });
+}
+
+#[test]
+fn what_changes_something_is_post_only_and_unknown_pages_say_what_there_is() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    let help = server.get("/help");
+    for line in help.lines() {
+        let path = line.split(' ').next().expect("a path");
+        let (good, bad) = if line.contains(" POST: ") { ("POST", "GET") } else { ("GET", "POST") };
+        let answer = server.whole(&format!("{bad} {path} HTTP/1.1\r\nhost: a"));
+        assert!(answer.starts_with("HTTP/1.1 405 "), "{bad} {path}: {answer}");
+        let allow = answer.lines().find_map(|it| it.strip_prefix("allow: "));
+        assert!(allow.is_some_and(|it| it.split(',').any(|it| it == good)), "{path}: {answer}");
+        assert!(answer.ends_with(&format!("not by {bad}, but by {good}\n")), "{answer}");
+        let answer = server.whole(&format!("{good} {path} HTTP/1.1\r\nhost: a"));
+        // Without anything to set, `/runtime_modify` is asked wrongly, but by the right method.
+        let status = answer.split(' ').nth(1).expect("a status");
+        assert!(["200", "400", "503"].contains(&status), "{good} {path}: {answer}");
+    }
+    assert!(help.lines().count() >= 12, "all of them were asked for: {help}");
+    let answer = server.whole("GET /quitquitquit HTTP/1.1\r\nhost: a");
+    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    assert!(answer.ends_with(&help), "{answer}");
+}
+
+#[test]
+fn pages_of_other_sites_change_nothing() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    for (origin, status) in [
+        ("", "200"),
+        ("\r\norigin: http://a:1", "200"),
+        ("\r\norigin: http://evil.example", "403"),
+        ("\r\norigin: null", "403"),
+    ] {
+        let head = format!("POST /runtime_modify?a=1 HTTP/1.1\r\nhost: a:1{origin}");
+        let answer = server.whole(&head);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{origin}: {answer}");
+    }
+}
+
+#[test]
+fn the_page_of_the_fleet_is_one_file_that_may_run_nothing_else() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    let answer = server.whole("GET / HTTP/1.1\r\nhost: a");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+    let policy = head.lines().find_map(|it| it.strip_prefix("content-security-policy: "));
+    let policy = policy.expect("a policy");
+    assert!(policy.starts_with("default-src 'none'; connect-src 'self'; style-src 'sha256-"));
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert!(!body.contains("{{") && body.contains("<script>\"use strict\";"), "it is filled in");
+    for outside in ["src=", "http:", "https:", "//", "@import", "url("] {
+        let found = body.lines().find(|it| it.contains(outside) && !it.starts_with("//"));
+        let is_comment = found.is_some_and(|it| it.trim_start().starts_with("//"));
+        assert!(found.is_none() || is_comment, "{outside}: {found:?}");
+    }
+}
+
+#[test]
+fn s000_030_the_admin_port_is_on_the_loopback_unless_told_otherwise_with_a_warning() {
+    let help = Command::new(env!("CARGO_BIN_EXE_abide-serve")).arg("--help").output();
+    let help = String::from_utf8(help.expect("it runs").stdout).expect("text");
+    let admin = help.split("--admin <ADDR>").nth(1).expect("it is a flag");
+    assert!(admin.lines().take(6).any(|it| it.contains("127.0.0.1:19000")), "{help}");
+    let folder = tempfile::tempdir().expect("a folder");
+    // No machine has this address, so nothing opens: the warning comes first.
+    let any = "127.0.0.1:0";
+    let said = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+        .args(["--grpc", any, "--http", any, "--admin", "192.0.2.1:0", "--resources"])
+        .arg(folder.path())
+        .arg("--api")
+        .arg(crate::server::example("api"))
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8(said.stderr).expect("text");
+    assert!(said.contains(" WARN the admin pages can be reached from outside"), "{said}");
+    assert!(said.contains("cannot listen at 192.0.2.1:0"), "{said}");
+}

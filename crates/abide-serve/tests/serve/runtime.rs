@@ -1,0 +1,162 @@
+//! Layers of runtime: served as resources, and what the operator sets above them.
+
+use std::collections::BTreeMap;
+
+use prost::Message;
+use prost_types::value::Kind;
+use serde_json::json;
+
+use crate::server::{RTDS, RTDS_V2, Server, node, run};
+use crate::wire::{DeltaDiscoveryRequest, Runtime};
+
+fn layer(name: &str, values: &str) -> String {
+    format!("\"@type\": {RTDS}\nname: {name}\nlayer: {values}\n")
+}
+
+/// The numbers of a layer, by key.
+fn numbers(bytes: &[u8]) -> BTreeMap<String, f64> {
+    let layer = Runtime::decode(bytes).expect("a layer").layer.unwrap_or_default();
+    let number = |it: prost_types::Value| match it.kind {
+        Some(Kind::NumberValue(number)) => number,
+        other => panic!("{other:?}"),
+    };
+    layer.fields.into_iter().map(|(key, value)| (key, number(value))).collect()
+}
+
+fn pairs(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    pairs.iter().map(|(key, number)| ((*key).to_owned(), *number)).collect()
+}
+
+#[test]
+fn s000_025_a_layer_is_a_resource_of_the_type_runtime_in_every_variant() {
+    run(async {
+        let files = [("a.yaml", layer("base", "{a: 1}")), ("b.yaml", layer("top", "{b: 2}"))];
+        let files = files.each_ref().map(|(name, text)| (*name, &**text));
+        let server = Server::start(&files, &[]);
+        for (major, url) in [("v3", RTDS), ("v2", RTDS_V2)] {
+            let mut whole = server.ads(major, node(major, "", "")).await;
+            whole.ask(url, &["base"]).await;
+            let response = whole.next().await.expect("a response");
+            assert_eq!((&*response.type_url, response.resources.len()), (url, 1));
+            assert_eq!(response.resources[0].type_url, url);
+            assert_eq!(numbers(&response.resources[0].value), pairs(&[("a", 1.0)]));
+            let (status, body) = server
+                .poll(&format!("/{major}/discovery:runtime"), r#"{"resource_names": ["top"]}"#);
+            let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+            let expected = json!([{"@type": url, "name": "top", "layer": {"b": 2}}]);
+            assert_eq!((status, &body["resources"]), (200, &expected));
+        }
+        let mut delta = server.delta(node("delta", "", "")).await;
+        let request = DeltaDiscoveryRequest {
+            type_url: RTDS.to_owned(),
+            resource_names_subscribe: vec!["base".to_owned()],
+            ..Default::default()
+        };
+        delta.send(request).await;
+        let response = delta.next().await.expect("a response");
+        assert_eq!(response.resources.len(), 1, "only the one that was asked for");
+        assert_eq!(response.resources[0].name, "base");
+        server.put("a.yaml", &layer("base", "{a: 3}"));
+        let response = delta.next().await.expect("a response");
+        let body = response.resources[0].resource.as_ref().expect("a body");
+        assert_eq!(numbers(&body.value), pairs(&[("a", 3.0)]));
+        std::fs::remove_file(server.path("a.yaml")).expect("it is there");
+        assert_eq!(delta.next().await.expect("a response").removed_resources, ["base"]);
+    });
+}
+
+#[test]
+fn a_layer_that_clients_would_refuse_is_not_served() {
+    let server = Server::start(&[("a.yaml", &layer("base", "{a: [1]}"))], &[]);
+    let ready = server.until("/ready", |text| text.contains("a.yaml"));
+    let line =
+        "a.yaml:3:9: the value of `a` is null or a list, not a boolean, number, text or share";
+    assert!(ready.contains(line), "{ready}");
+}
+
+#[test]
+fn s000_027_what_is_set_by_the_admin_port_is_part_of_every_layer_at_once() {
+    run(async {
+        let files = [
+            ("a.yaml", layer("base", "{a: {b: 1}, c: 2}")),
+            ("b.yaml", layer("top", "{c: 3}")),
+            ("node-cluster/canary/a.yaml", layer("base", "{a.b: 7}")),
+        ];
+        let files = files.each_ref().map(|(name, text)| (*name, &**text));
+        let server = Server::start(&files, &[]);
+        let mut client = server.ads("v3", node("one", "", "")).await;
+        client.ask(RTDS, &["base", "top"]).await;
+        let first = client.next().await.expect("a response");
+        client.ack(&first, &["base", "top"]).await;
+        assert_eq!(server.post("/runtime_modify?a.b=5&d=6"), (200, "OK\n".to_owned()));
+        let shown: serde_json::Value = serde_json::from_str(&server.get("/runtime")).expect("JSON");
+        let expected = json!({
+            "layers": ["base", "top", "admin"],
+            "entries": {
+                "a.b": {"layer_values": ["1", "", "5"], "final_value": "5"},
+                "c": {"layer_values": ["2", "3", ""], "final_value": "3"},
+                "d": {"layer_values": ["", "", "6"], "final_value": "6"},
+            },
+        });
+        assert_eq!(shown, expected);
+        let second = client.next().await.expect("a response");
+        client.ack(&second, &["base", "top"]).await;
+        let got: Vec<_> = second.resources.iter().map(|it| numbers(&it.value)).collect();
+        let base = pairs(&[("a.b", 5.0), ("c", 2.0), ("d", 6.0)]);
+        assert_eq!(got, [base, pairs(&[("a.b", 5.0), ("c", 3.0), ("d", 6.0)])]);
+        // Others get it in their layers, and it outlives a change of the folder.
+        let canary = server.get("/runtime?audience=node-cluster%2Fcanary");
+        let canary: serde_json::Value = serde_json::from_str(&canary).expect("JSON");
+        assert_eq!(canary["entries"]["a.b"]["layer_values"], json!(["7", "", "5"]));
+        server.put("b.yaml", &layer("top", "{c: 4}"));
+        let third = client.next().await.expect("a response");
+        let last = third.resources.last().expect("a layer");
+        assert_eq!(numbers(&last.value), pairs(&[("a.b", 5.0), ("c", 4.0), ("d", 6.0)]));
+        let stats = server.get("/stats");
+        assert!(stats.contains("runtime.admin_overrides_active: 1\n"), "{stats}");
+        // Taken back, everything is as it was.
+        assert_eq!(server.post("/runtime_modify?a.b=&d=").0, 200);
+        server.put("b.yaml", &layer("top", "{c: 3}"));
+        let version = || {
+            let dump: serde_json::Value =
+                serde_json::from_str(&server.get("/config_dump")).expect("JSON");
+            dump["served"][0]["types"][RTDS]["version"].clone()
+        };
+        server.until("/config_dump", |_| version() == *first.version_info);
+    });
+}
+
+#[test]
+fn s000_028_a_server_without_any_layer_takes_what_is_set() {
+    let server = Server::start(&[], &[]);
+    assert_eq!(server.post("/runtime_modify?a=1").0, 200);
+    let shown: serde_json::Value = serde_json::from_str(&server.get("/runtime")).expect("JSON");
+    let expected =
+        json!({"layers": ["admin"], "entries": {"a": {"layer_values": ["1"], "final_value": "1"}}});
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn what_cannot_be_set_is_refused_with_the_reason() {
+    let server = Server::start(&[("a.yaml", &layer("base", "{a: 1}"))], &[]);
+    for (query, reason) in [
+        ("", "say what to set"),
+        ("?a=[1]", "the value of `a` is not"),
+        ("?a=%7B", "the value of `a` is not"),
+        ("?=1", "a key is empty"),
+    ] {
+        let (status, said) = server.post(&format!("/runtime_modify{query}"));
+        assert_eq!(status, 400, "{query}");
+        assert!(said.starts_with(reason), "{query}: {said}");
+    }
+    // A form works as well, and one that is too large does not.
+    let form = |text: &str| crate::server::poll(&server.admin, "/runtime_modify", text);
+    assert_eq!(form("a=2&b.c=a+b%21").0, 200);
+    let shown: serde_json::Value = serde_json::from_str(&server.get("/runtime")).expect("JSON");
+    assert_eq!(shown["entries"]["b.c"]["final_value"], "a b!");
+    assert_eq!(form(&format!("long={}", "x".repeat(100_000))).0, 400);
+    assert_eq!(form(&"x".repeat(1 << 20)).0, 413);
+    assert!(
+        server.get("/runtime?audience=nobody").starts_with("nothing is served to this audience")
+    );
+}
