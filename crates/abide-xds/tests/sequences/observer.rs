@@ -74,7 +74,7 @@ impl Observer {
             seen.sent.get(name).is_some_and(|it| it == version)
         };
         let mut is_needed = is_any_due || !response.removed.is_empty();
-        for resource in &response.resources {
+        for resource in response.resources.iter() {
             let is_due = seen.due.remove(&*resource.name);
             let is_told = held(seen, &resource.name, &resource.version);
             is_needed |= is_due || !is_told;
