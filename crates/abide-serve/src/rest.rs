@@ -116,7 +116,8 @@ async fn poll(
             let version = Arc::clone(content.version());
             let refused = error.clone().map(|message| {
                 let message = brief(&message).to_owned();
-                Refusal { version: Arc::clone(&version), message }
+                // A poll does not say what of a response is refused.
+                Refusal { version: Arc::clone(&version), message, resources: Vec::new() }
             });
             let accepted = (!held.is_empty()).then(|| held.into());
             guest.update(vec![TopicStatus {

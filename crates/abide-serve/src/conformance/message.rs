@@ -87,6 +87,7 @@ impl From<Ask> for DiscoveryRequest {
     fn from(ask: Ask) -> DiscoveryRequest {
         let Names::Whole(resource_names) = ask.names else { return DiscoveryRequest::default() };
         DiscoveryRequest {
+            versioned_type_urls: Vec::new(),
             version_info: ask.version,
             node: ask.node,
             resource_names,
@@ -103,6 +104,7 @@ impl From<Ask> for DeltaDiscoveryRequest {
             return DeltaDiscoveryRequest::default();
         };
         DeltaDiscoveryRequest {
+            versioned_type_urls: Vec::new(),
             node: ask.node,
             type_url: ask.type_url,
             resource_names_subscribe: subscribe,

@@ -58,7 +58,7 @@ fn counters_are_by_type_and_major_in_both_formats() {
         let refusal = DiscoveryRequest {
             type_url: CDS_V2.to_owned(),
             response_nonce: first.nonce.clone(),
-            error_detail: Some(Status { message: "no".to_owned() }),
+            error_detail: Some(Status { code: 3, message: "no".to_owned() }),
             ..Default::default()
         };
         old.send(refusal).await;

@@ -20,7 +20,7 @@ async fn refuse(server: &Server, id: &str, error: &str) {
     let refusal = DiscoveryRequest {
         type_url: CDS.to_owned(),
         response_nonce: response.nonce,
-        error_detail: Some(Status { message: error.to_owned() }),
+        error_detail: Some(Status { code: 3, message: error.to_owned() }),
         ..Default::default()
     };
     client.send(refusal).await;

@@ -9,7 +9,7 @@ async fn refuse(client: &mut Whole, held: &DiscoveryResponse, refused: &Discover
         version_info: held.version_info.clone(),
         type_url: refused.type_url.clone(),
         response_nonce: refused.nonce.clone(),
-        error_detail: Some(Status { message: "it is too fast".to_owned() }),
+        error_detail: Some(Status { code: 3, message: "it is too fast".to_owned() }),
         ..DiscoveryRequest::default()
     };
     client.send(request).await;
