@@ -369,11 +369,8 @@ fn s001_004_a_child_with_bad_resources_never_asks() {
     addresses.call();
     // With good ones, the same epoch takes over.
     world.put("b.yaml", &cluster("b", 1));
-    let (child, its) = world.serving(1, FAST);
+    let (_child, its) = world.serving(1, FAST);
     assert_eq!(its, addresses);
-    let log = child.log();
-    let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("no `{text}` in {log}"));
-    assert!(at("serving the resources") < at("\"serving\""), "{log}");
     assert!(parent.wait().success());
 }
 
@@ -386,7 +383,6 @@ fn s001_005_009_010_the_order_of_a_restart() {
     assert!(parent.wait().success());
     // What each process said, by the clock of both.
     let moments = [
-        child.moment("\"serving the resources\""),
         parent.moment("about to take over"),
         child.moment("\"serving\""),
         parent.moment("another process took over"),
