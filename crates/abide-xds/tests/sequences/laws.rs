@@ -30,7 +30,7 @@ pub(crate) struct Client {
     waiting: Option<(Request, BTreeSet<String>)>,
     received: usize,
     /// Whether it came to the server with things that an earlier stream gave it.
-    is_back: bool,
+    pub(crate) is_back: bool,
 }
 
 pub(crate) const KINDS: [(Kind, &str); 4] = [
