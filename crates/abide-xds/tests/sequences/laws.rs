@@ -30,7 +30,7 @@ pub(crate) struct Client {
     waiting: Option<(Request, BTreeSet<String>)>,
     received: usize,
     /// Whether it came to the server with things that an earlier stream gave it.
-    is_back: bool,
+    pub(crate) is_back: bool,
 }
 
 pub(crate) const KINDS: [(Kind, &str); 4] = [
@@ -164,7 +164,12 @@ impl Client {
             if let Some(held) = self.held.get_mut(&kind) {
                 response.removed.iter().for_each(|name| drop(held.remove(name)));
             }
-            return self.request(kind, names, nonce, Some("no".to_owned()));
+            self.request(kind, names, nonce, Some("no".to_owned()));
+            if kind == Kind::Endpoints {
+                // As in Envoy, a refusal ends the wait as well.
+                self.arrived(response.resources.iter().map(|it| it.name.to_string()).collect());
+            }
+            return;
         }
         let held = self.held.entry(kind).or_default();
         let changed: BTreeSet<Arc<str>> = response
