@@ -10,6 +10,7 @@ use abide_syntax::Span;
 use crate::inside::{Places, values_at};
 use crate::kinds::{Kind, kind_of, named_in, named_in_header};
 use crate::notation::{Dialect, Notation};
+use crate::typed_struct::open_structs;
 use crate::words::explain;
 use crate::yaml;
 
@@ -203,9 +204,10 @@ impl Instance {
         };
         let documents = readings.into_iter().map(|(span, reading)| {
             let span = if path.is_empty() { whole } else { span };
-            Document::read(tree, span, kind.clone(), options, |ty, _| {
+            Document::read(tree, span, kind.clone(), options, |ty, dialect| {
                 let mut reading = reading.unwrap_or_else(|| Reading::of(Message::new(ty)));
                 codec.open_any(&mut reading);
+                open_structs(tree, dialect, &mut reading);
                 reading
             })
         });
@@ -223,11 +225,14 @@ impl Instance {
         let codec = Codec::new(tree);
         let decoded = options.ty.map(|ty| codec.decode(ty, bytes));
         match decoded.transpose() {
-            Ok(message) => Instance::of(Document::read(tree, span, kind, options, |ty, _| {
-                let mut reading = Reading::of(message.unwrap_or_else(|| Message::new(ty)));
-                codec.open_any(&mut reading);
-                reading
-            })),
+            Ok(message) => {
+                Instance::of(Document::read(tree, span, kind, options, |ty, dialect| {
+                    let mut reading = Reading::of(message.unwrap_or_else(|| Message::new(ty)));
+                    codec.open_any(&mut reading);
+                    open_structs(tree, dialect, &mut reading);
+                    reading
+                }))
+            }
             Err(error) => Instance::malformed(Span::at(error.offset as u32), error.message),
         }
     }
@@ -338,6 +343,7 @@ impl Document {
         Document::read(tree, span, kind, options, |ty, dialect| {
             let mapping = dialect.mapping();
             let mut reading = codec.read_json_node_as(mapping, ty, &node, Undeclared::Ignore);
+            open_structs(tree, dialect, &mut reading);
             if options.notation == Notation::Yaml {
                 explain(tree, text, dialect, &mut reading.errors);
             }

@@ -6,9 +6,9 @@ use abide_syntax::Span;
 
 use super::Way;
 use super::carry::Carrier;
-use super::json_nodes::without_places;
 use super::path::{Path, Placing, take};
 use super::steps::{Cut, Down, Move, Setting, Source, Step};
+use crate::json_nodes::without_places;
 
 /// Values that a move took.
 pub(super) type Taken<'a> = (&'a Move, Vec<Entry>);
