@@ -92,12 +92,17 @@ impl Instance {
     fn read_yaml(tree: &Tree, text: &str, path: &str, options: ReadOptions) -> Instance {
         // What plain words mean depends on the types, which may have to be found in the text.
         let said = options.dialect.or_else(|| Some(dialect_of(tree, options.ty?)));
-        let mut dialect = said.unwrap_or(Dialect::Protobuf);
+        let guess = || if names_envoy(tree) { Dialect::Envoy } else { Dialect::Protobuf };
+        let mut dialect = said.unwrap_or_else(guess);
         let mut nodes = yaml_nodes(tree, text, path, dialect);
         if said.is_none() {
-            let types = nodes.found.iter().filter_map(|it| it.kind(tree).ty());
-            if { types }.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
-                dialect = Dialect::Envoy;
+            let mut types = nodes.found.iter().filter_map(|it| it.kind(tree).ty());
+            let found = match types.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
+                true => Dialect::Envoy,
+                false => Dialect::Protobuf,
+            };
+            if found != dialect {
+                dialect = found;
                 nodes = yaml_nodes(tree, text, path, dialect);
             }
         }
@@ -368,6 +373,11 @@ impl Document {
     pub fn message(&self) -> Option<&Message> {
         self.reading.as_ref().map(|reading| &reading.message)
     }
+}
+
+/// Whether a tree has types that Envoy reads.
+fn names_envoy(tree: &Tree) -> bool {
+    tree.packages().any(|it| it.name().starts_with("envoy."))
 }
 
 fn dialect_of(tree: &Tree, ty: MessageId) -> Dialect {
