@@ -259,7 +259,7 @@ impl<'v> CelValue<'v> {
                     }
                     Held::Made(message) => {
                         let values = &mut message.of(field.id).map(|it| &it.value);
-                        CelValue::of_field(tree, field, values).made(tree)
+                        CelValue::of_field(tree, field, values).made()
                     }
                 })
             }
@@ -287,7 +287,7 @@ impl<'v> CelValue<'v> {
     }
 
     /// The same value, held by itself.
-    fn made<'o>(self, tree: &Tree) -> CelValue<'o> {
+    fn made<'o>(self) -> CelValue<'o> {
         match self {
             CelValue::Null => CelValue::Null,
             CelValue::Bool(value) => CelValue::Bool(value),
@@ -300,11 +300,11 @@ impl<'v> CelValue<'v> {
             CelValue::Timestamp(nanos) => CelValue::Timestamp(nanos),
             CelValue::Type(name) => CelValue::Type(name),
             CelValue::List(items) => {
-                CelValue::List(items.iter().map(|it| it.clone().made(tree)).collect())
+                CelValue::List(items.iter().map(|it| it.clone().made()).collect())
             }
             CelValue::Map(pairs) => {
                 let pair = |(key, value): &(CelValue<'_>, CelValue<'_>)| {
-                    (key.clone().made(tree), value.clone().made(tree))
+                    (key.clone().made(), value.clone().made())
                 };
                 CelValue::Map(pairs.iter().map(pair).collect())
             }

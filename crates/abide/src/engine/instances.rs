@@ -32,7 +32,8 @@ pub fn check_instances(
 ) -> Report {
     let rules = rules_of(policy);
     let set = InstanceSet::of(tree, files, options);
-    let numbered: Vec<_> = (0..).zip(files).zip(&set.overrides).collect();
+    let numbered = (0..).zip(files).zip(&set.overrides);
+    let numbered: Vec<_> = numbered.filter(|((_, file), _)| file.is_judged).collect();
     // An evaluator keeps what it has read of the tree, and belongs to one thread.
     let share = numbered.len().div_ceil(rayon::current_num_threads()).max(1);
     let judged = numbered.par_chunks(share).flat_map_iter(|share| {
@@ -71,6 +72,7 @@ pub fn check_instances(
             let mut sink = Sink::of(rule);
             check(&context, &set, &mut sink);
             let mut found = sink.into_findings();
+            found.retain(|it| is_judged(files, it));
             for finding in &mut found {
                 let span = finding.location.span;
                 let is_around =
@@ -127,7 +129,7 @@ pub(super) fn settle(
     let before = findings.len();
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
     let mut report = Report {
-        files: files.len(),
+        files: files.iter().filter(|it| it.is_judged).count(),
         accepted: before - findings.len(),
         waived: spared.len(),
         findings,
@@ -136,6 +138,14 @@ pub(super) fn settle(
     };
     report.retain(|finding| finding.severity >= Severity::Note);
     report
+}
+
+/// Whether a finding is in a file on which there is to be a report.
+fn is_judged(files: &[InstanceFile<'_>], finding: &Finding) -> bool {
+    match finding.location.origin {
+        Origin::Instance(number) => files.get(number as usize).is_none_or(|it| it.is_judged),
+        _ => true,
+    }
 }
 
 /// Adds to the facts of a finding the way to what it is about.
