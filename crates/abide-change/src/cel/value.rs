@@ -105,7 +105,7 @@ impl<'v> CelValue<'v> {
             (Message(a), Message(b)) => {
                 let (a, b) = (a.message(), b.message());
                 let bytes = |it: &value::Message| Codec::new(tree).encode(&it.normalized(tree));
-                a.ty == b.ty && bytes(a) == bytes(b)
+                a.ty == b.ty && !holds_nan(a) && bytes(a) == bytes(b)
             }
             _ => self.compare(other) == Some(Ordering::Equal),
         }
@@ -314,6 +314,16 @@ impl<'v> CelValue<'v> {
             })),
         }
     }
+}
+
+/// Whether a message holds a NaN, which equals nothing.
+fn holds_nan(message: &value::Message) -> bool {
+    message.entries.iter().any(|entry| match &entry.value {
+        Value::F32(value) => value.is_nan(),
+        Value::F64(value) => value.is_nan(),
+        Value::Message(inner) => holds_nan(inner),
+        _ => false,
+    })
 }
 
 /// The value of the only field of a Struct or a list of values.
