@@ -236,7 +236,7 @@ fn layers_on_disk_are_read_where_the_bootstrap_says() {
     put(folder.path(), &[("here.yaml", &layer(&here)), ("there.yaml", &layer("/no/such/current"))]);
     put(folder.path(), &[("below.yaml", &layer("./disk/current"))]);
     let (allowed, refused) =
-        (["warning deprecated-field-used:3"], ["error disallowed-field-used:3"]);
+        (["warning deprecated-field-used:5"], ["error disallowed-field-used:5"]);
     for name in ["here.yaml", "below.yaml"] {
         let ran = check(folder.path(), &[name]);
         assert_eq!(found(&ran), allowed, "{name}");
