@@ -1,4 +1,4 @@
-//! Type-checks the expressions of protovalidate, in the Common Expression Language.
+//! Type-checks and evaluates the expressions of protovalidate, in the Common Expression Language.
 //!
 //! A runtime refuses to validate any value of a message with an expression that does
 //! not compile, so what this module refuses is what every runtime refuses. What only
@@ -11,18 +11,24 @@
 
 mod ast;
 mod checker;
+mod evaluate;
 mod functions;
 mod lexer;
+mod literal;
 mod parser;
+mod standard;
 #[cfg(test)]
 mod tests;
 mod types;
+mod value;
 
 use std::ops::Range;
 
 use abide_schema::Tree;
 
+pub(crate) use self::evaluate::{Library, Outcome};
 pub(crate) use self::types::CelType;
+pub(crate) use self::value::CelValue;
 
 /// Why an expression does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,4 +53,33 @@ pub(crate) fn type_of(
 ) -> Result<CelType, CelError> {
     let parsed = parser::parse(expression)?;
     checker::Checker::new(tree, variables).type_of(&parsed)
+}
+
+/// An expression that compiles.
+#[derive(Debug)]
+pub(crate) struct Program {
+    expr: ast::Expr,
+}
+
+impl Program {
+    /// Compiles an expression with these variables.
+    pub(crate) fn compile(
+        tree: &Tree,
+        expression: &str,
+        variables: &[(&str, CelType)],
+    ) -> Result<Program, CelError> {
+        let expr = parser::parse(expression)?;
+        checker::Checker::new(tree, variables).type_of(&expr)?;
+        Ok(Program { expr })
+    }
+
+    /// What it gives for these variables, or why that cannot be said. The time is not known.
+    pub(crate) fn run<'v>(
+        &self,
+        tree: &Tree,
+        library: &dyn Library,
+        variables: &[(&str, CelValue<'v>)],
+    ) -> Outcome<'v> {
+        evaluate::Evaluation::new(tree, library, variables.to_vec()).value(&self.expr)
+    }
 }

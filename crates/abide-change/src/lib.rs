@@ -29,8 +29,8 @@ pub use api_client::{
 pub use change::Change;
 pub use constraint::{
     Comparison, ConstraintDefect, DefectKind, Evaluation, Evaluator, FacetChange, Inclusion,
-    Violation, constraint_defects, evaluate, places_of_facet, rejection, rejects_absence,
-    rejects_absence_of_oneof,
+    Undetermined, Violation, constraint_defects, evaluate, places_of_facet, rejection,
+    rejects_absence, rejects_absence_of_oneof,
 };
 pub use diff::{Diff, RenamedType};
 pub use effects::Effects;

@@ -27,6 +27,15 @@ const REFUSED: &[&str] = &["/dev", "/proc", "/sys"];
 
 /// What is on disk for each layer there, in the order of the layers. Relative roots start at `base`.
 pub fn read_layers(layers: &Layers, base: &Path) -> Vec<DiskReading> {
+    read_layers_at(layers, &|root| base.join(root))
+}
+
+/// The same for a copy of the disk that the layers are on: `top` is its uppermost folder.
+pub(crate) fn read_layers_below(layers: &Layers, top: &Path) -> Vec<DiskReading> {
+    read_layers_at(layers, &|root| top.join(root.trim_start_matches('/')))
+}
+
+fn read_layers_at(layers: &Layers, place: &dyn Fn(&str) -> PathBuf) -> Vec<DiskReading> {
     let on_disk = layers.layers().iter().filter_map(|layer| match &layer.source {
         LayerSource::Disk(disk) => Some(disk),
         _ => None,
@@ -39,7 +48,7 @@ pub fn read_layers(layers: &Layers, base: &Path) -> Vec<DiskReading> {
         let below = on_disk.iter().enumerate().filter(|(_, layer)| &*layer.symlink_root == root);
         let (places, folders): (Vec<usize>, Vec<&str>) =
             below.map(|(at, layer)| (at, &*layer.folder)).unzip();
-        for (at, reading) in places.into_iter().zip(read_root(&base.join(root), &folders)) {
+        for (at, reading) in places.into_iter().zip(read_root(&place(root), &folders)) {
             readings[at] = Some(reading);
         }
     }

@@ -10,6 +10,7 @@ use abide_syntax::Span;
 use crate::inside::{Places, values_at};
 use crate::kinds::{Kind, kind_of, named_in, named_in_header};
 use crate::notation::{Dialect, Notation};
+use crate::typed_struct::open_structs;
 use crate::words::explain;
 use crate::yaml;
 
@@ -91,12 +92,17 @@ impl Instance {
     fn read_yaml(tree: &Tree, text: &str, path: &str, options: ReadOptions) -> Instance {
         // What plain words mean depends on the types, which may have to be found in the text.
         let said = options.dialect.or_else(|| Some(dialect_of(tree, options.ty?)));
-        let mut dialect = said.unwrap_or(Dialect::Protobuf);
+        let guess = || if names_envoy(tree) { Dialect::Envoy } else { Dialect::Protobuf };
+        let mut dialect = said.unwrap_or_else(guess);
         let mut nodes = yaml_nodes(tree, text, path, dialect);
         if said.is_none() {
-            let types = nodes.found.iter().filter_map(|it| it.kind(tree).ty());
-            if { types }.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
-                dialect = Dialect::Envoy;
+            let mut types = nodes.found.iter().filter_map(|it| it.kind(tree).ty());
+            let found = match types.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
+                true => Dialect::Envoy,
+                false => Dialect::Protobuf,
+            };
+            if found != dialect {
+                dialect = found;
                 nodes = yaml_nodes(tree, text, path, dialect);
             }
         }
@@ -203,9 +209,10 @@ impl Instance {
         };
         let documents = readings.into_iter().map(|(span, reading)| {
             let span = if path.is_empty() { whole } else { span };
-            Document::read(tree, span, kind.clone(), options, |ty, _| {
+            Document::read(tree, span, kind.clone(), options, |ty, dialect| {
                 let mut reading = reading.unwrap_or_else(|| Reading::of(Message::new(ty)));
                 codec.open_any(&mut reading);
+                open_structs(tree, dialect, &mut reading);
                 reading
             })
         });
@@ -223,11 +230,14 @@ impl Instance {
         let codec = Codec::new(tree);
         let decoded = options.ty.map(|ty| codec.decode(ty, bytes));
         match decoded.transpose() {
-            Ok(message) => Instance::of(Document::read(tree, span, kind, options, |ty, _| {
-                let mut reading = Reading::of(message.unwrap_or_else(|| Message::new(ty)));
-                codec.open_any(&mut reading);
-                reading
-            })),
+            Ok(message) => {
+                Instance::of(Document::read(tree, span, kind, options, |ty, dialect| {
+                    let mut reading = Reading::of(message.unwrap_or_else(|| Message::new(ty)));
+                    codec.open_any(&mut reading);
+                    open_structs(tree, dialect, &mut reading);
+                    reading
+                }))
+            }
             Err(error) => Instance::malformed(Span::at(error.offset as u32), error.message),
         }
     }
@@ -338,6 +348,7 @@ impl Document {
         Document::read(tree, span, kind, options, |ty, dialect| {
             let mapping = dialect.mapping();
             let mut reading = codec.read_json_node_as(mapping, ty, &node, Undeclared::Ignore);
+            open_structs(tree, dialect, &mut reading);
             if options.notation == Notation::Yaml {
                 explain(tree, text, dialect, &mut reading.errors);
             }
@@ -362,6 +373,11 @@ impl Document {
     pub fn message(&self) -> Option<&Message> {
         self.reading.as_ref().map(|reading| &reading.message)
     }
+}
+
+/// Whether a tree has types that Envoy reads.
+fn names_envoy(tree: &Tree) -> bool {
+    tree.packages().any(|it| it.name().starts_with("envoy."))
 }
 
 fn dialect_of(tree: &Tree, ty: MessageId) -> Dialect {

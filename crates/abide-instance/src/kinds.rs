@@ -83,8 +83,11 @@ pub fn kind_of(tree: &Tree, node: &JsonNode<'_>) -> Kind {
 /// versions of each, the newest first.
 fn candidates(tree: &Tree) -> Vec<Vec<MessageId>> {
     let versions = WHOLE_FILES.iter().map(|(apis, name)| {
+        let is_near =
+            |name: &str| apis.iter().any(|api| name.starts_with(api.trim_end_matches('*')));
         let mut packages: Vec<_> = tree
             .packages()
+            .filter(|it| is_near(it.name()))
             .filter(|it| api_name(it.name()).is_some_and(|api| apis.contains(&&*api)))
             .collect();
         packages.sort_by_key(|package| std::cmp::Reverse(package.version()));

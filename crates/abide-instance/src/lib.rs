@@ -8,12 +8,14 @@
 pub mod diff;
 mod inside;
 mod instance;
+mod json_nodes;
 mod kinds;
 mod notation;
 mod rewrite;
 pub mod runtime;
 mod translate;
 mod translated_text;
+mod typed_struct;
 mod walk;
 mod words;
 mod yaml;

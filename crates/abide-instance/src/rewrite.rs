@@ -22,6 +22,7 @@ use abide_upgrade::{Edit, apply};
 
 use crate::kinds::named_in;
 use crate::notation::{Dialect, Notation};
+use crate::typed_struct::settled;
 use aliases::settle;
 use anchors::Anchors;
 use draft::{Draft, Drafter};
@@ -228,9 +229,11 @@ impl Source<'_> {
         let wrong = |why: &str| format!("the new text does not say the new value: {why}");
         let shown = |message: &Message| codec.to_json(message).map_err(|it| it.message);
         let compare = |read: &Message, new: &Message| {
-            let is_same = match (shown(read), shown(new)) {
+            let settled = |it| settled(self.tree, self.dialect, it);
+            let (read, new) = (settled(read), settled(new));
+            let is_same = match (shown(&read), shown(&new)) {
                 (Ok(a), Ok(b)) => a == b,
-                _ => codec.encode(read) == codec.encode(new),
+                _ => codec.encode(&read) == codec.encode(&new),
             };
             is_same.then_some(()).ok_or_else(|| {
                 let name = self.name(new.ty);

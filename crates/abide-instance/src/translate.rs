@@ -6,7 +6,6 @@
 
 mod carry;
 mod configured;
-mod json_nodes;
 mod mapping;
 mod own_api;
 mod path;

@@ -20,6 +20,8 @@ pub struct Visit<'t, 'm> {
 pub enum Met<'t, 'm> {
     /// A message, before what it holds.
     Message(&'m Message),
+    /// A message whose type the instance itself names, before it is met as a message.
+    Named(Named<'m>),
     /// A field that is set: once, also where it is repeated.
     Field(Field<'t>),
     /// A value of an enum that is written.
@@ -37,7 +39,9 @@ pub fn walk<'t, 'm>(
     span: Span,
     visit: &mut dyn FnMut(Visit<'t, 'm>),
 ) {
-    Walk { tree, visit }.message(message, span, false);
+    let mut walk = Walk { tree, visit };
+    walk.meet(Met::Named(Named { message, place: span, span }), span, false);
+    walk.message(message, span, false);
 }
 
 struct Walk<'t, 'v, 'm> {
@@ -53,6 +57,9 @@ impl<'t, 'm> Walk<'t, '_, 'm> {
     fn message(&mut self, message: &'m Message, span: Span, in_any: bool) {
         self.meet(Met::Message(message), span, in_any);
         if let Some(content) = &message.content {
+            let url = message.numbered(self.tree, 1).map(|entry| entry.span);
+            let place = url.filter(|it| !it.is_empty()).unwrap_or(span);
+            self.meet(Met::Named(Named { message: content, place, span }), span, true);
             self.message(content, span, true);
             return;
         }
@@ -119,14 +126,10 @@ pub struct Named<'m> {
 
 /// The messages of a document whose types the instance names, the outer ones first.
 pub fn named<'m>(tree: &Tree, message: &'m Message, span: Span) -> Vec<Named<'m>> {
-    let mut found = vec![Named { message, place: span, span }];
+    let mut found = Vec::new();
     walk(tree, message, span, &mut |visit| {
-        if let Met::Message(any) = visit.met
-            && let Some(content) = &any.content
-        {
-            let url = any.numbered(tree, 1).map(|entry| entry.span);
-            let place = url.filter(|it| !it.is_empty()).unwrap_or(visit.span);
-            found.push(Named { message: content, place, span: visit.span });
+        if let Met::Named(named) = visit.met {
+            found.push(named);
         }
     });
     found

@@ -123,7 +123,7 @@ impl Judge {
         let checked: Vec<InstanceFile<'_>> = instances
             .iter()
             .zip(files)
-            .map(|(instance, file)| InstanceFile { instance, text: &file.bytes })
+            .map(|(instance, file)| InstanceFile::new(instance, &file.bytes))
             .collect();
         let report =
             abide::check_instances(tree, &self.policy, InstanceOptions::on(as_of), &checked);

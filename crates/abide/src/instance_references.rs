@@ -40,6 +40,20 @@ const FIELDS: &[(&str, &str, ResourceKind)] = &[
     ("Rds", "route_config_name", ResourceKind::RouteTable),
 ];
 
+/// The names of all messages that name a resource, by themselves or for another.
+const NAMES: &[&str] = &[
+    "Cluster",
+    "ClusterLoadAssignment",
+    "ClusterWeight",
+    "EnvoyGrpc",
+    "HttpUri",
+    "Rds",
+    "RequestMirrorPolicy",
+    "RouteAction",
+    "RouteConfiguration",
+    "TcpProxy",
+];
+
 /// The messages whose names of clusters are looked up when a bootstrap is read.
 const CHECKED: &[&str] = &["RouteAction", "WeightedCluster.ClusterWeight"];
 
@@ -98,10 +112,11 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
         walk(tree, message, document.span, &mut |visit| {
             let Met::Message(message) = visit.met else { return };
             let ty = tree.message(message.ty);
-            let (name, package) = (ty.full_name(), ty.file().package().name());
-            if !package.starts_with("envoy.") {
+            let package = ty.file().package().name();
+            if !package.starts_with("envoy.") || !NAMES.contains(&ty.name()) {
                 return;
             }
+            let name = ty.full_name();
             let own = name.strip_prefix(package).unwrap_or_default().trim_start_matches('.');
             all.declare(tree, own, message, bootstrap.is_some());
             if own == "RouteConfiguration" {

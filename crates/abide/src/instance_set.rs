@@ -1,5 +1,6 @@
 //! The instances of a run, with what it needs to judge them.
 
+use abide_instance::runtime::DiskReading;
 use abide_instance::{Document, Instance};
 use abide_schema::Tree;
 use jiff::civil::Date;
@@ -14,6 +15,17 @@ pub struct InstanceFile<'a> {
     pub instance: &'a Instance,
     /// Its bytes.
     pub text: &'a [u8],
+    /// What is on disk for the layers of runtime that its bootstrap declares there, in their order.
+    pub disk: &'a [DiskReading],
+    /// Whether there is to be a report on it. Others only say what its names mean.
+    pub is_judged: bool,
+}
+
+impl<'a> InstanceFile<'a> {
+    /// A file without layers on disk.
+    pub fn new(instance: &'a Instance, text: &'a [u8]) -> InstanceFile<'a> {
+        InstanceFile { instance, text, disk: &[], is_judged: true }
+    }
 }
 
 /// A release of the API, by a name that its users know.
@@ -69,7 +81,7 @@ impl<'a> InstanceSet<'a> {
                 let bootstraps = file.instance.documents.iter();
                 let mut bootstraps = bootstraps.filter_map(|it| bootstrap_of(tree, it));
                 let bootstrap = bootstraps.next()?;
-                Some(Overrides::of_bootstrap(tree, bootstrap, number))
+                Some(Overrides::of_bootstrap(tree, bootstrap, number, file.disk))
             })
             .collect();
         let mut bootstraps = own.iter().flatten();

@@ -35,7 +35,7 @@ impl<'t> Use<'t> {
     /// The deprecated field or enum value that a walk meets, if it is one.
     pub(crate) fn of(context: &InstanceContext<'t>, visit: Visit<'t, '_>) -> Option<Use<'t>> {
         let element = match visit.met {
-            Met::Message(_) => return None,
+            Met::Message(_) | Met::Named(_) => return None,
             Met::Field(field) => Element::Field(field),
             Met::EnumValue(_, value) | Met::ImplicitEnumValue(_, value) => {
                 Element::EnumValue(value)
@@ -80,7 +80,9 @@ pub(crate) fn report_use<'t>(
         Met::ImplicitEnumValue(field, _) => {
             format!("`{}` is not set, and its default `{name}`", field.name())
         }
-        Met::Message(_) | Met::Field(_) | Met::EnumValue(..) => format!("{noun} `{name}`"),
+        Met::Message(_) | Met::Named(_) | Met::Field(_) | Met::EnumValue(..) => {
+            format!("{noun} `{name}`")
+        }
     };
     let message = match used.decision.by {
         Some((key, _)) => {

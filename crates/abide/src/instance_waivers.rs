@@ -35,7 +35,7 @@ pub(crate) struct InstanceWaivers {
 impl InstanceWaivers {
     pub(crate) fn of(files: &[InstanceFile<'_>]) -> InstanceWaivers {
         let mut all = InstanceWaivers { waivers: Vec::new(), invalid: Vec::new() };
-        for (number, file) in (0..).zip(files) {
+        for (number, file) in (0..).zip(files).filter(|(_, file)| file.is_judged) {
             all.read(number, file);
         }
         all

@@ -118,7 +118,7 @@ pub use lint_policy::LintPolicy;
 pub use location::{Location, Origin};
 pub use lock::{Freeze, Lock, Record};
 pub use options::{Options, RuleScope};
-pub use overrides::{Overrides, RuntimeSetting};
+pub use overrides::{Overrides, RuntimeSetting, declared_layers};
 pub use phases::{Phase, PhaseFreeze, Phases, Replacement};
 pub use policy::{
     BreakingPolicy, ConfigFiles, ConfigPattern, ConfigWaiver, DependencyPolicy, Edge, OptionOrder,

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use abide_instance::Document;
-use abide_instance::runtime::{LayerSource, Layers, Values};
+use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, Values};
+use abide_instance::{Document, Instance};
 use abide_schema::value::Message;
 use abide_schema::{Element, Tree, api_name};
 use abide_syntax::Span;
@@ -59,13 +59,20 @@ impl Overrides {
         all
     }
 
-    /// The static layers of a bootstrap, which is in the file with this number.
-    pub(crate) fn of_bootstrap(tree: &Tree, bootstrap: &Message, file: u32) -> Overrides {
+    /// The layers of a bootstrap, which is in the file with this number: the static ones, and those
+    /// on disk that were read, in their order.
+    pub(crate) fn of_bootstrap(
+        tree: &Tree,
+        bootstrap: &Message,
+        file: u32,
+        disk: &[DiskReading],
+    ) -> Overrides {
         let mut all = Overrides::default();
-        for layer in Layers::of(tree, bootstrap).layers() {
-            if let LayerSource::Static(values) = &layer.source {
-                all.push_layer(&layer.name, values, Some(file));
-            }
+        let runtime = Runtime::new(Layers::of(tree, bootstrap), disk.to_vec());
+        for layer in runtime.snapshot().layers() {
+            let declared = runtime.layers().layers().iter().find(|it| it.name == layer.name);
+            let is_static = declared.is_some_and(|it| matches!(it.source, LayerSource::Static(_)));
+            all.push_layer(&layer.name, &layer.values, is_static.then_some(file));
         }
         all
     }
@@ -82,6 +89,11 @@ impl Overrides {
             };
             self.keys.entry(key.to_string()).or_default().push(setting);
         }
+    }
+
+    /// Whether no layer has any key.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
     }
 
     /// The keys in alphabetical order, each with the values of its layers.
@@ -111,6 +123,12 @@ impl Overrides {
             _ => Decision { is_allowed: !is_disallowed, by: None },
         }
     }
+}
+
+/// The layers of runtime that the bootstrap in a file declares; `None` if it holds no bootstrap.
+pub fn declared_layers(tree: &Tree, instance: &Instance) -> Option<Layers> {
+    let mut bootstraps = instance.documents.iter().filter_map(|it| bootstrap_of(tree, it));
+    bootstraps.next().map(|it| Layers::of(tree, it))
 }
 
 /// The bootstrap that a document holds.

@@ -261,7 +261,7 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
     let files: Vec<InstanceFile<'_>> = instances
         .iter()
         .zip(&case.instances)
-        .map(|(instance, text)| InstanceFile { instance, text: text.as_bytes() })
+        .map(|(instance, text)| InstanceFile::new(instance, text.as_bytes()))
         .collect();
     let judged = InstanceOptions::on(options.as_of);
     let judged = abide::check_instances(&new, &policy, judged, &files);

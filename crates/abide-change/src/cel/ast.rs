@@ -1,6 +1,7 @@
 //! Expressions with their places.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,12 +18,13 @@ pub(super) struct Expr {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ExprKind {
     Null,
-    Bool,
-    Int,
-    Uint,
-    Double,
-    String,
-    Bytes,
+    Bool(bool),
+    /// The least integer is read as if it had a sign already.
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(Rc<str>),
+    Bytes(Rc<[u8]>),
     /// A name; `rooted` if a dot stands before it, so that it names no local variable.
     Ident {
         name: String,

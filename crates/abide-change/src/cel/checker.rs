@@ -7,7 +7,7 @@ use abide_schema::Tree;
 use super::CelError;
 use super::ast::{Expr, ExprKind};
 use super::functions::{self, is_function, is_operator};
-use super::types::{CelType, is_enum_value, message_named};
+use super::types::{CelType, enum_value, message_named};
 
 /// Types that a name alone means.
 const TYPE_NAMES: &[&str] = &[
@@ -43,12 +43,12 @@ impl<'t> Checker<'t> {
     pub(super) fn type_of(&mut self, expr: &Expr) -> Result<CelType, CelError> {
         match &expr.kind {
             ExprKind::Null => Ok(CelType::Null),
-            ExprKind::Bool => Ok(CelType::Bool),
-            ExprKind::Int => Ok(CelType::Int),
-            ExprKind::Uint => Ok(CelType::Uint),
-            ExprKind::Double => Ok(CelType::Double),
-            ExprKind::String => Ok(CelType::String),
-            ExprKind::Bytes => Ok(CelType::Bytes),
+            ExprKind::Bool(_) => Ok(CelType::Bool),
+            ExprKind::Int(_) => Ok(CelType::Int),
+            ExprKind::Uint(_) => Ok(CelType::Uint),
+            ExprKind::Double(_) => Ok(CelType::Double),
+            ExprKind::String(_) => Ok(CelType::String),
+            ExprKind::Bytes(_) => Ok(CelType::Bytes),
             ExprKind::Ident { name, .. } => self.name(name, &expr.span),
             ExprKind::Select { operand, field } => self.select(expr, operand, field),
             ExprKind::Call { function, target, arguments } => {
@@ -86,7 +86,7 @@ impl<'t> Checker<'t> {
         if TYPE_NAMES.contains(&name) || message_named(self.tree, name).is_some() {
             return Some(CelType::Type);
         }
-        is_enum_value(self.tree, name).then_some(CelType::Int)
+        enum_value(self.tree, name).map(|_| CelType::Int)
     }
 
     fn name(&self, name: &str, span: &Range<usize>) -> Result<CelType, CelError> {

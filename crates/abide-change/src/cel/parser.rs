@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::CelError;
 use super::ast::{Expr, ExprKind};
 use super::lexer::{Token, TokenKind, tokens};
+use super::literal;
 
 /// How deep brackets may nest: the limit of the implementation in Rust. That in Go has
 /// 250, that in C++ 32.
@@ -69,7 +70,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, CelError> {
         return Err(CelError::new(0..text.len(), message));
     }
     let tokens = tokens(text)?;
-    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
+    let mut parser = Parser { text, tokens: &tokens, at: 0, depth: 0 };
     let expr = parser.expr()?;
     match parser.peek().kind {
         TokenKind::End => Ok(expr),
@@ -78,6 +79,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, CelError> {
 }
 
 struct Parser<'t> {
+    text: &'t str,
     tokens: &'t [Token],
     at: usize,
     /// How deep the parser has recursed.
@@ -212,11 +214,15 @@ impl Parser<'_> {
             return self.member();
         };
         let sign = if function == "!_" { "!" } else { "-" };
-        // Pairs of them are nothing to the type.
-        while self.eat(sign) {}
+        let mut is_odd = false;
+        while self.eat(sign) {
+            is_odd = !is_odd;
+        }
         let operand = self.member()?;
         let span = start..operand.span.end;
-        self.call(function, None, vec![operand], span)
+        let once = self.call(function, None, vec![operand], span.clone())?;
+        // A pair of them is nothing to the value, but has a type.
+        if is_odd { Ok(once) } else { self.call(function, None, vec![once], span) }
     }
 
     fn member(&mut self) -> Result<Expr, CelError> {
@@ -264,14 +270,18 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Result<Expr, CelError> {
         let Token { kind, span } = self.peek().clone();
+        let written = self.text.get(span.clone()).unwrap_or_default();
         let literal = match kind {
-            TokenKind::Int => ExprKind::Int,
-            TokenKind::Uint => ExprKind::Uint,
-            TokenKind::Double => ExprKind::Double,
-            TokenKind::String => ExprKind::String,
-            TokenKind::Bytes => ExprKind::Bytes,
+            TokenKind::Int => ExprKind::Int(literal::integer(written) as i64),
+            TokenKind::Uint => ExprKind::Uint(literal::integer(written)),
+            TokenKind::Double => ExprKind::Double(written.parse().unwrap_or_default()),
+            TokenKind::String => {
+                let bytes = literal::unescaped(written);
+                ExprKind::String(String::from_utf8_lossy(&bytes).into())
+            }
+            TokenKind::Bytes => ExprKind::Bytes(literal::unescaped(written).into()),
             TokenKind::Name(name) => match name.as_str() {
-                "true" | "false" => ExprKind::Bool,
+                "true" | "false" => ExprKind::Bool(name == "true"),
                 "null" => ExprKind::Null,
                 _ => return self.name(name, span.start, false),
             },

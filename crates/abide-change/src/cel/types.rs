@@ -173,21 +173,20 @@ pub(crate) fn message_named<'t>(tree: &'t Tree, full_name: &str) -> Option<Messa
     })
 }
 
-/// Whether an enum has a value with a full name in which the enum is a scope, as CEL
+/// The number of an enum value with a full name in which the enum is a scope, as CEL
 /// writes it: `acme.v1.Color.RED`.
-pub(super) fn is_enum_value(tree: &Tree, full_name: &str) -> bool {
-    let Some((scope, value)) = full_name.rsplit_once('.') else { return false };
-    let has = |it: Enum<'_>| it.values().any(|it| it.name() == value);
+pub(super) fn enum_value(tree: &Tree, full_name: &str) -> Option<i32> {
+    let (scope, value) = full_name.rsplit_once('.')?;
+    let number = |it: Enum<'_>| it.value_named(value).map(|it| it.number());
     if let Some((message, name)) = scope.rsplit_once('.')
         && let Some(message) = message_named(tree, message)
     {
-        return message.enums().any(|it| it.name() == name && has(it));
+        return message.enums().find(|it| it.name() == name).and_then(number);
     }
-    let found = declared_in(tree, scope, |package, name| {
+    declared_in(tree, scope, |package, name| {
         let mut enums = package.files().flat_map(|it| it.enums());
-        enums.any(|it| it.name() == name && has(it)).then_some(())
-    });
-    found.is_some()
+        enums.find(|it| it.name() == name).and_then(number)
+    })
 }
 
 /// Looks a full name up in each package that it may be in.

@@ -31,7 +31,7 @@ fn message_facets(limits: &MessageLimits) -> Vec<(&'static str, String, Place)> 
         let required = if it.required { ", required" } else { "" };
         ("oneof", format!("[{}]{required}", it.fields.join(", ")), it.place)
     });
-    let opaque = limits.opaque.iter().map(|(text, place)| ("cel", text.clone(), *place));
+    let opaque = limits.stated().map(|(text, place)| ("cel", text.clone(), *place));
     disabled.chain(exclusive).chain(opaque).collect()
 }
 
@@ -348,8 +348,8 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
             None => doubt = Some("no value that shows the difference was found".to_owned()),
         }
     }
-    let known = |text: &String| was.opaque.iter().any(|(known, _)| known == text);
-    if let Some((text, _)) = is.opaque.iter().find(|(text, _)| !known(text)) {
+    let known = |text: &String| was.stated().any(|(known, _)| known == text);
+    if let Some((text, _)) = is.stated().find(|(text, _)| !known(text)) {
         doubt.get_or_insert(format!("`{text}` cannot be compared"));
     }
     doubt.map_or(Included::Yes, Included::Unknown)

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::acceptance::Acceptance;
 use super::datum::{self, Datum, ValueType};
+use super::expressions::Expressions;
 use super::limits::{DialectLimits, FieldLimits};
 use super::read::{self, Dialect, Facet, Literal, MessageLimits};
 
@@ -38,15 +39,26 @@ pub struct Violation {
 pub struct Evaluation {
     /// What it violates.
     pub violations: Vec<Violation>,
-    /// What cannot be determined here: CEL expressions, and rules that depend on the
-    /// time.
-    pub unknown: Vec<String>,
+    /// What cannot be determined here: rules that depend on the time, and expressions
+    /// that give no verdict.
+    pub undetermined: Vec<Undetermined>,
+}
+
+/// A constraint that a value may satisfy or violate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undetermined {
+    /// The full name of the field, oneof or message that has the constraint.
+    pub element: String,
+    /// What is not known, in one phrase.
+    pub what: String,
+    /// Where the value stands, as in a [`Violation`].
+    pub span: Span,
 }
 
 impl Evaluation {
     /// Whether every constraint is known to be satisfied.
     pub fn accepts(&self) -> bool {
-        self.violations.is_empty() && self.unknown.is_empty()
+        self.violations.is_empty() && self.undetermined.is_empty()
     }
 
     /// Whether some constraint is known to be violated.
@@ -69,10 +81,30 @@ pub fn evaluate(tree: &Tree, message: &value::Message) -> Evaluation {
 pub struct Evaluator<'t> {
     pub(super) tree: &'t Tree,
     fields: RefCell<FxHashMap<FieldId, Rc<FieldLimits<'t>>>>,
-    messages: RefCell<FxHashMap<MessageId, Rc<MessageLimits>>>,
+    checks: RefCell<FxHashMap<FieldId, Rc<FieldCheck<'t>>>>,
+    messages: RefCell<FxHashMap<MessageId, Rc<MessageCheck<'t>>>>,
     /// How many more messages may be constructed. Types that need each other would
     /// never end.
     budget: Cell<u32>,
+}
+
+/// What is checked of a field.
+#[derive(Debug)]
+struct FieldCheck<'t> {
+    /// The rules that are no expressions.
+    limits: FieldLimits<'t>,
+    expressions: Expressions<'t>,
+    /// All of them, as a person would write them.
+    written: Vec<String>,
+}
+
+/// What is checked of a message.
+#[derive(Debug)]
+struct MessageCheck<'t> {
+    limits: MessageLimits,
+    expressions: Expressions<'t>,
+    /// The fields that have rules or hold messages, in the order of declaration.
+    fields: Vec<Field<'t>>,
 }
 
 /// Which libraries check a message.
@@ -84,6 +116,7 @@ impl<'t> Evaluator<'t> {
         Evaluator {
             tree,
             fields: RefCell::default(),
+            checks: RefCell::default(),
             messages: RefCell::default(),
             budget: Cell::new(2000),
         }
@@ -106,13 +139,34 @@ impl<'t> Evaluator<'t> {
         limits
     }
 
-    fn message_limits(&self, message: Message<'t>) -> Rc<MessageLimits> {
-        if let Some(limits) = self.messages.borrow().get(&message.id) {
-            return Rc::clone(limits);
+    fn field_check(&self, field: Field<'t>) -> Rc<FieldCheck<'t>> {
+        if let Some(check) = self.checks.borrow().get(&field.id) {
+            return Rc::clone(check);
         }
-        let limits = Rc::new(MessageLimits::of(message));
-        self.messages.borrow_mut().insert(message.id, Rc::clone(&limits));
-        limits
+        let facets = facets(field);
+        let check = Rc::new(FieldCheck {
+            limits: FieldLimits::without_expressions(field, &facets),
+            expressions: Expressions::of_field(field),
+            written: facets.iter().map(Facet::written).collect(),
+        });
+        self.checks.borrow_mut().insert(field.id, Rc::clone(&check));
+        check
+    }
+
+    fn message_check(&self, message: Message<'t>) -> Rc<MessageCheck<'t>> {
+        if let Some(check) = self.messages.borrow().get(&message.id) {
+            return Rc::clone(check);
+        }
+        let counts = |field: &Field<'t>| {
+            field.message_type().is_some() || !self.field_check(*field).limits.parts.is_empty()
+        };
+        let check = Rc::new(MessageCheck {
+            limits: MessageLimits::of(message),
+            expressions: Expressions::of_message(message),
+            fields: message.fields().filter(counts).collect(),
+        });
+        self.messages.borrow_mut().insert(message.id, Rc::clone(&check));
+        check
     }
 
     pub(super) fn message(&self, message: &value::Message) -> Evaluation {
@@ -125,8 +179,9 @@ impl<'t> Evaluator<'t> {
         let mut zeros = FxHashMap::default();
         written_zeros(message, span, &mut zeros);
         let out = &mut evaluation;
-        let mut walk = EvaluationWalk { evaluator: self, out, zeros, field: None, depth: 0 };
-        walk.message(&message.normalized(self.tree), span, [true; 2], "");
+        let path = String::new();
+        let mut walk = EvaluationWalk { evaluator: self, out, zeros, field: None, path, depth: 0 };
+        walk.message(&message.normalized(self.tree), span, [true; 2]);
         evaluation
     }
 
@@ -256,50 +311,63 @@ struct EvaluationWalk<'j, 't> {
     zeros: FxHashMap<(Span, FieldId), Span>,
     /// The field of the outermost message.
     field: Option<FieldId>,
+    /// The path of what is checked.
+    path: String,
     depth: u32,
 }
 
 impl<'t> EvaluationWalk<'_, 't> {
-    fn say(&mut self, subject: Subject<'_, 't>, acceptance: Acceptance) {
+    fn say(&mut self, element: Element<'t>, span: Span, acceptance: Acceptance) {
         match acceptance {
             Acceptance::Accepted => {}
             Acceptance::Rejected(reason) => {
                 self.out.violations.push(Violation {
-                    path: subject.path.to_owned(),
+                    path: self.path.clone(),
                     reason,
                     field: self.field,
-                    element: subject.element.full_name(),
-                    rules: match subject.element {
-                        Element::Field(field) => facets(field).iter().map(Facet::written).collect(),
+                    element: element.full_name(),
+                    rules: match element {
+                        Element::Field(field) => self.evaluator.field_check(field).written.clone(),
                         _ => Vec::new(),
                     },
-                    span: subject.span,
+                    span,
                 });
             }
             Acceptance::Unknown(what) => {
-                self.out.unknown.push(format!("`{}`: {what}", subject.path));
+                let element = element.full_name();
+                self.out.undetermined.push(Undetermined { element, what, span });
             }
         }
     }
 
-    fn message(&mut self, message: &value::Message, span: Span, active: Active, path: &str) {
-        let ty = self.evaluator.tree.message(message.ty);
-        let limits = self.evaluator.message_limits(ty);
+    /// Does something one step deeper in the value.
+    fn at(&mut self, name: &str, inside: impl FnOnce(&mut Self)) {
+        let length = self.path.len();
+        if !self.path.is_empty() {
+            self.path.push('.');
+        }
+        self.path.push_str(name);
+        inside(self);
+        self.path.truncate(length);
+    }
+
+    fn message(&mut self, message: &value::Message, span: Span, active: Active) {
+        let tree = self.evaluator.tree;
+        let ty = tree.message(message.ty);
+        let check = self.evaluator.message_check(ty);
+        let limits = &check.limits;
         let active = [Dialect::Pgv, Dialect::Buf]
             .map(|dialect| active[dialect as usize] && !limits.is_disabled(dialect));
         if active == [false; 2] || self.depth > MAX_NESTING {
             return;
         }
-        let below = |name: &str| {
-            if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-        };
         let outermost = self.depth == 0;
-        for field in ty.fields() {
+        for &field in &check.fields {
             if outermost {
                 self.field = Some(field.id);
             }
             let entries: Vec<&Entry> = message.of(field.id).collect();
-            self.field(field, &entries, span, active, &below(field.name()));
+            self.at(field.name(), |walk| walk.field(field, &entries, span, active));
         }
         if outermost {
             self.field = None;
@@ -309,91 +377,86 @@ impl<'t> EvaluationWalk<'_, 't> {
             message.of(field.id).any(|entry| {
                 field.presence() != abide_schema::Presence::Implicit
                     || field.cardinality() != Cardinality::Singular
-                    || single.datum(self.evaluator.tree, &entry.value) != single.zero()
+                    || single.datum(tree, &entry.value) != single.zero()
             })
         };
-        let mut said = Vec::new();
         for oneof in ty.oneofs() {
             let required = read::oneof_required(oneof);
             if required.is_some_and(|(dialect, _)| active[dialect as usize])
                 && !oneof.fields().any(is_set)
             {
-                said.push((below(oneof.name()), Element::Oneof(oneof), "it is required"));
+                let refused = Acceptance::Rejected("it is required".to_owned());
+                let element = Element::Oneof(oneof);
+                self.at(oneof.name(), |walk| walk.say(element, span, refused));
             }
+        }
+        if !active[Dialect::Buf as usize] {
+            return;
         }
         let own = Element::Message(ty);
-        if active[Dialect::Buf as usize] {
-            for exclusive in &limits.exclusive {
-                let named = exclusive.fields.iter().filter_map(|name| ty.field_named(name));
-                let count = named.filter(|field| is_set(*field)).count();
-                if count > 1 || count == 0 && exclusive.required {
-                    let why = "too many or too few of its fields are set";
-                    said.push((path.to_owned(), own, why));
-                }
-            }
-            for (facet, _) in &limits.opaque {
-                let subject = Subject { element: own, path, span };
-                self.say(subject, Acceptance::Unknown(format!("`{facet}`")));
+        for exclusive in &limits.exclusive {
+            let named = exclusive.fields.iter().filter_map(|name| ty.field_named(name));
+            let count = named.filter(|field| is_set(*field)).count();
+            if count > 1 || count == 0 && exclusive.required {
+                let why = "too many or too few of its fields are set";
+                self.say(own, span, Acceptance::Rejected(why.to_owned()));
             }
         }
-        for (path, element, why) in said {
-            let subject = Subject { element, path: &path, span };
-            self.say(subject, Acceptance::Rejected(why.to_owned()));
+        for verdict in check.expressions.on_message(tree, message) {
+            self.say(own, span, verdict);
+        }
+        for (facet, _) in &limits.opaque {
+            self.say(own, span, Acceptance::Unknown(format!("`{facet}`")));
         }
     }
 
     /// Checks the entries of a field of a message that stands at `around`.
-    fn field(
-        &mut self,
-        field: Field<'t>,
-        entries: &[&Entry],
-        around: Span,
-        active: Active,
-        path: &str,
-    ) {
-        let limits = self.evaluator.limits(field);
-        let values: Vec<&Value> = entries.iter().map(|entry| &entry.value).collect();
-        let span = match (entries, field.cardinality()) {
-            ([], _) => self.zeros.get(&(around, field.id)).copied().unwrap_or(around),
-            ([.., entry], Cardinality::Singular) => entry.span,
-            ([entry, ..], Cardinality::Repeated | Cardinality::Map) => entry.key,
-        };
+    fn field(&mut self, field: Field<'t>, entries: &[&Entry], around: Span, active: Active) {
+        let check = self.evaluator.field_check(field);
         let mut nested = active;
-        for part in &limits.parts {
-            let at = part.dialect as usize;
-            if !active[at] {
-                continue;
+        if !check.limits.parts.is_empty() {
+            let values: Vec<&Value> = entries.iter().map(|entry| &entry.value).collect();
+            let span = match (entries, field.cardinality()) {
+                ([], _) => self.zeros.get(&(around, field.id)).copied().unwrap_or(around),
+                ([.., entry], Cardinality::Singular) => entry.span,
+                ([entry, ..], Cardinality::Repeated | Cardinality::Map) => entry.key,
+            };
+            for part in &check.limits.parts {
+                let at = part.dialect as usize;
+                if !active[at] {
+                    continue;
+                }
+                nested[at] = !part.skip && !part.values.skip;
+                let acceptance = self.evaluator.contents(&check.limits, part, &values);
+                self.say(Element::Field(field), span, acceptance);
+                if part.dialect == Dialect::Buf && !check.expressions.is_empty() {
+                    let tree = self.evaluator.tree;
+                    for verdict in check.expressions.on_field(tree, &check.limits, part, &values) {
+                        self.say(Element::Field(field), span, verdict);
+                    }
+                }
             }
-            nested[at] = !part.skip && !part.values.skip;
-            let acceptance = self.evaluator.contents(&limits, part, &values);
-            self.say(Subject { element: Element::Field(field), path, span }, acceptance);
         }
         for (index, entry) in entries.iter().enumerate() {
             let Some(value) = entry.value.as_message() else { continue };
-            let (path, inner) = match field.cardinality() {
-                Cardinality::Singular => (path.to_owned(), Some((value, entry.span))),
-                Cardinality::Repeated => (format!("{path}[{index}]"), Some((value, entry.span))),
+            let inner = match field.cardinality() {
+                Cardinality::Singular | Cardinality::Repeated => Some((value, entry.span)),
                 Cardinality::Map => {
                     let inner = value.numbered(self.evaluator.tree, 2);
-                    let inner = inner.and_then(|it| Some((it.value.as_message()?, it.span)));
-                    (format!("{path}[{index}]"), inner)
+                    inner.and_then(|it| Some((it.value.as_message()?, it.span)))
                 }
             };
-            if let Some((inner, span)) = inner {
-                self.depth += 1;
-                self.message(inner, span, nested, &path);
-                self.depth -= 1;
+            let Some((inner, span)) = inner else { continue };
+            let length = self.path.len();
+            if field.cardinality() != Cardinality::Singular {
+                self.path.push_str(&format!("[{index}]"));
             }
+            self.depth += 1;
+            self.message(inner, span, nested);
+            self.depth -= 1;
+            self.path.truncate(length);
         }
     }
-}
-
-/// What a verdict is about.
-#[derive(Clone, Copy)]
-struct Subject<'p, 't> {
-    element: Element<'t>,
-    path: &'p str,
-    span: Span,
 }
 
 /// The distinct reasons for which a value is rejected, by field.

@@ -22,6 +22,16 @@ impl<'t> FieldLimits<'t> {
         });
         FieldLimits { field, parts: parts.collect() }
     }
+
+    /// The same but for what expressions ask, which are evaluated by themselves.
+    pub(super) fn without_expressions(field: Field<'t>, facets: &[Facet]) -> FieldLimits<'t> {
+        let parts = Dialect::ALL.into_iter().filter_map(|dialect| {
+            let own = || facets.iter().filter(|it| it.dialect == dialect);
+            let others: Vec<&Facet> = own().filter(|it| !it.is_expression(field.tree)).collect();
+            own().next().map(|_| DialectLimits::new(field, dialect, &others))
+        });
+        FieldLimits { field, parts: parts.collect() }
+    }
 }
 
 impl DialectLimits {

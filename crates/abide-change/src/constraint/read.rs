@@ -69,6 +69,16 @@ impl Facet {
         &self.path[self.prefix().len()..]
     }
 
+    /// Whether an expression states it: its own, or that of a rule that the tree declares.
+    pub(super) fn is_expression(&self, tree: &Tree) -> bool {
+        let declared = || {
+            let name = self.key().strip_prefix('(')?.strip_suffix(')')?;
+            let field = tree.extensions_named(name).next()?;
+            field.options()?.extension(tree, "buf.validate.predefined")
+        };
+        self.dialect == Dialect::Buf && (self.key() == "cel" || declared().is_some())
+    }
+
     /// Whether another facet is the same rule, wherever it is.
     pub(super) fn says_what(&self, other: &Facet) -> bool {
         (self.dialect, &self.path, &self.literals) == (other.dialect, &other.path, &other.literals)
@@ -378,7 +388,9 @@ pub(super) struct MessageLimits {
     /// Where the check is turned off, for each library.
     pub(super) disabled: Vec<(Dialect, &'static str, Place)>,
     pub(super) exclusive: Vec<Exclusive>,
-    /// Expressions and other opaque rules.
+    /// Expressions.
+    pub(super) expressions: Vec<(String, Place)>,
+    /// Other rules that no set of values states.
     pub(super) opaque: Vec<(String, Place)>,
 }
 
@@ -405,11 +417,11 @@ impl MessageLimits {
                 }
                 ("disabled", Value::Bool(false)) => {}
                 ("cel_expression", Value::String(text)) => {
-                    limits.opaque.push((normalized_cel(text), place));
+                    limits.expressions.push((normalized_cel(text), place));
                 }
                 ("cel", Value::Message(cel)) => {
                     let text = cel.str(tree, "expression").unwrap_or_default();
-                    limits.opaque.push((normalized_cel(text), place));
+                    limits.expressions.push((normalized_cel(text), place));
                 }
                 ("oneof", Value::Message(oneof)) => {
                     let mut fields: Vec<String> = oneof
@@ -429,6 +441,11 @@ impl MessageLimits {
             limits.opaque.push((text, element.place(Part::Name)));
         }
         limits
+    }
+
+    /// The rules that no set of values states.
+    pub(super) fn stated(&self) -> impl Iterator<Item = &(String, Place)> {
+        self.expressions.iter().chain(&self.opaque)
     }
 
     pub(super) fn is_disabled(&self, dialect: Dialect) -> bool {

@@ -1,5 +1,7 @@
 //! The arguments of `abide config`.
 
+use std::path::PathBuf;
+
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
@@ -34,6 +36,7 @@ Examples:
   abide config check configmap.yaml --api api --at data.envoy.yaml
   abide config check envoy.yaml --release 1.40 --release 1.41   by several [api.NAME] at once
   abide config check envoy.yaml --api api --runtime /srv/runtime/current
+  abide config check envoy.yaml --api api --root image     with the layers on disk of an image
   abide config check                                       the [[instances]] of abide.toml
   abide config check fixtures --api proto --type acme.user.v1.User
   abide config check - --api api.binpb --type acme.user.v1.User --notation json";
@@ -105,6 +108,10 @@ pub(crate) struct ConfigCheckArgs {
     /// Put a layer of runtime on top: a file with its keys, or a folder as on disk (repeatable)
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) runtime: Vec<String>,
+    /// Read the runtime layers that a bootstrap has on disk below DIR, a copy of that disk [default:
+    /// where the bootstrap says]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
     /// Fail if a runtime key decides about what is deprecated
     #[arg(long)]
     pub(crate) deny_overrides: bool,

@@ -6,6 +6,8 @@ use std::path::Path;
 use abide::{Config, Lock, VersionIn};
 use abide_upgrade::Closure;
 
+use super::instance_files::NamedFile;
+use super::instances::{Api, Subject};
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::{ChangedFiles, ChangedRecords, Loaded, Reached, load_both};
@@ -77,6 +79,45 @@ impl Change<'_> {
             }
             None => self.whole(&self.find()?, "it has errors that depend on other files"),
         }
+    }
+
+    /// Finds the instances that changed, and leaves out the files whose API did not change if none of
+    /// them did.
+    pub(super) fn narrow(
+        &self,
+        subjects: &mut Vec<Subject>,
+        reached: &Reached,
+    ) -> Result<(), Error> {
+        for subject in subjects.iter_mut() {
+            let mut is_same = true;
+            for api in &subject.apis {
+                is_same &= self.is_unchanged(api, reached)?;
+            }
+            if !is_same {
+                continue;
+            }
+            let differs = |file: &NamedFile| self.differs(&self.settings.folder.join(&file.name));
+            subject.changed = Some(subject.files.iter().map(differs).collect::<Result<_, _>>()?);
+        }
+        subjects.retain(|it| it.changed.as_ref().is_none_or(|changed| changed.contains(&true)));
+        Ok(())
+    }
+
+    /// Whether an API is surely what it was. Of a folder in the checkout that is not known, and what
+    /// is outside counts as unchanged.
+    fn is_unchanged(&self, api: &Api, reached: &Reached) -> Result<bool, Error> {
+        let Some(source) = &api.source else { return Ok(reached.is_empty()) };
+        for name in api.import_path.iter().chain([source]) {
+            let path = Path::new(name);
+            let changed = match path.is_dir() {
+                true => self.old.encloses(path),
+                false => path.exists() && self.differs(path)?,
+            };
+            if changed {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Loads the whole trees after those of the change alone.

@@ -205,12 +205,18 @@ fn run(
         features: &features,
     };
     let policy = &settings.config.policy;
-    let subjects = match work.instances {
+    let mut subjects = match work.instances {
         true => configured(settings, &[])?,
         false => Vec::new(),
     };
+    if let (Some(change), Some(reached)) = (&change, &trees.reached) {
+        change.narrow(&mut subjects, reached)?;
+    }
     let mut instances = Instances::load(settings, subjects, RuntimeLayers::default(), &progress)?;
     instances.load_others(settings, &progress)?;
+    if !global.quiet {
+        instances.say_which_layers_are_missing();
+    }
     let texts = instances.texts();
     let judge_with = |trees: &Trees, accepted: &Option<RecordedFindings>| {
         let options = options_for(shared, trees, accepted);

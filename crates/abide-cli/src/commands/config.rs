@@ -41,7 +41,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
     let subjects = subjects(args, &settings)?;
     spare_inputs(global, args)?;
-    let runtime = RuntimeLayers::read(&args.runtime)?;
+    let runtime = RuntimeLayers::read(&args.runtime, args.root.clone())?;
     let mut instances = Instances::load(&settings, subjects, runtime, &progress)?;
     instances.load_others(&settings, &progress)?;
     if let Some(path) = &args.at {
@@ -86,6 +86,9 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     progress.finish();
     if global.verbose {
         instances.say_what_was_recognised();
+    }
+    if !global.quiet {
+        instances.say_which_layers_are_missing();
     }
     for loaded in instances.apis().filter(|_| !global.quiet) {
         // An instance is judged by the part of the API that links.
@@ -146,7 +149,8 @@ fn subjects(args: &ConfigCheckArgs, settings: &Settings) -> Result<Vec<Subject>,
     for api in &mut apis {
         api.reader = reader.or(api.reader);
     }
-    Ok(vec![Subject { files, ty: args.ty.clone(), at: args.at.clone(), apis }])
+    let (ty, at) = (args.ty.clone(), args.at.clone());
+    Ok(vec![Subject { files, ty, at, apis, changed: None }])
 }
 
 /// Refuses to write the report over what it is about.

@@ -1,12 +1,12 @@
 //! Instances with the APIs that judge them: those of the command line and those of `abide.toml`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use abide::{
     Accepted, ApiRelease, Config, ConfigApi, ConfigInstances, InstanceFile, InstanceOptions,
-    Overrides, Report, counted, join_releases, nearest,
+    Overrides, Report, counted, declared_layers, join_releases, nearest,
 };
-use abide_instance::runtime::{LayerSource, Layers, Runtime, known_bootstrap};
+use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, known_bootstrap};
 use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::load::{Loaded, load, load_beside};
 use crate::progress::Progress;
 use crate::render::TextFile;
-use crate::runtime_disk::read_layers;
+use crate::runtime_disk::{read_layers, read_layers_below};
 use crate::settings::Settings;
 use crate::terminal::say;
 
@@ -41,13 +41,26 @@ pub(super) struct Subject {
     pub(super) ty: Option<String>,
     pub(super) at: Option<String>,
     pub(super) apis: Vec<Api>,
+    /// With `--changed`, whether each file changed; `None`: all of them are judged.
+    pub(super) changed: Option<Vec<bool>>,
 }
 
 /// Files with what was read from them, for each API that judges them.
 struct Prepared {
     files: Vec<NamedFile>,
-    /// By API: its number among those that are loaded, and the instances.
-    read: Vec<(usize, Vec<Instance>)>,
+    /// By API that judges them.
+    read: Vec<ReadFiles>,
+    /// Whether each file is judged; others only say what names mean.
+    are_judged: Vec<bool>,
+}
+
+/// What was read from files as values of one API.
+struct ReadFiles {
+    /// The number of the API among those that are loaded.
+    api: usize,
+    instances: Vec<Instance>,
+    /// What is on disk for the layers of runtime that each file declares there.
+    disk: Vec<Vec<DiskReading>>,
 }
 
 /// Instances that are read, with the APIs that judge them.
@@ -63,6 +76,8 @@ pub(super) struct Instances {
 pub(super) struct RuntimeLayers {
     overrides: Overrides,
     files: Vec<NamedFile>,
+    /// The uppermost folder of a copy of the disk that bootstraps have layers on; `None`: this disk.
+    root: Option<PathBuf>,
 }
 
 impl Api {
@@ -117,7 +132,7 @@ pub(super) fn configured(settings: &Settings, releases: &[Api]) -> Result<Vec<Su
         };
         let apis = if releases.is_empty() { vec![api] } else { releases.to_vec() };
         let files = matching(&settings.folder, &it.files)?;
-        Ok(Subject { files, ty: it.ty.clone(), at: it.at.clone(), apis })
+        Ok(Subject { files, ty: it.ty.clone(), at: it.at.clone(), apis, changed: None })
     };
     config.instances.iter().map(subject).collect()
 }
@@ -151,8 +166,12 @@ fn matching(folder: &Path, patterns: &[String]) -> Result<Vec<NamedFile>, Error>
 impl RuntimeLayers {
     /// The layers that the command line names, the first of them the lowest: a folder is one on
     /// disk, a file one with its keys.
-    pub(super) fn read(names: &[String]) -> Result<RuntimeLayers, Error> {
-        let mut all = RuntimeLayers::default();
+    pub(super) fn read(names: &[String], root: Option<PathBuf>) -> Result<RuntimeLayers, Error> {
+        if let Some(root) = root.as_deref().filter(|it| !it.is_dir()) {
+            let message = format!("`--root` names `{}`, which is no folder", root.display());
+            return Err(Error::Usage(message));
+        }
+        let mut all = RuntimeLayers { root, ..RuntimeLayers::default() };
         for name in names {
             if Path::new(name).is_dir() {
                 let root = if name.ends_with('/') { name.clone() } else { format!("{name}/") };
@@ -216,11 +235,71 @@ impl Instances {
                     all.apis[number].1 = load_beside(&source, &folders, progress)?;
                     instances = all.read(number, &subject);
                 }
-                read.push((number, instances?));
+                let instances = instances?;
+                let disk = all.disk_of(&all.apis[number].1.tree, &instances);
+                read.push(ReadFiles { api: number, instances, disk });
             }
-            all.subjects.push(Prepared { files: subject.files, read });
+            let are_judged = match &subject.changed {
+                Some(changed) if !all.declares_runtime(&read, changed) => changed.clone(),
+                _ => vec![true; subject.files.len()],
+            };
+            all.subjects.push(Prepared { files: subject.files, read, are_judged });
         }
         Ok(all)
+    }
+
+    /// What is on disk for the layers that bootstraps declare there, file by file.
+    fn disk_of(&self, tree: &Tree, instances: &[Instance]) -> Vec<Vec<DiskReading>> {
+        let read = |instance: &Instance| match (declared_layers(tree, instance), &self.runtime.root)
+        {
+            (None, _) => Vec::new(),
+            (Some(layers), None) => read_layers(&layers, Path::new("")),
+            (Some(layers), Some(top)) => read_layers_below(&layers, top),
+        };
+        instances.iter().map(read).collect()
+    }
+
+    /// Whether one of these files holds a bootstrap, whose runtime may be that of the others.
+    fn declares_runtime(&self, read: &[ReadFiles], of: &[bool]) -> bool {
+        read.iter().any(|read| {
+            let tree = &self.apis[read.api].1.tree;
+            let files = read.instances.iter().zip(of).filter(|(_, is_one)| **is_one);
+            { files }.any(|(instance, _)| declared_layers(tree, instance).is_some())
+        })
+    }
+
+    /// Says which layers on disk could not be read, unless layers of the command line take their
+    /// place.
+    pub(super) fn say_which_layers_are_missing(&self) {
+        if !self.runtime.overrides.is_empty() {
+            return;
+        }
+        for subject in &self.subjects {
+            let Some(read) = subject.read.first() else { continue };
+            let tree = &self.apis[read.api].1.tree;
+            for ((file, instance), disk) in
+                subject.files.iter().zip(&read.instances).zip(&read.disk)
+            {
+                let Some(layers) = declared_layers(tree, instance) else { continue };
+                let runtime = Runtime::new(layers, disk.clone());
+                for (layer, failure) in runtime.left_out() {
+                    let LayerSource::Disk(place) = &layer.source else { continue };
+                    let why = match failure {
+                        Some(failure) => failure.to_string(),
+                        None => format!(
+                            "there is no folder `{}/{}`",
+                            place.symlink_root.trim_end_matches('/'),
+                            place.folder.trim_matches('/')
+                        ),
+                    };
+                    say(&format!(
+                        "note: `{}` is judged without its runtime layer `{}`: {why}; name a copy \
+                         with `--runtime`, or with `--root` the folder that such paths begin in",
+                        file.name, layer.name
+                    ));
+                }
+            }
+        }
     }
 
     /// The number of an API among those that are loaded.
@@ -256,7 +335,8 @@ impl Instances {
         settings: &Settings,
         progress: &Progress,
     ) -> Result<(), Error> {
-        let instances = self.subjects.iter().flat_map(|it| &it.read).flat_map(|(_, it)| it);
+        let read = self.subjects.iter().flat_map(|it| &it.read);
+        let instances = read.flat_map(|it| &it.instances);
         let mut readings =
             instances.flat_map(|it| &it.documents).filter_map(|it| it.reading.as_ref());
         if readings.any(|it| !it.undeclared.is_empty()) {
@@ -279,18 +359,22 @@ impl Instances {
         let mut before = 0;
         for subject in &self.subjects {
             let mut reports = Vec::new();
-            for (number, instances) in &subject.read {
-                let (api, loaded) = &self.apis[*number];
-                let others = self.apis.iter().enumerate().filter(|(at, _)| at != number);
+            for read in &subject.read {
+                let (api, loaded) = &self.apis[read.api];
+                let others = self.apis.iter().enumerate().filter(|(at, _)| *at != read.api);
                 let releases: Vec<ApiRelease<'_>> = others
                     .map(|(_, (api, loaded))| ApiRelease { name: &api.name, tree: &loaded.tree })
                     .collect();
                 let none = Instance::default();
-                let layers = self.runtime.files.iter().map(|file| (file, &none));
-                let files: Vec<InstanceFile<'_>> = layers
-                    .chain(subject.files.iter().zip(instances))
-                    .map(|(file, instance)| InstanceFile { instance, text: &file.bytes })
-                    .collect();
+                let layers = self.runtime.files.iter();
+                let layers = layers.map(|file| InstanceFile::new(&none, &file.bytes));
+                let own = subject.files.iter().zip(&read.instances).zip(&read.disk);
+                let own = own.zip(&subject.are_judged);
+                let own = own.map(|(((file, instance), disk), &is_judged)| {
+                    let text = &file.bytes;
+                    InstanceFile { instance, text, disk, is_judged }
+                });
+                let files: Vec<InstanceFile<'_>> = layers.chain(own).collect();
                 let options = InstanceOptions {
                     overrides: Some(&self.runtime.overrides),
                     releases: &releases,
@@ -326,9 +410,9 @@ impl Instances {
     /// major version that its keys fit.
     pub(super) fn say_what_was_recognised(&self) {
         for subject in &self.subjects {
-            for (api, instances) in &subject.read {
-                let (api, loaded) = &self.apis[*api];
-                for (file, instance) in subject.files.iter().zip(instances) {
+            for read in &subject.read {
+                let (api, loaded) = &self.apis[read.api];
+                for (file, instance) in subject.files.iter().zip(&read.instances) {
                     for document in &instance.documents {
                         let Kind::Recognised(ty) = document.kind else { continue };
                         let ty = loaded.tree.message(ty).full_name();
@@ -347,8 +431,8 @@ impl Instances {
     pub(super) fn say_what_has_no_path(&self, global: &Global, path: &str) -> Result<(), Error> {
         for subject in &self.subjects {
             let is_empty = |it: &Instance| it.documents.is_empty() && it.errors.is_empty();
-            let Some((_, instances)) = subject.read.first() else { continue };
-            let passed = subject.files.iter().zip(instances).filter(|(_, it)| is_empty(it));
+            let Some(read) = subject.read.first() else { continue };
+            let passed = subject.files.iter().zip(&read.instances).filter(|(_, it)| is_empty(it));
             let passed: Vec<&str> = passed.map(|(file, _)| &*file.name).collect();
             if passed.len() == subject.files.len() {
                 let message = format!("nothing stands at `{path}`, the path that `--at` names");

@@ -115,6 +115,31 @@ fn repository(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
+#[test]
+fn instances_are_judged_that_changed_or_whose_api_did() {
+    let config = "[[instances]]\nfiles = [\"config/*.yaml\"]\ntype = \"shop.v1.Item\"\n";
+    let item = "syntax = \"proto3\";\npackage shop.v1;\nmessage Item { string name = 1; }\n";
+    let folder = repository(&[
+        ("abide.toml", config),
+        ("shop/v1/item.proto", item),
+        ("config/a.yaml", "nmae: a\n"),
+        ("config/b.yaml", "nmae: b\n"),
+    ]);
+    let judged = || {
+        let ran = crate::run::abide(folder.path(), &["check", "--changed", "--format", "json"]);
+        let lines = ran.json();
+        let found = lines.iter().filter(|it| it["rule"] == "unknown-field");
+        found.map(|it| it["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(judged(), Vec::<String>::new());
+    put(folder.path(), &[("config/b.yaml", "nmae: c\n")]);
+    assert_eq!(judged(), ["config/b.yaml"]);
+    put(folder.path(), &[("config/c.yaml", "nmae: d\n")]);
+    assert_eq!(judged(), ["config/b.yaml", "config/c.yaml"]);
+    put(folder.path(), &[("shop/v1/item.proto", &item.replace("name", "title"))]);
+    assert_eq!(judged(), ["config/a.yaml", "config/b.yaml", "config/c.yaml"]);
+}
+
 /// Several worlds in one tree; they share what is vendored.
 fn together(worlds: &[World]) -> Files {
     let mut files = Files::new();

@@ -16,6 +16,12 @@ message Bootstrap {
   message Layer {
     string name = 1;
     google.protobuf.Struct static_layer = 2;
+    DiskLayer disk_layer = 3;
+  }
+  message DiskLayer {
+    string symlink_root = 1;
+    bool append_service_cluster = 2;
+    string subdirectory = 3;
   }
   message LayeredRuntime { repeated Layer layers = 1; }
   LayeredRuntime layered_runtime = 1;
@@ -211,6 +217,43 @@ fn layers_of_the_command_line_lie_on_top() {
     assert_eq!(found(&allowed), ["warning deprecated-field-used:5"]);
     let missing = check(folder.path(), &["b.yaml", "--runtime", "no.yaml"]);
     assert_eq!(missing.status, 2);
+}
+
+#[test]
+fn layers_on_disk_are_read_where_the_bootstrap_says() {
+    let key = format!("{PREFIX}.Filter.older");
+    let extra = "older: x\n  mode: MANUAL";
+    let folder = folder(&[
+        (&format!("disk/current/envoy/{key}"), "true\n"),
+        (&format!("image/no/such/current/envoy/{key}"), "true\n"),
+        ("above.yaml", &format!("\"{key}\": false\n")),
+    ]);
+    let layer = |root: &str| {
+        let disk = format!("{{symlink_root: {root}, subdirectory: envoy}}");
+        bootstrap(&format!("{{name: d, disk_layer: {disk}}}"), extra, "")
+    };
+    let here = folder.path().join("disk/current").display().to_string();
+    put(folder.path(), &[("here.yaml", &layer(&here)), ("there.yaml", &layer("/no/such/current"))]);
+    put(folder.path(), &[("below.yaml", &layer("./disk/current"))]);
+    let (allowed, refused) =
+        (["warning deprecated-field-used:5"], ["error disallowed-field-used:5"]);
+    for name in ["here.yaml", "below.yaml"] {
+        let ran = check(folder.path(), &[name]);
+        assert_eq!(found(&ran), allowed, "{name}");
+        assert!(!ran.stderr.contains("note:"), "{}", ran.stderr);
+    }
+    let missing = check(folder.path(), &["there.yaml"]);
+    assert_eq!(found(&missing), refused);
+    let note = "`there.yaml` is judged without its runtime layer `d`: there is no folder \
+                `/no/such/current/envoy`";
+    assert!(missing.stderr.contains(note), "{}", missing.stderr);
+    let copied = check(folder.path(), &["there.yaml", "--root", "image"]);
+    assert_eq!(found(&copied), allowed);
+    let above = check(folder.path(), &["here.yaml", "--runtime", "above.yaml"]);
+    assert_eq!(found(&above), refused);
+    let above = check(folder.path(), &["there.yaml", "--runtime", "above.yaml"]);
+    assert!(!above.stderr.contains("runtime layer"), "{}", above.stderr);
+    assert_eq!(check(folder.path(), &["here.yaml", "--root", "no"]).status, 2);
 }
 
 const USERS: &str = "syntax = \"proto3\";

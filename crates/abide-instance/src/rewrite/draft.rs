@@ -207,6 +207,14 @@ impl<'a, 'n> Drafter<'a, 'n> {
             let (in_place, order) = (key.is_some(), field.number());
             members.push(Member { key: from, in_place, name, order, is_renamed, value });
         }
+        // The Struct of a TypedStruct is written as the value that it stands for.
+        if let Some(content) = &message.content
+            && let Some(held) = message.numbered(self.tree, 2)
+            && let Some(node) = self.nodes.member(held.key)
+            && let Some(member) = members.iter_mut().find(|it| it.key == Some(held.key))
+        {
+            member.value = self.message(content, node.value.span);
+        }
         self.blanks(message.ty, own, members);
         members.sort_by_key(|it| match it.key {
             _ if it.name == "@type" => (0, 0),

@@ -18,7 +18,8 @@ pub(super) struct TextWriter<'a> {
 impl TextWriter<'_> {
     /// Changes what is written of a message; `body` is where its fields stand.
     pub(super) fn message(&mut self, old: &Message, new: &Message, body: Span) {
-        if let (Some(inside), Some(content)) = (&old.content, &new.content) {
+        let is_any = self.tree.message(new.ty).full_name() == "google.protobuf.Any";
+        if is_any && let (Some(inside), Some(content)) = (&old.content, &new.content) {
             return self.any(old, new, inside, content, body);
         }
         let mut renamed: Option<Span> = None;

@@ -4,11 +4,12 @@ use abide_schema::value::{Entry, Message, Value};
 use abide_schema::{Cardinality, Element, Enum, Field, MessageId, Openness, Tree, Type};
 use abide_syntax::Span;
 
-use super::json_nodes::without_places;
 use super::path::{any_of, content_of};
 use super::steps::Step;
 use super::taking::{Taken, dropped};
 use super::{Change, Loss, Reader, Translator, Way};
+use crate::json_nodes::{message_without_places, without_places};
+use crate::typed_struct::holding;
 
 /// Carries values one hop, and records what happens to them.
 pub(super) struct Carrier<'a, 't> {
@@ -46,6 +47,9 @@ impl<'a, 't> Carrier<'a, 't> {
     pub(super) fn message(&mut self, old: &Message, target: MessageId, span: Span) -> Message {
         if self.tree.message(old.ty).full_name() == "google.protobuf.Any" {
             return self.any(old, span);
+        }
+        if let Some(content) = &old.content {
+            return self.typed_struct(old, content, span);
         }
         let mut rest = old.clone();
         let mut new = Message::new(target);
@@ -254,6 +258,26 @@ impl<'a, 't> Carrier<'a, 't> {
         let help = help.map(|why| format!("its values may get lost: {why}"));
         self.losses.push(Loss { span, element: member, message: text, help });
         None
+    }
+
+    /// A TypedStruct holds the neighbouring type.
+    fn typed_struct(&mut self, old: &Message, content: &Message, span: Span) -> Message {
+        let target =
+            self.translator.succession.neighbour(content.ty, self.way).unwrap_or(content.ty);
+        let inside = self.message(content, target, span);
+        if inside == *content {
+            return old.clone();
+        }
+        if target != content.ty {
+            let place = old.numbered(self.tree, 1).map_or(span, |it| it.span);
+            let name = |ty| self.tree.message(ty).full_name();
+            self.change(place, name(content.ty), name(target));
+        }
+        let inside = match self.structs_are_json {
+            true => inside,
+            false => message_without_places(inside),
+        };
+        holding(self.tree, old, inside)
     }
 
     /// An Any holds the neighbouring type.

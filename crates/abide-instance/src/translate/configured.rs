@@ -6,9 +6,9 @@ use abide_syntax::Span;
 
 use super::Change;
 use super::carry::Carrier;
-use super::json_nodes::{message_without_places, of_struct};
 use super::path::any_of;
 use super::steps::Configured;
+use crate::json_nodes::{message_without_places, of_struct};
 
 impl<'a, 't> Carrier<'a, 't> {
     /// Turns the `google.protobuf.Struct` of an extension into the message that it stands for.

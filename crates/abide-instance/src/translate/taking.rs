@@ -5,10 +5,10 @@ use abide_schema::{Field, MessageId, Scalar, Tree, Type};
 use abide_syntax::Span;
 
 use super::carry::Carrier;
-use super::json_nodes::without_places;
 use super::path::{Path, Placing, take};
 use super::steps::{Cut, Down, Move, Setting, Source, Step};
 use super::{Reader, Way};
+use crate::json_nodes::without_places;
 
 /// Values that a move took.
 pub(super) type Taken<'a> = (&'a Move, Vec<Entry>);

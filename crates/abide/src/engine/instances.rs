@@ -6,6 +6,7 @@ use abide_change::Evaluator;
 use abide_instance::{Dialect, Document, walk};
 use abide_schema::Tree;
 use abide_schema::value::ReadError;
+use rayon::prelude::*;
 
 use crate::finding::{Finding, FindingLabel, Severity};
 use crate::instance_path::path_of;
@@ -31,31 +32,30 @@ pub fn check_instances(
 ) -> Report {
     let rules = rules_of(policy);
     let set = InstanceSet::of(tree, files, options);
+    let numbered = (0..).zip(files).zip(&set.overrides);
+    let numbered: Vec<_> = numbered.filter(|((_, file), _)| file.is_judged).collect();
+    // An evaluator keeps what it has read of the tree, and belongs to one thread.
+    let share = numbered.len().div_ceil(rayon::current_num_threads()).max(1);
+    let judged = numbered.par_chunks(share).flat_map_iter(|share| {
+        let evaluator = &Evaluator::new(tree);
+        let findings = share.iter().flat_map(|((file, instance_file), overrides)| {
+            let (is_bootstrap, dialect) = (false, Dialect::Protobuf);
+            let context = InstanceContext {
+                tree,
+                policy,
+                options,
+                file: *file,
+                overrides,
+                is_bootstrap,
+                dialect,
+                evaluator,
+            };
+            file_findings(&context, &rules, instance_file)
+        });
+        findings.collect::<Vec<_>>()
+    });
+    let mut findings: Vec<Finding> = judged.collect();
     let evaluator = &Evaluator::new(tree);
-    let mut findings = Vec::new();
-    for ((number, file), overrides) in (0..).zip(files).zip(&set.overrides) {
-        let context = InstanceContext {
-            tree,
-            policy,
-            options,
-            file: number,
-            overrides,
-            is_bootstrap: false,
-            dialect: Dialect::Protobuf,
-            evaluator,
-        };
-        findings.extend(problems(&context, &rules, "", &file.instance.errors));
-        findings.extend(problems(&context, &rules, "", &file.instance.liberties));
-        for document in &file.instance.documents {
-            let is_bootstrap = bootstrap_of(tree, document).is_some();
-            let context = InstanceContext { is_bootstrap, dialect: document.dialect, ..context };
-            let mut found = document_findings(&context, &rules, document);
-            for finding in &mut found {
-                locate(tree, document, finding);
-            }
-            findings.extend(found);
-        }
-    }
     for (rule, check) in &rules {
         if let (InstanceCheck::Run(check), Some(overrides)) = (check, set.overrides.first()) {
             let (file, is_bootstrap, dialect) = (0, false, Dialect::Protobuf);
@@ -72,6 +72,7 @@ pub fn check_instances(
             let mut sink = Sink::of(rule);
             check(&context, &set, &mut sink);
             let mut found = sink.into_findings();
+            found.retain(|it| is_judged(files, it));
             for finding in &mut found {
                 let span = finding.location.span;
                 let is_around =
@@ -128,7 +129,7 @@ pub(super) fn settle(
     let before = findings.len();
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
     let mut report = Report {
-        files: files.len(),
+        files: files.iter().filter(|it| it.is_judged).count(),
         accepted: before - findings.len(),
         waived: spared.len(),
         findings,
@@ -137,6 +138,14 @@ pub(super) fn settle(
     };
     report.retain(|finding| finding.severity >= Severity::Note);
     report
+}
+
+/// Whether a finding is in a file on which there is to be a report.
+fn is_judged(files: &[InstanceFile<'_>], finding: &Finding) -> bool {
+    match finding.location.origin {
+        Origin::Instance(number) => files.get(number as usize).is_none_or(|it| it.is_judged),
+        _ => true,
+    }
 }
 
 /// Adds to the facts of a finding the way to what it is about.
@@ -159,6 +168,27 @@ fn number(findings: &mut [Finding]) {
     }
 }
 
+/// What the rules find in one file, but for those that see all files together.
+fn file_findings(
+    context: &InstanceContext<'_>,
+    rules: &[(&'static Rule, InstanceCheck)],
+    file: &InstanceFile<'_>,
+) -> Vec<Finding> {
+    let mut findings = problems(context, rules, "", &file.instance.errors);
+    findings.extend(problems(context, rules, "", &file.instance.liberties));
+    for document in &file.instance.documents {
+        let is_bootstrap = bootstrap_of(context.tree, document).is_some();
+        let context = InstanceContext { is_bootstrap, dialect: document.dialect, ..*context };
+        let mut found = document_findings(&context, rules, document);
+        for finding in &mut found {
+            locate(context.tree, document, finding);
+        }
+        findings.extend(found);
+    }
+    findings
+}
+
+/// What the rules find in a document: one walk over it offers what it meets to all of them.
 pub(super) fn document_findings<'t>(
     context: &InstanceContext<'t>,
     rules: &[(&'static Rule, InstanceCheck)],
@@ -170,21 +200,26 @@ pub(super) fn document_findings<'t>(
         findings.extend(problems(context, rules, &element, &reading.errors));
         findings.extend(problems(context, rules, &element, &reading.liberties));
     }
+    let mut visitors = Vec::new();
     for (rule, check) in rules {
-        let mut sink = Sink::of(rule);
         match check {
             InstanceCheck::Problem(_) | InstanceCheck::Loss | InstanceCheck::Run(_) => {}
-            InstanceCheck::Document(check) => check(context, document, &mut sink),
-            InstanceCheck::Visit(check) => {
-                if let Some(message) = document.message() {
-                    walk(context.tree, message, document.span, &mut |visit| {
-                        check(context, visit, &mut sink);
-                    });
-                }
+            InstanceCheck::Document(check) => {
+                let mut sink = Sink::of(rule);
+                check(context, document, &mut sink);
+                findings.extend(sink.into_findings());
             }
+            InstanceCheck::Visit(check) => visitors.push((check, Sink::of(rule))),
         }
-        findings.extend(sink.into_findings());
     }
+    if let Some(message) = document.message() {
+        walk(context.tree, message, document.span, &mut |visit| {
+            for (check, sink) in &mut visitors {
+                check(context, visit, sink);
+            }
+        });
+    }
+    findings.extend(visitors.into_iter().flat_map(|(_, sink)| sink.into_findings()));
     findings
 }
 

@@ -36,10 +36,8 @@ pub fn check_translations(
         use InstanceCheck::{Document, Loss, Problem};
         matches!(check, Problem(_) | Document(_) | Loss)
     });
-    let read: Vec<InstanceFile<'_>> = files
-        .iter()
-        .map(|it| InstanceFile { instance: &it.carried.instance, text: it.text })
-        .collect();
+    let read: Vec<InstanceFile<'_>> =
+        files.iter().map(|it| InstanceFile::new(&it.carried.instance, it.text)).collect();
     let set = InstanceSet::of(tree, &read, options);
     let evaluator = &Evaluator::new(tree);
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-use abide_instance::{Document, named};
+use abide_instance::{Met, Visit};
 use abide_schema::Stability;
 
 use crate::finding::Severity;
@@ -14,20 +14,18 @@ pub(super) static RULE: Rule = Rule {
     aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("alpha-used.md"),
-    check: Check::Instance(InstanceCheck::Document(check)),
+    check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink) {
-    let Some(message) = document.message() else { return };
-    for part in named(context.tree, message, document.span) {
-        let ty = context.tree.message(part.message.ty);
-        let package = ty.file().package();
-        let Some(version) = package.version().filter(|it| it.stability == Stability::Alpha) else {
-            continue;
-        };
-        let name = ty.full_name();
-        let text = format!("message `{name}` is of the alpha `{version}`");
-        sink.report(context.at(part.place), package.name(), &*name, text)
-            .why("an alpha may change or go with any release");
-    }
+fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
+    let Met::Named(part) = visit.met else { return };
+    let ty = context.tree.message(part.message.ty);
+    let package = ty.file().package();
+    let Some(version) = package.version().filter(|it| it.stability == Stability::Alpha) else {
+        return;
+    };
+    let name = ty.full_name();
+    let text = format!("message `{name}` is of the alpha `{version}`");
+    sink.report(context.at(part.place), package.name(), &*name, text)
+        .why("an alpha may change or go with any release");
 }

@@ -1,7 +1,6 @@
-use abide_instance::{Document, Met, walk};
+use abide_instance::{Met, Visit};
 
 use crate::finding::Severity;
-use crate::overrides::bootstrap_of;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -14,29 +13,24 @@ pub(super) static RULE: Rule = Rule {
     aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("cluster-without-discovery.md"),
-    check: Check::Instance(InstanceCheck::Document(check)),
+    check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink) {
+fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
     let tree = context.tree;
-    let Some(message) = document.message() else { return };
-    if bootstrap_of(tree, document).is_some() {
+    let Met::Message(cluster) = visit.met else { return };
+    let ty = tree.message(cluster.ty);
+    let package = ty.file().package().name();
+    let is_cluster =
+        ty.name() == "Cluster" && package.starts_with("envoy.") && ty.parent().is_none();
+    if !is_cluster || context.is_bootstrap {
         return;
     }
-    walk(tree, message, document.span, &mut |visit| {
-        let Met::Message(cluster) = visit.met else { return };
-        let ty = tree.message(cluster.ty);
-        let (name, package) = (ty.full_name(), ty.file().package().name());
-        if !name.starts_with("envoy.") || ty.name() != "Cluster" || ty.parent().is_some() {
-            return;
-        }
-        let Some(entry) = cluster.get(tree, "load_assignment") else { return };
-        let text = "the cluster lists its endpoints itself";
-        let finding = sink.report(context.at(entry.key), package, &*name, text);
-        finding.why(
-            "a changed cluster opens all of its connections anew, and changed endpoints of EDS do \
-             not",
-        );
-        finding.help("send the endpoints by EDS, or keep the cluster in the bootstrap");
-    });
+    let Some(entry) = cluster.get(tree, "load_assignment") else { return };
+    let text = "the cluster lists its endpoints itself";
+    let finding = sink.report(context.at(entry.key), package, ty.full_name(), text);
+    finding.why(
+        "a changed cluster opens all of its connections anew, and changed endpoints of EDS do not",
+    );
+    finding.help("send the endpoints by EDS, or keep the cluster in the bootstrap");
 }

@@ -1,4 +1,7 @@
-use abide_instance::{Document, named};
+use std::collections::BTreeSet;
+
+use abide_change::Undetermined;
+use abide_instance::{Met, Visit};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
@@ -13,21 +16,31 @@ pub(super) static RULE: Rule = Rule {
     aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("constraint-violated.md"),
-    check: Check::Instance(InstanceCheck::Document(check)),
+    check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink) {
-    let Some(message) = document.message() else { return };
-    for part in named(context.tree, message, document.span) {
-        let package = context.tree.message(part.message.ty).file().package().name();
-        for violation in context.evaluator.evaluate(part.message, part.span).violations {
-            let (name, reason) = (&violation.element, &violation.reason);
-            let rules = match violation.rules.as_slice() {
-                [] => String::new(),
-                rules => format!(" (`{}`)", rules.join("`, `")),
-            };
-            let text = format!("`{name}` violates a constraint: {reason}{rules}");
-            sink.report(context.at(violation.span), package, name, text).fact(reason.clone());
+fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
+    let Met::Named(part) = visit.met else { return };
+    let package = context.tree.message(part.message.ty).file().package().name();
+    let evaluation = context.evaluator.evaluate(part.message, part.span);
+    for violation in evaluation.violations {
+        let (name, reason) = (&violation.element, &violation.reason);
+        let rules = match violation.rules.as_slice() {
+            [] => String::new(),
+            rules => format!(" (`{}`)", rules.join("`, `")),
+        };
+        let text = format!("`{name}` violates a constraint: {reason}{rules}");
+        sink.report(context.at(violation.span), package, name, text).fact(reason.clone());
+    }
+    // What is said of one value of an element holds for the others.
+    let mut said = BTreeSet::new();
+    for Undetermined { element, what, span } in evaluation.undetermined {
+        if !said.insert((element.clone(), what.clone())) {
+            continue;
         }
+        let text = format!("a constraint of `{element}` was not checked: {what}");
+        sink.report(context.at(span), package, element, text)
+            .at_most(Severity::Note, "whether the value violates it is not known")
+            .fact(what);
     }
 }

@@ -1,4 +1,4 @@
-use abide_instance::{Document, named};
+use abide_instance::{Met, Visit};
 use abide_schema::Element;
 
 use crate::finding::Severity;
@@ -14,24 +14,22 @@ pub(super) static RULE: Rule = Rule {
     aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("deprecated-type-used.md"),
-    check: Check::Instance(InstanceCheck::Document(check)),
+    check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink) {
-    let Some(message) = document.message() else { return };
-    for part in named(context.tree, message, document.span) {
-        let ty = Element::Message(context.tree.message(part.message.ty));
-        if ty.deprecated().is_none() {
-            continue;
-        }
-        let (name, package) = (ty.full_name(), ty.package().name());
-        let text = format!("message `{name}` is deprecated");
-        let finding = sink.report(context.at(part.place), package, &*name, text);
-        if let Some((since, _)) = ty.deprecated_since() {
-            finding.why(format!("it is deprecated since {since}"));
-        }
-        if let Some(other) = ty.replacement() {
-            finding.help(format!("use `{}`", other.full_name()));
-        }
+fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
+    let Met::Named(part) = visit.met else { return };
+    let ty = Element::Message(context.tree.message(part.message.ty));
+    if ty.deprecated().is_none() {
+        return;
+    }
+    let (name, package) = (ty.full_name(), ty.package().name());
+    let text = format!("message `{name}` is deprecated");
+    let finding = sink.report(context.at(part.place), package, &*name, text);
+    if let Some((since, _)) = ty.deprecated_since() {
+        finding.why(format!("it is deprecated since {since}"));
+    }
+    if let Some(other) = ty.replacement() {
+        finding.help(format!("use `{}`", other.full_name()));
     }
 }

@@ -24,10 +24,11 @@ fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sin
     let tree = context.tree;
     let Met::Message(listener) = visit.met else { return };
     let ty = tree.message(listener.ty);
-    let (name, package) = (ty.full_name(), ty.file().package().name());
-    if !name.starts_with("envoy.") || ty.name() != "Listener" || ty.parent().is_some() {
+    let package = ty.file().package().name();
+    if ty.name() != "Listener" || !package.starts_with("envoy.") || ty.parent().is_some() {
         return;
     }
+    let name = ty.full_name();
     let chains = listener.get_all(tree, "filter_chains");
     let chains = chains.chain(listener.get_all(tree, "default_filter_chain"));
     let chains = chains.filter_map(|it| it.value.as_message());

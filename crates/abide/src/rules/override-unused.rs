@@ -21,9 +21,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &InstanceContext<'t>, set: &'t InstanceSet<'t>, sink: &mut Sink) {
+    let places = override_places(set);
+    if places.is_empty() {
+        return;
+    }
     let used: BTreeSet<String> =
         deprecated_uses(context, set).iter().map(|it| it.element.full_name()).collect();
-    for place in override_places(set) {
+    for place in places {
         let Some(name) = place.key.strip_prefix(FEATURE) else { continue };
         if used.contains(name) || near_key(context.tree, place.key).is_some() {
             continue;

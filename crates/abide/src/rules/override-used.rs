@@ -21,6 +21,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &InstanceContext<'t>, set: &'t InstanceSet<'t>, sink: &mut Sink) {
+    let places = override_places(set);
+    if places.is_empty() {
+        return;
+    }
     let mut decided: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for used in deprecated_uses(context, set) {
         if let Some((key, setting)) = used.decision.by {
@@ -28,7 +32,7 @@ fn check<'t>(context: &InstanceContext<'t>, set: &'t InstanceSet<'t>, sink: &mut
             decided.entry(place).or_default().push(used);
         }
     }
-    for place in override_places(set) {
+    for place in places {
         let key = (place.key, place.setting.file, place.setting.span.start);
         let Some(uses) = decided.get(&key) else { continue };
         let verb = if uses[0].decision.is_allowed { "allows" } else { "refuses" };

@@ -28,7 +28,7 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
             Met::Message(message) => Element::Message(context.tree.message(message.ty)),
             Met::Field(field) => Element::Field(field),
             Met::EnumValue(_, value) => Element::EnumValue(value),
-            Met::ImplicitEnumValue(..) => return,
+            Met::Named(_) | Met::ImplicitEnumValue(..) => return,
         };
         let is_unready = |it: Element<'_>| it.work_in_progress().is_some();
         // What is around it says it for all.

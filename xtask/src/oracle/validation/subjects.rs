@@ -401,12 +401,47 @@ pub(super) fn schema(
             "cel",
             "int32 v = 1 [(buf.validate.field).cel = {id: \"a\", expression: \"this > 3\"}];",
         );
+        for (label, ty, expression) in EXPRESSIONS {
+            whole(
+                &format!("cel {expression}"),
+                &format!(
+                    "{label} {ty} v = 1 [(buf.validate.field).cel_expression = {expression:?}];"
+                ),
+            );
+        }
+        for expression in ["this.a > this.b", "has(this.b) ? this.b > 2 : this.c == ''"] {
+            let option = format!("option (buf.validate.message).cel_expression = {expression:?};");
+            whole(
+                &format!("message cel {expression}"),
+                &format!("{option} int32 a = 1; optional int32 b = 2; string c = 3;"),
+            );
+        }
     } else {
         whole("disabled", &format!("option (validate.disabled) = true; int32 v = 1 [{leaf}];"));
         whole("ignored", &format!("option (validate.ignored) = true; int32 v = 1 [{leaf}];"));
     }
     out
 }
+
+/// Expressions about fields of each shape.
+const EXPRESSIONS: &[(&str, &str, &str)] = &[
+    ("", "int32", "this % 2 == 0"),
+    ("optional", "int64", "this in [1, 3, 5]"),
+    ("", "uint32", "this - 1u < 4u || this == 0u"),
+    ("", "double", "this.isNan() || this.isInf(1) || this > 1.5"),
+    ("", "string", "this.size() < 4"),
+    ("", "string", "this.isEmail() || this.isHostname() || this.isIp()"),
+    ("", "string", "this.matches('^[a-c]+$') ? '' : 'only a to c'"),
+    ("", "string", "this.contains('b') && !this.startsWith('b')"),
+    ("", "bytes", "this.size() != 2"),
+    ("repeated", "int32", "this.all(x, x > 0) && this.unique()"),
+    ("repeated", "string", "this.exists_one(x, x == 'a')"),
+    ("", "map<string, int32>", "this.all(k, this[k] > 0)"),
+    ("", "google.protobuf.Duration", "this > duration('1s')"),
+    ("", "google.protobuf.Timestamp", "this < timestamp('2020-01-01T00:00:00Z')"),
+    ("", "google.protobuf.Int32Value", "this > 2"),
+    ("", "E", "this != 1"),
+];
 
 /// Bounds of any kind, including those that exclude what is between them.
 fn range(numbers: &mut Numbers, ty: &str) -> String {

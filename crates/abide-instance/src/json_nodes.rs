@@ -11,7 +11,7 @@ use abide_syntax::Span;
 
 /// The JSON that a `google.protobuf.Struct` stands for. Its parts have the places that they were
 /// read from.
-pub(super) fn of_struct<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
+pub(crate) fn of_struct<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
     let members = message.entries.iter().filter_map(|pair| {
         let inside = pair.value.as_message()?;
         let key = inside.numbered(tree, 1)?;
@@ -27,7 +27,7 @@ pub(super) fn of_struct<'m>(tree: &Tree, message: &'m Message, span: Span) -> Js
 }
 
 /// The JSON that a `google.protobuf.Value` stands for.
-pub(super) fn of_value<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
+pub(crate) fn of_value<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
     let Some(entry) = message.entries.last() else {
         return JsonNode { span, kind: JsonKind::Null };
     };
@@ -49,7 +49,7 @@ pub(super) fn of_value<'m>(tree: &Tree, message: &'m Message, span: Span) -> Jso
 }
 
 /// The entries of a field that JSON stands for; an error is one lower-case phrase.
-pub(super) fn entries_of(
+pub(crate) fn entries_of(
     tree: &Tree,
     field: abide_schema::Field<'_>,
     node: JsonNode<'_>,
@@ -72,7 +72,7 @@ pub(super) fn entries_of(
 }
 
 /// The entry as one that no text has.
-pub(super) fn without_places(entry: Entry) -> Entry {
+pub(crate) fn without_places(entry: Entry) -> Entry {
     Entry {
         key: Span::default(),
         span: Span::default(),
@@ -89,7 +89,7 @@ fn value_without_places(value: Value) -> Value {
 }
 
 /// The message as one that no text has.
-pub(super) fn message_without_places(mut message: Message) -> Message {
+pub(crate) fn message_without_places(mut message: Message) -> Message {
     message.entries = message.entries.into_iter().map(without_places).collect();
     message.content = message.content.map(|it| Box::new(message_without_places(*it)));
     message
