@@ -251,8 +251,10 @@ impl Gates {
             let accepting = state.borrow_and_update().accepting;
             let stream = match accepting {
                 Accepting::Yes => tokio::select! {
-                    stream = accept(&listener.socket) => stream,
+                    // Who comes after that is for another process.
+                    biased;
                     _ = state.changed() => continue,
+                    stream = accept(&listener.socket) => stream,
                 },
                 Accepting::Paused => {
                     if state.changed().await.is_err() {

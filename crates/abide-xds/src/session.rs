@@ -2,7 +2,7 @@
 
 mod order;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -218,12 +218,11 @@ impl Session {
             let response = topic.launch(url, nonce, payload, now);
             if let Some(warmed) = kind.warmed_by() {
                 let difference = content.since(&before);
-                let names = difference
-                    .changed
-                    .iter()
-                    .flat_map(|it| &*it.references)
-                    .filter(|it| it.kind == warmed);
-                let names: Vec<Arc<str>> = names.map(|it| Arc::clone(&it.name)).collect();
+                // What it refused is new to it again.
+                let again = response.resources.iter().filter(|it| topic.refused(it));
+                let names = difference.changed.iter().chain(again).flat_map(|it| &*it.references);
+                let names = names.filter(|it| it.kind == warmed).map(|it| Arc::clone(&it.name));
+                let names: BTreeSet<Arc<str>> = names.collect();
                 let topics = self.topics.iter_mut().filter(|((kind, _), _)| *kind == warmed);
                 topics.for_each(|(_, topic)| topic.warm(names.iter().cloned()));
             }

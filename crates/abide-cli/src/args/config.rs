@@ -36,7 +36,7 @@ Examples:
   abide config check configmap.yaml --api api --at data.envoy.yaml
   abide config check envoy.yaml --release 1.40 --release 1.41   by several [api.NAME] at once
   abide config check envoy.yaml --api api --runtime /srv/runtime/current
-  abide config check envoy.yaml --api api --root image     with the layers on disk of an image
+  abide config check envoy.yaml --api api --disk-root image   with the layers on disk of an image
   abide config check                                       the [[instances]] of abide.toml
   abide config check fixtures --api proto --type acme.user.v1.User
   abide config check - --api api.binpb --type acme.user.v1.User --notation json";
@@ -111,7 +111,7 @@ pub(crate) struct ConfigCheckArgs {
     /// Read the runtime layers that a bootstrap has on disk below DIR, a copy of that disk [default:
     /// where the bootstrap says]
     #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
+    pub(crate) disk_root: Option<PathBuf>,
     /// Fail if a runtime key decides about what is deprecated
     #[arg(long)]
     pub(crate) deny_overrides: bool,

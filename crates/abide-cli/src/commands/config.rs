@@ -41,7 +41,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
     let subjects = subjects(args, &settings)?;
     spare_inputs(global, args)?;
-    let runtime = RuntimeLayers::read(&args.runtime, args.root.clone())?;
+    let runtime = RuntimeLayers::read(&args.runtime, args.disk_root.clone())?;
     let mut instances = Instances::load(&settings, subjects, runtime, &progress)?;
     instances.load_others(&settings, &progress)?;
     if let Some(path) = &args.at {

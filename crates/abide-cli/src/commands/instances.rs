@@ -168,7 +168,7 @@ impl RuntimeLayers {
     /// disk, a file one with its keys.
     pub(super) fn read(names: &[String], root: Option<PathBuf>) -> Result<RuntimeLayers, Error> {
         if let Some(root) = root.as_deref().filter(|it| !it.is_dir()) {
-            let message = format!("`--root` names `{}`, which is no folder", root.display());
+            let message = format!("`--disk-root` names `{}`, which is no folder", root.display());
             return Err(Error::Usage(message));
         }
         let mut all = RuntimeLayers { root, ..RuntimeLayers::default() };
@@ -294,7 +294,7 @@ impl Instances {
                     };
                     say(&format!(
                         "note: `{}` is judged without its runtime layer `{}`: {why}; name a copy \
-                         with `--runtime`, or with `--root` the folder that such paths begin in",
+                         with `--runtime`, or with `--disk-root` the folder that such paths begin in",
                         file.name, layer.name
                     ));
                 }

@@ -247,13 +247,13 @@ fn layers_on_disk_are_read_where_the_bootstrap_says() {
     let note = "`there.yaml` is judged without its runtime layer `d`: there is no folder \
                 `/no/such/current/envoy`";
     assert!(missing.stderr.contains(note), "{}", missing.stderr);
-    let copied = check(folder.path(), &["there.yaml", "--root", "image"]);
+    let copied = check(folder.path(), &["there.yaml", "--disk-root", "image"]);
     assert_eq!(found(&copied), allowed);
     let above = check(folder.path(), &["here.yaml", "--runtime", "above.yaml"]);
     assert_eq!(found(&above), refused);
     let above = check(folder.path(), &["there.yaml", "--runtime", "above.yaml"]);
     assert!(!above.stderr.contains("runtime layer"), "{}", above.stderr);
-    assert_eq!(check(folder.path(), &["here.yaml", "--root", "no"]).status, 2);
+    assert_eq!(check(folder.path(), &["here.yaml", "--disk-root", "no"]).status, 2);
 }
 
 const USERS: &str = "syntax = \"proto3\";

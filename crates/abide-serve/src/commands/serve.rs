@@ -65,11 +65,11 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
             it = told_to_end() => return it,
         }
     }
+    args.admin.warn(tokens.is_some());
     let mut wanted = vec![(Door::Http, args.http), (Door::Grpc, args.grpc)];
     wanted.extend(args.admin.tcp().map(|it| (Door::Admin, it)));
     let Start { listeners, predecessor, socket } = restart::start(&args.restart, &wanted).await?;
     let local_admin = args.admin.listen()?;
-    args.admin.warn(tokens.is_some());
     let address = |door| {
         let listener = listeners.iter().find(|it| it.door == door);
         // What has no listener here is at a path.

@@ -22,7 +22,8 @@ const MAX_DEPTH: usize = 16;
 /// What tells one file from another at the same path, and from itself after an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
-    place: (u64, u64),
+    /// Device, number and birth: numbers of files that are gone are given to new ones.
+    place: (u64, u64, Option<SystemTime>),
     modified: Option<SystemTime>,
     len: u64,
 }
@@ -32,7 +33,7 @@ impl Identity {
         #[cfg(unix)]
         let place = {
             use std::os::unix::fs::MetadataExt;
-            (data.dev(), data.ino())
+            (data.dev(), data.ino(), data.created().ok())
         };
         // Elsewhere, what was modified is another file.
         #[cfg(not(unix))]
@@ -42,6 +43,7 @@ impl Identity {
                 .ok()
                 .and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok())
                 .map_or(0, |it| it.as_nanos() as u64),
+            data.created().ok(),
         );
         Identity { place, modified: data.modified().ok(), len: data.len() }
     }
@@ -215,5 +217,33 @@ impl Contents {
         listing.files.sort_by(|a, b| a.path.cmp(&b.path));
         self.known = known;
         Ok(listing)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_the_number_of_one_that_is_gone_is_another_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("resources");
+        std::fs::create_dir(&root).unwrap();
+        let put = |text: &str| {
+            let beside = folder.path().join("beside");
+            std::fs::write(&beside, text).unwrap();
+            std::fs::rename(&beside, root.join("a.yaml")).unwrap();
+        };
+        let mut contents = Contents::new(root.clone());
+        for round in 0..20 {
+            // The second one may get the number of the one that the first one replaces.
+            put("first: 1");
+            std::thread::sleep(Duration::from_millis(10));
+            put(&format!("round: {round}"));
+            let listing = contents.read().unwrap();
+            assert_eq!(*listing.files[0].bytes, *format!("round: {round}").as_bytes());
+            assert_eq!(listing.notes, Vec::<String>::new());
+        }
     }
 }

@@ -22,7 +22,7 @@ fn s001_006_031_failed_health_checks_ask_clients_to_leave() {
         held.send(&format!(r#"{{"node": {{"id": "held"}}, "version_info": "{version}"}}"#));
         server.until("/clients", |text| text.contains("held"));
 
-        assert_eq!(server.get("/healthcheck/fail"), "", "POST only");
+        assert_eq!(server.get("/healthcheck/fail"), "not by GET, but by POST\n");
         assert_eq!(server.post("/healthcheck/fail"), (200, "OK\n".to_owned()));
         assert!(server.get("/server_info").contains("DRAINING"));
         // A poll is answered before its time, and the stream ends in good order.
@@ -71,7 +71,7 @@ fn listeners_that_go_are_closed_and_their_clients_leave() {
         let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
         stream.ask(CDS, &[]).await;
         stream.next().await.expect("a response");
-        assert_eq!(server.get("/drain_listeners"), "", "POST only");
+        assert_eq!(server.get("/drain_listeners"), "not by GET, but by POST\n");
         let begin = Instant::now();
         assert_eq!(server.post("/drain_listeners?graceful"), (200, "OK\n".to_owned()));
         TcpStream::connect(&server.grpc).expect("it listens until the drain time is over");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_xds::{Kind, Names, Request, Response, Snapshot};
+use abide_xds::{Kind, Names, Request, Resource, Response, Snapshot};
 
 /// What went over a stream.
 #[derive(Debug, Default)]
@@ -23,6 +23,10 @@ struct Seen {
     sent: BTreeMap<Arc<str>, Arc<str>>,
     /// Names that may be sent though they did not change; of `*`, anything.
     due: BTreeSet<String>,
+    /// What went out under each nonce: names and versions.
+    responses: BTreeMap<Arc<str>, Vec<(Arc<str>, Arc<str>)>>,
+    /// What the client refused, and accepted in no response since.
+    refused: BTreeSet<(Arc<str>, Arc<str>)>,
 }
 
 impl Observer {
@@ -40,6 +44,12 @@ impl Observer {
     pub(crate) fn request(&mut self, request: &Request) {
         let seen = self.types.entry(Kind::of(&request.type_url)).or_default();
         let is_first = !std::mem::replace(&mut seen.has_begun, true);
+        for resource in seen.responses.remove(&*request.nonce).into_iter().flatten() {
+            match &request.error {
+                Some(_) => drop(seen.refused.insert(resource)),
+                None => seen.refused.retain(|(name, _)| *name != resource.0),
+            }
+        }
         if is_first {
             seen.due.insert("*".to_owned());
         }
@@ -91,14 +101,20 @@ impl Observer {
         is_needed |= !seen.due.is_empty() && response.resources.is_empty();
         assert!(is_needed, "{kind:?}: a response without a reason");
         let changed = response.resources.iter();
-        let changed: Vec<_> =
-            changed.filter(|it| !held(seen, &it.name, &it.version)).map(Arc::clone).collect();
+        // What it refused is new to it again.
+        let is_new = |it: &&Arc<Resource>| {
+            !held(seen, &it.name, &it.version)
+                || seen.refused.contains(&(Arc::clone(&it.name), Arc::clone(&it.version)))
+        };
+        let changed: Vec<_> = changed.filter(is_new).map(Arc::clone).collect();
         if !response.is_delta && kind.is_whole() {
             seen.sent.clear();
         }
         response.removed.iter().for_each(|name| drop(seen.sent.remove(name)));
         let all = response.resources.iter();
-        seen.sent.extend(all.map(|it| (Arc::clone(&it.name), Arc::clone(&it.version))));
+        let all: Vec<_> = all.map(|it| (Arc::clone(&it.name), Arc::clone(&it.version))).collect();
+        seen.sent.extend(all.iter().cloned());
+        seen.responses.insert(Arc::clone(&response.nonce), all);
         seen.last_nonce = Arc::clone(&response.nonce);
         // A change is warmed up with what it refers to.
         for reference in changed.iter().flat_map(|it| &*it.references) {
