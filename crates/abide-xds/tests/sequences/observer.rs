@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use abide_xds::{Kind, Names, Request, Resource, Response, Snapshot};
 
+/// A name and a version.
+type Versioned = (Arc<str>, Arc<str>);
+
 /// What went over a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Observer {
@@ -24,9 +27,9 @@ struct Seen {
     /// Names that may be sent though they did not change; of `*`, anything.
     due: BTreeSet<String>,
     /// What went out under each nonce: names and versions.
-    responses: BTreeMap<Arc<str>, Vec<(Arc<str>, Arc<str>)>>,
+    responses: BTreeMap<Arc<str>, Vec<Versioned>>,
     /// What the client refused, and accepted in no response since.
-    refused: BTreeSet<(Arc<str>, Arc<str>)>,
+    refused: BTreeSet<Versioned>,
 }
 
 impl Observer {
