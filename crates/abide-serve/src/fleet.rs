@@ -368,8 +368,10 @@ impl Fleet {
         node: &Node,
         group: &Group,
     ) -> Option<Arc<View>> {
-        // Making a view takes a while where much was served, and others share it.
-        served.as_ref().map(|it| tokio::task::block_in_place(|| it.view(&self.apis, node, group)))
+        let served = served.as_ref()?;
+        // Making a view takes a while where much is served; others share it.
+        let made = || tokio::task::block_in_place(|| served.view(&self.apis, node, group));
+        Some(served.known(node, group).unwrap_or_else(made))
     }
 
     /// Whom a client is served like, by what its first request says.

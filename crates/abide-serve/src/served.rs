@@ -112,11 +112,24 @@ impl Served {
         self.views.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// With whom a client shares what it gets.
+    fn share(&self, node: &Node, group: &Group) -> Share {
+        let cluster = self.clusters.get_key_value(&node.cluster);
+        let own = self.nodes.get_key_value(&node.id);
+        (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group.number())
+    }
+
+    /// What a client gets, if that is known at once: nobody makes anything right now, and somebody
+    /// asked for the same.
+    pub(crate) fn known(&self, node: &Node, group: &Group) -> Option<Arc<View>> {
+        self.views.try_lock().ok()?.now.get(&self.share(node, group)).cloned()
+    }
+
     /// What a client gets. Those who get the same share it.
     pub(crate) fn view(&self, apis: &Apis, node: &Node, group: &Group) -> Arc<View> {
         let cluster = self.clusters.get_key_value(&node.cluster);
         let own = self.nodes.get_key_value(&node.id);
-        let share = (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group.number());
+        let share = self.share(node, group);
         let mut views = self.views();
         if let Some(view) = views.now.get(&share) {
             return Arc::clone(view);
