@@ -72,8 +72,8 @@ enum Task {
         /// Also write the report to this file, as Markdown.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// Measure only these parts: `check`, `breaking`, `flatness`, `hash`, `history`,
-        /// `growth`, or the name of a kind of input that `growth` doubles.
+        /// Measure only these parts: `check`, `breaking`, `flatness`, `hash`, `history`, `editor`,
+        /// `instances`, `serving`, `growth`, or the name of a kind of input that `growth` doubles.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
