@@ -158,9 +158,19 @@ pub(crate) struct Limits {
     /// How many bytes a request may have
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
     pub(crate) max_request: usize,
+    /// How many bytes of requests are read at once, of all clients together
+    ///
+    /// Requests of up to 64 KiB do not count. Clients that come again all at once with what they hold
+    /// are answered one after the other, and the server needs no more memory for them than this
+    /// allows.
+    #[arg(long, value_name = "BYTES", default_value_t = 32 << 20)]
+    pub(crate) request_room: usize,
     /// How many names a stream may ask for, for each type
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) max_names: usize,
+    /// How many names all streams together may ask for; what many ask for counts once
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    pub(crate) max_all_names: usize,
     /// How many seconds a client may take to read a response, or to send its first request
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub(crate) stall: Duration,

@@ -22,7 +22,7 @@ use crate::wire::{DeltaDiscoveryResponse, DiscoveryResponse};
 const MAX_KNOWN: usize = 32;
 
 /// How many bytes stand before a message of gRPC: a flag, and its length.
-const HEAD: usize = 5;
+pub(crate) const HEAD: usize = 5;
 
 /// The encodings of what was sent lately.
 #[derive(Debug, Default)]

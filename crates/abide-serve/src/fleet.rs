@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
-use abide_xds::{Refusal, RollBack, TakenBack, Terms, TopicStatus, View};
+use abide_xds::{Refusal, RollBack, SharedNames, TakenBack, Terms, TopicStatus, View};
 use tokio::sync::watch;
 
 use crate::apis::Apis;
@@ -17,6 +17,7 @@ use crate::groups::{Group, Groups};
 use crate::listeners::Gates;
 use crate::overrides::Overrides;
 use crate::place::{Place, Places};
+use crate::room::Room;
 use crate::served::Served;
 use crate::source::Audience;
 use crate::traffic::Traffic;
@@ -30,6 +31,10 @@ pub(crate) struct Fleet {
     state: Mutex<State>,
     pub(crate) counters: Counters,
     pub(crate) encodings: Encodings,
+    /// What streams ask for by name.
+    pub(crate) names: Arc<SharedNames>,
+    /// For requests that are large.
+    pub(crate) room: Arc<Room>,
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
     pub(crate) is_ordered: bool,
@@ -181,6 +186,8 @@ impl Fleet {
             state: Mutex::default(),
             counters: Counters::default(),
             encodings: Encodings::default(),
+            names: Arc::default(),
+            room: Arc::new(Room::new(limits.request_room)),
             apis,
             limits,
             is_ordered,

@@ -8,17 +8,19 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use abide_xds::{Action, Ending, Event, Options, Service as Discovery, Session, View};
+use hyper::body::Incoming as Bytes;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
+use tonic::Status;
 use tonic::body::Body;
-use tonic::{Status, Streaming};
-use tonic_prost::ProstDecoder;
 use tower_service::Service;
 
 use crate::encoding::{Encoded, Messages};
 use crate::fleet::{Aggregated, Fleet, Guest, count};
 use crate::groups::Group;
 use crate::listeners::Leave;
+use crate::requests::{Read, ReadLimits, Requests};
+use crate::room::Taken;
 use crate::served::Served;
 use crate::traffic::Count;
 use crate::wire::{
@@ -80,7 +82,7 @@ impl DiscoveryServices {
     }
 }
 
-impl Service<http::Request<hyper::body::Incoming>> for DiscoveryServices {
+impl Service<http::Request<Bytes>> for DiscoveryServices {
     type Response = http::Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -89,8 +91,7 @@ impl Service<http::Request<hyper::body::Incoming>> for DiscoveryServices {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: http::Request<hyper::body::Incoming>) -> Self::Future {
-        let request = request.map(Body::new);
+    fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
         let fleet = Arc::clone(&self.fleet);
         Box::pin(async move {
             let Some(method) = Method::at(request.uri().path()) else {
@@ -110,15 +111,15 @@ impl Service<http::Request<hyper::body::Incoming>> for DiscoveryServices {
 fn stream<I: Incoming>(
     fleet: Arc<Fleet>,
     method: Method,
-    request: http::Request<Body>,
+    request: http::Request<Bytes>,
 ) -> http::Response<Body> {
-    let limit = Some(fleet.limits.max_request);
     let (head, body) = request.into_parts();
     if let Some(encoding) = head.headers.get("grpc-encoding").filter(|it| *it != "identity") {
         let message = format!("requests may not be compressed, as by {encoding:?}");
         return Status::unimplemented(message).into_http();
     }
-    let incoming: Streaming<I> = Streaming::new_request(ProstDecoder::default(), body, None, limit);
+    let limits = ReadLimits { bytes: fleet.limits.max_request, patience: fleet.limits.stall };
+    let incoming: Requests<Bytes, I> = Requests::new(body, limits, Arc::clone(&fleet.room));
     let (sender, receiver) = mpsc::channel(QUEUE);
     let leave = head.extensions.get::<Leave>().cloned();
     tokio::spawn(async move {
@@ -143,14 +144,11 @@ async fn told(leave: &mut Option<Leave>) {
 async fn converse<I: Incoming>(
     fleet: &Arc<Fleet>,
     method: Method,
-    mut incoming: Streaming<I>,
+    mut incoming: Requests<Bytes, I>,
     outgoing: &mpsc::Sender<Result<Encoded, Status>>,
     mut leave: Option<Leave>,
 ) -> Result<(), Status> {
-    let stall = fleet.limits.stall;
-    let first = timeout(stall, incoming.message()).await;
-    let first = first.map_err(|_| Status::deadline_exceeded("no request came"))??;
-    let Some(mut first) = first else { return Ok(()) };
+    let Some(Read { request: mut first, room }) = incoming.next().await? else { return Ok(()) };
     let said = first.take_node().unwrap_or_default();
     let asked = method.only.as_deref().unwrap_or(first.type_url()).to_owned();
     let listed = method.listed(first.take_versions());
@@ -169,6 +167,8 @@ async fn converse<I: Incoming>(
         only: method.only.clone(),
         is_ordered: fleet.is_ordered,
         max_names: fleet.limits.max_names,
+        max_all_names: fleet.limits.max_all_names,
+        names: Arc::clone(&fleet.names),
         ..Options::default()
     };
     let mut stream = Stream {
@@ -193,19 +193,19 @@ async fn converse<I: Incoming>(
     let mut served = fleet.watch();
     let now = served.borrow_and_update().clone();
     stream.serve(&now).await?;
-    stream.request(first.into_request()).await?;
+    stream.request(first.into_request(), room).await?;
     loop {
         let deadline = stream.session.deadline();
         let wait = deadline.map(|it| it.saturating_sub(stream.begin.elapsed()));
         tokio::select! {
-            message = incoming.message() => match message? {
-                Some(mut message) => {
-                    let listed = method.listed(message.take_versions());
-                    if stream.learn(message.type_url(), listed)? {
+            next = incoming.next() => match next? {
+                Some(Read { mut request, room }) => {
+                    let listed = method.listed(request.take_versions());
+                    if stream.learn(request.type_url(), listed)? {
                         let now = served.borrow().clone();
                         stream.serve(&now).await?;
                     }
-                    stream.request(message.into_request()).await?;
+                    stream.request(request.into_request(), room).await?;
                 }
                 None => return Ok(()),
             },
@@ -279,7 +279,12 @@ impl Stream<'_> {
         Ok(true)
     }
 
-    async fn request(&mut self, mut request: abide_xds::Request) -> Result<(), Status> {
+    /// Takes a request in, and gives back its room before anything waits for its client.
+    async fn request(
+        &mut self,
+        mut request: abide_xds::Request,
+        room: Taken,
+    ) -> Result<(), Status> {
         let answered = self.group.terms.type_url(&request.type_url);
         request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
         count(&self.fleet.counters.requests);
@@ -301,7 +306,9 @@ impl Stream<'_> {
         }
         let is_refusal = request.error.is_some();
         let type_url = request.type_url.clone();
-        self.step(Event::Request(request)).await?;
+        let actions = self.session.step(self.begin.elapsed(), Event::Request(request));
+        drop(room);
+        self.act(actions).await?;
         if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
             let status = self.session.status();
             let of_it = status.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
@@ -314,7 +321,12 @@ impl Stream<'_> {
     }
 
     async fn step(&mut self, event: Event) -> Result<(), Status> {
-        for action in self.session.step(self.begin.elapsed(), event) {
+        let actions = self.session.step(self.begin.elapsed(), event);
+        self.act(actions).await
+    }
+
+    async fn act(&mut self, actions: Vec<Action>) -> Result<(), Status> {
+        for action in actions {
             match action {
                 Action::Send(response) => {
                     tracing::debug!(

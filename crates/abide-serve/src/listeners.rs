@@ -25,12 +25,15 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tower_service::Service;
 
 use crate::drain::{Cause, DrainArgs, DrainType, Drains, Strategy};
+use crate::room::SMALL;
 use crate::tls::Tls;
 
 /// How often a silent connection is asked whether it still lives.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 /// How many streams a connection may have open.
 const MAX_STREAMS: u32 = 1000;
+/// How many bytes of all its streams may come before they are read.
+const CONNECTION_WINDOW: u32 = 4 * SMALL as u32;
 /// How long nothing is accepted when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_secs(1);
 
@@ -400,6 +403,8 @@ async fn serve_http2(
         .timer(TokioTimer::new())
         .keep_alive_interval(KEEPALIVE)
         .max_concurrent_streams(MAX_STREAMS)
+        .initial_stream_window_size(SMALL as u32)
+        .initial_connection_window_size(CONNECTION_WINDOW)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {

@@ -7,25 +7,25 @@ use abide_schema::Tree;
 use abide_schema::value::Codec;
 use abide_xds::{Collection, Refusal, Service, TYPE_URL_PREFIX, TopicStatus};
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, Extension, State};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{Method, StatusCode, Uri};
+use axum::body::{Body, to_bytes};
+use axum::extract::{Extension, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::fleet::{Fleet, count};
 use crate::listeners::Leave;
 use crate::place::Places;
+use crate::room::Taken;
 use crate::traffic::Count;
 use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, brief};
 
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {
-    let limit = DefaultBodyLimit::max(fleet.limits.max_request);
     let polls = Polls { fleet, hold, waiting: Places::default() };
-    Router::new().fallback(poll).layer(limit).with_state(polls)
+    Router::new().fallback(poll).with_state(polls)
 }
 
 #[derive(Clone)]
@@ -54,7 +54,8 @@ async fn poll(
     Extension(mut leave): Extension<Leave>,
     method: Method,
     uri: Uri,
-    body: Bytes,
+    headers: HeaderMap,
+    body: Body,
 ) -> Response {
     let Some((type_url, transport)) = type_at(uri.path()) else {
         let all: Vec<&str> = Service::ALL.iter().map(|it| it.rest).collect();
@@ -64,9 +65,9 @@ async fn poll(
     if method != Method::POST {
         return (StatusCode::METHOD_NOT_ALLOWED, "POST only\n").into_response();
     }
-    let request: Value = match serde_json::from_slice(&body) {
-        Ok(request) => request,
-        Err(error) => return (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
+    let (request, room) = match read(&polls.fleet, &headers, body).await {
+        Ok(read) => read,
+        Err((status, error)) => return (status, error + "\n").into_response(),
     };
     let said = node_of(&request);
     let fleet = &polls.fleet;
@@ -92,8 +93,10 @@ async fn poll(
         let (node, error) = (&*node.id, brief(error));
         tracing::warn!(node, r#type = type_url, error, "a client refused a response");
     }
-    let held = member(&request, "version_info").and_then(Value::as_str).unwrap_or_default();
+    let held = text_of(&request, "version_info");
     let names = texts_of(&request, "resource_names");
+    // A poll may wait for long.
+    drop((request, room));
     fleet.usage.count(&fleet.apis, &type_url);
     let key = (node.id.clone(), type_url.clone());
     let Some(mut place) = polls.waiting.take(key, true) else {
@@ -119,7 +122,7 @@ async fn poll(
                 // A poll does not say what of a response is refused.
                 Refusal { version: Arc::clone(&version), message, resources: Vec::new() }
             });
-            let accepted = (!held.is_empty()).then(|| held.into());
+            let accepted = (!held.is_empty()).then(|| held.as_str().into());
             guest.update(vec![TopicStatus {
                 type_url: type_url.as_str().into(),
                 sent: Some(Arc::clone(&version)),
@@ -149,6 +152,33 @@ async fn poll(
         }
     }
     StatusCode::NOT_MODIFIED.into_response()
+}
+
+/// Reads the body of a poll, once there is room for it.
+///
+/// # Errors
+/// What is too large, does not come or is no JSON: one phrase.
+async fn read(
+    fleet: &Fleet,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Value, Taken), (StatusCode, String)> {
+    let most = fleet.limits.max_request;
+    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+    let length = length.unwrap_or(most);
+    let too_large = || {
+        let message = format!("a request may have at most {most} bytes");
+        (StatusCode::PAYLOAD_TOO_LARGE, message)
+    };
+    if length > most {
+        return Err(too_large());
+    }
+    let room = fleet.room.take(length).await;
+    let body = timeout(fleet.limits.stall, to_bytes(body, most)).await;
+    let too_late = || (StatusCode::REQUEST_TIMEOUT, "the request did not come".to_owned());
+    let body = body.map_err(|_| too_late())?.map_err(|_| too_large())?;
+    let request = serde_json::from_slice(&body);
+    Ok((request.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?, room))
 }
 
 /// A member by its name, in either spelling of the JSON mapping.

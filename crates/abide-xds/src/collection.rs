@@ -1,13 +1,19 @@
 //! The resources of one type.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
 
+use crate::kind::Kind;
+use crate::names::NameSet;
 use crate::resource::{Resource, hash};
 
 /// How many differences to other collections are remembered: those to what was served before, and
 /// to nothing, which new clients have.
 const MAX_DIFFERENCES: usize = 4;
+
+/// How many sets of names it is remembered for which resources they select: as many kinds of clients may
+/// want parts of it without slowing each other down.
+const MAX_SELECTIONS: usize = 256;
 
 /// The resources of one type, with a version over all of them.
 #[derive(Debug)]
@@ -18,8 +24,12 @@ pub struct Collection {
     version: Arc<str>,
     /// Its resources, as a response has them that holds all.
     all: OnceLock<Arc<[Arc<Resource>]>>,
+    /// What they refer to.
+    references: OnceLock<BTreeMap<Kind, BTreeSet<Arc<str>>>>,
     /// Found once for all clients that have the same.
     differences: Mutex<VecDeque<(Weak<Collection>, Arc<Difference>)>>,
+    /// Likewise for all that want the same of it, as long as somebody has it.
+    selections: Mutex<VecDeque<(Weak<NameSet>, Weak<Collection>)>>,
 }
 
 /// What takes a client from one collection to another.
@@ -67,7 +77,9 @@ impl Collection {
             aliases,
             version,
             all: OnceLock::new(),
+            references: OnceLock::new(),
             differences: Mutex::default(),
+            selections: Mutex::default(),
         }
     }
 
@@ -122,6 +134,40 @@ impl Collection {
     /// Its resources by name, the same list for all who ask.
     pub(crate) fn all(&self) -> Arc<[Arc<Resource>]> {
         Arc::clone(self.all.get_or_init(|| self.iter().cloned().collect()))
+    }
+
+    /// Whether one of its resources refers to this one.
+    pub(crate) fn refers_to(&self, kind: Kind, name: &str) -> bool {
+        let references = self.references.get_or_init(|| {
+            let mut all: BTreeMap<Kind, BTreeSet<Arc<str>>> = BTreeMap::new();
+            for it in self.iter().flat_map(|it| &it.references) {
+                all.entry(it.kind).or_default().insert(Arc::clone(&it.name));
+            }
+            all
+        });
+        references.get(&kind).is_some_and(|it| it.contains(name))
+    }
+
+    /// Those of its resources that have one of these names or aliases: the same answer for all who
+    /// ask for the same, as long as one of them has it.
+    pub(crate) fn selected(&self, names: &Arc<NameSet>) -> Arc<Collection> {
+        let is_it = |(it, _): &(Weak<NameSet>, Weak<Collection>)| {
+            std::ptr::eq(it.as_ptr(), &raw const **names)
+        };
+        let mut known = self.selections.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = known.iter().position(is_it);
+        if let Some(selected) = at.and_then(|at| known[at].1.upgrade()) {
+            return selected;
+        }
+        // Whoever asks for the same meanwhile waits, and does not find it again.
+        let found = names.iter().filter_map(|name| self.find(name)).cloned();
+        let selected = Arc::new(Collection::of(found));
+        if let Some(at) = at {
+            known.remove(at);
+        }
+        known.truncate(MAX_SELECTIONS - 1);
+        known.push_front((Arc::downgrade(names), Arc::downgrade(&selected)));
+        selected
     }
 
     /// What takes a client from `old` to this one: the same answer for all who ask soon after one

@@ -75,11 +75,6 @@ impl Resource {
             references: Box::default(),
         }
     }
-
-    /// Whether it refers to a resource.
-    pub(crate) fn refers_to(&self, kind: Kind, name: &str) -> bool {
-        self.references.iter().any(|it| it.kind == kind && &*it.name == name)
-    }
 }
 
 impl Reference {

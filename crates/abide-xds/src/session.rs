@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::collection::Collection;
 use crate::kind::Kind;
 use crate::message::{Action, Ending, Event, Names, Request, Response};
+use crate::names::SharedNames;
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
 use crate::topic::{Topic, TopicStatus};
@@ -36,6 +37,10 @@ pub struct Options {
     pub max_name_bytes: usize,
     /// How many types the stream may have.
     pub max_types: usize,
+    /// How many names all streams may have that share [`Options::names`]; what many ask for counts once.
+    pub max_all_names: usize,
+    /// What the names that clients ask for are shared with: one for all streams of a server.
+    pub names: Arc<SharedNames>,
 }
 
 impl Default for Options {
@@ -48,6 +53,8 @@ impl Default for Options {
             max_names: 100_000,
             max_name_bytes: 8 << 20,
             max_types: 64,
+            max_all_names: 10_000_000,
+            names: Arc::default(),
         }
     }
 }
@@ -135,7 +142,7 @@ impl Session {
             return Err(Ending::TooMuch(message));
         }
         let max = self.options.max_names;
-        let names = match &request.names {
+        let asked = match &request.names {
             Names::Whole(names) => names.len(),
             Names::Delta { subscribe, unsubscribe, held } => {
                 subscribe.len().max(unsubscribe.len()).max(held.len())
@@ -147,7 +154,7 @@ impl Session {
             return Err(Ending::TooMuch(format!("a stream has at most {max} types")));
         }
         let too_many = || Ending::TooMuch(format!("a type has at most {max} names"));
-        if names > max {
+        if asked > max {
             return Err(too_many());
         }
         let served = self.target.as_ref().and_then(|it| it.collection(&key.1));
@@ -158,13 +165,20 @@ impl Session {
             true => Vec::new(),
             false => warming(&self.topics, key.0),
         };
-        let topic = self.topics.entry(key).or_default();
+        let names = &self.options.names;
+        let topic = self.topics.entry(key).or_insert_with(|| Topic::new(names));
+        let before = topic.subscription.len();
         if !topic.request(request, self.options.only.is_some(), served) {
             return Ok(());
         }
         topic.warm(warming);
         if topic.subscription.len() > max {
             return Err(too_many());
+        }
+        let (all, most) = (names.len(), self.options.max_all_names);
+        if all > most && topic.subscription.len() > before {
+            let message = format!("all clients together may ask for {most} different names");
+            return Err(Ending::TooMuch(message));
         }
         let max = self.options.max_name_bytes;
         if topic.subscription.bytes() > max {

@@ -12,7 +12,6 @@ use crate::resource::{Resource, hash};
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     types: BTreeMap<Arc<str>, Arc<Collection>>,
-    referenced: BTreeSet<(Kind, Arc<str>)>,
 }
 
 /// A reference to a resource that is nowhere.
@@ -45,10 +44,7 @@ impl Snapshot {
     pub fn of_collections(
         types: impl IntoIterator<Item = (Arc<str>, Arc<Collection>)>,
     ) -> Snapshot {
-        let types: BTreeMap<_, _> = types.into_iter().collect();
-        let all = types.values().flat_map(|it| it.iter()).flat_map(|it| &it.references);
-        let referenced = all.map(|it| (it.kind, Arc::clone(&it.name))).collect();
-        Snapshot { types, referenced }
+        Snapshot { types: types.into_iter().collect() }
     }
 
     /// The same with the resources of `upper`, which take the place of those with
@@ -81,8 +77,7 @@ impl Snapshot {
 
     /// Whether a resource of it refers to this one, be it there or not.
     pub fn refers_to(&self, kind: Kind, name: &str) -> bool {
-        // A set of pairs can only be asked for an owned pair.
-        self.referenced.contains(&(kind, name.into()))
+        self.types.values().any(|it| it.refers_to(kind, name))
     }
 
     /// The references to resources that are nowhere. A kind of which the snapshot

@@ -1,9 +1,9 @@
 //! What a client wants of one type.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::collection::Collection;
+use crate::names::{NameSet, SharedNames};
 
 /// The name that stands for all resources.
 const WILDCARD: &str = "*";
@@ -12,25 +12,35 @@ const WILDCARD: &str = "*";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subscription {
     is_wildcard: bool,
-    names: BTreeSet<Arc<str>>,
-    /// How many bytes the names have in all.
-    bytes: usize,
+    names: Arc<NameSet>,
+    shared: Arc<SharedNames>,
     /// Whether it named a resource before: then naming none means wanting none.
     has_named: bool,
 }
 
+/// The names of resources among those of a request.
+fn resources(names: &[String]) -> impl Iterator<Item = &str> {
+    names.iter().map(String::as_str).filter(|it| *it != WILDCARD)
+}
+
 impl Subscription {
+    /// One that nothing was asked for yet; its names are shared with others.
+    pub(crate) fn new(shared: &Arc<SharedNames>) -> Subscription {
+        Subscription { shared: Arc::clone(shared), ..Subscription::default() }
+    }
+
     /// What it becomes by a request in the state of the world. Returns the names
     /// that are in it and were not before.
     pub(crate) fn replace(&mut self, names: &[String]) -> Vec<Arc<str>> {
         self.has_named |= !names.is_empty();
         let was_wildcard = self.is_wildcard;
         self.is_wildcard = !self.has_named || names.iter().any(|it| it == WILDCARD);
-        let names = names.iter().filter(|it| *it != WILDCARD);
-        let names: BTreeSet<Arc<str>> = names.map(|it| it.as_str().into()).collect();
+        let names = self.shared.of(resources(names));
         let old = std::mem::replace(&mut self.names, names);
-        self.bytes = self.names.iter().map(|it| it.len()).sum();
-        let mut added: Vec<Arc<str>> = self.names.difference(&old).cloned().collect();
+        let mut added: Vec<Arc<str>> = match Arc::ptr_eq(&self.names, &old) {
+            true => Vec::new(),
+            false => self.names.without(&old).cloned().collect(),
+        };
         if self.is_wildcard && !was_wildcard {
             added.push(WILDCARD.into());
         }
@@ -46,24 +56,17 @@ impl Subscription {
 
     /// Adds names or aliases.
     pub(crate) fn add(&mut self, names: &[String]) {
-        for name in names {
-            match name.as_str() {
-                WILDCARD => self.is_wildcard = true,
-                name if self.names.insert(name.into()) => self.bytes += name.len(),
-                _ => {}
-            }
-        }
+        self.is_wildcard |= names.iter().any(|it| it == WILDCARD);
+        self.names = self.shared.with(&self.names, resources(names));
     }
 
-    /// Takes names or aliases out; those that are not in it are passed over.
-    pub(crate) fn remove(&mut self, names: &[String]) {
-        for name in names {
-            match name.as_str() {
-                WILDCARD => self.is_wildcard = false,
-                name if self.names.remove(name) => self.bytes -= name.len(),
-                _ => {}
-            }
-        }
+    /// Takes names or aliases out; those that are not in it are passed over. Returns whether any was.
+    pub(crate) fn remove(&mut self, names: &[String]) -> bool {
+        let is_less = self.is_wildcard && names.iter().any(|it| it == WILDCARD);
+        self.is_wildcard &= !is_less;
+        let names = self.shared.without(&self.names, resources(names));
+        let old = std::mem::replace(&mut self.names, names);
+        is_less || self.names.len() < old.len()
     }
 
     /// Whether it wants everything.
@@ -78,7 +81,7 @@ impl Subscription {
 
     /// How many bytes its names have in all.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+        self.names.bytes()
     }
 
     /// Whether it has this name, the wildcard being one.
@@ -99,9 +102,14 @@ impl Subscription {
 
     /// What of a collection it wants.
     pub(crate) fn of(&self, all: &Arc<Collection>) -> Arc<Collection> {
-        if self.is_wildcard {
-            return Arc::clone(all);
+        match self.is_wildcard {
+            true => Arc::clone(all),
+            false => all.selected(&self.names),
         }
-        Arc::new(Collection::of(self.names.iter().filter_map(|name| all.find(name)).cloned()))
+    }
+
+    /// Which set of names it is.
+    pub(crate) fn set(&self) -> &Arc<NameSet> {
+        &self.names
     }
 }

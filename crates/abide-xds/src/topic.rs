@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::collection::Collection;
 use crate::kind::Kind;
 use crate::message::{Names, Request, Response};
+use crate::names::SharedNames;
 use crate::resource::Resource;
 use crate::subscription::Subscription;
 
@@ -106,6 +107,11 @@ pub struct TopicStatus {
 }
 
 impl Topic {
+    /// A type that nothing was asked for yet; what clients want of it is shared.
+    pub(crate) fn new(shared: &Arc<SharedNames>) -> Topic {
+        Topic { subscription: Subscription::new(shared), ..Topic::default() }
+    }
+
     /// Takes a request in; `served` is all that there is of the type. Returns whether there may be
     /// something to answer.
     pub(crate) fn request(
@@ -140,9 +146,10 @@ impl Topic {
                 self.answered(&request.nonce, request.error.as_deref());
                 self.subscription.add(subscribe);
                 self.due.extend(subscribe.iter().map(|it| Arc::from(it.as_str())));
-                self.subscription.remove(unsubscribe);
-                self.forget_unwanted();
-                self.forget_unasked();
+                if self.subscription.remove(unsubscribe) {
+                    self.forget_unwanted();
+                    self.forget_unasked();
+                }
                 if self.subscription.is_wildcard() {
                     // Whether everything has it or not, the client has to be told.
                     self.warm(unsubscribe.iter().map(|it| Arc::from(it.as_str())));
@@ -155,16 +162,17 @@ impl Topic {
     /// What a client says that it holds, by name and version, as far as it wants it. Clients that
     /// come again hold most of what is served; they share it.
     fn held(&self, held: &BTreeMap<String, String>, served: &Arc<Collection>) -> Arc<Collection> {
+        let wanted = self.subscription.of(served);
         let is_served =
-            |it: &Arc<Resource>| served.get(&it.name).is_some_and(|served| Arc::ptr_eq(served, it));
+            |it: &Arc<Resource>| wanted.get(&it.name).is_some_and(|wanted| Arc::ptr_eq(wanted, it));
         let resource = |(name, version): (&String, &String)| {
             let same = served.get(name).filter(|it| *it.version == **version);
             same.cloned().unwrap_or_else(|| Arc::new(Resource::held(name, version)))
         };
         let held: Vec<Arc<Resource>> =
             held.iter().map(resource).filter(|it| self.subscription.wants(it)).collect();
-        if held.len() == served.len() && held.iter().all(is_served) {
-            return Arc::clone(served);
+        if held.len() == wanted.len() && held.iter().all(is_served) {
+            return wanted;
         }
         Arc::new(Collection::of(held))
     }
@@ -185,17 +193,19 @@ impl Topic {
                 return false; // It crossed the response that is newer; another one will follow.
             }
             let is_repeated = !self.answered(&request.nonce, request.error.as_deref());
-            let before = (self.subscription.is_wildcard(), self.subscription.len());
+            let before = (self.subscription.is_wildcard(), Arc::clone(self.subscription.set()));
             let added = self.subscription.replace(names);
-            let is_same = added.is_empty()
-                && before == (self.subscription.is_wildcard(), self.subscription.len());
+            let is_same = before.0 == self.subscription.is_wildcard()
+                && Arc::ptr_eq(&before.1, self.subscription.set());
             self.due.extend(added);
             // On a stream of its own, a repeated request says that something is warming up
             // there which this stream knows nothing of.
             if is_repeated && is_same && is_alone && request.error.is_none() {
                 self.due.extend(names.iter().map(|it| Arc::from(it.as_str())));
             }
-            self.forget_unwanted();
+            if !is_same {
+                self.forget_unwanted();
+            }
             return true;
         }
         let added = self.subscription.replace(names);
@@ -225,8 +235,7 @@ impl Topic {
         }
         for content in sent.iter_mut().chain([accepted]) {
             if content.iter().any(|it| !subscription.wants(it)) {
-                let wanted = content.iter().filter(|it| subscription.wants(it)).cloned();
-                *content = Arc::new(Collection::of(wanted));
+                *content = subscription.of(content);
             }
         }
     }
@@ -325,10 +334,9 @@ impl Topic {
     }
 
     /// Everything that the client may hold now.
-    pub(crate) fn may_hold(&self) -> impl Iterator<Item = &Arc<Resource>> {
+    pub(crate) fn may_hold(&self) -> impl Iterator<Item = &Arc<Collection>> {
         let in_flight = self.in_flight.iter().map(|it| &it.content);
-        let all = self.sent.iter().chain([&self.accepted]).chain(in_flight).chain(&self.doubtful);
-        all.flat_map(|it| it.iter())
+        self.sent.iter().chain([&self.accepted]).chain(in_flight).chain(&self.doubtful)
     }
 
     /// Makes the payload that takes the client from what it was sent to `content`,

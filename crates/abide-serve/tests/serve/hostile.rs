@@ -139,3 +139,58 @@ fn clients_that_do_not_read_cost_bounded_memory() {
         assert_eq!(good.next().await.expect("a response").resources.len(), 2000);
     });
 }
+
+/// A client that comes again says what it holds; when all come at once, that is much.
+#[test]
+fn many_large_requests_at_once_cost_bounded_memory() {
+    run(async {
+        let room = ["--request-room", "2000000"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &room);
+        let before = server.memory().unwrap_or(0);
+        let mut clients = tokio::task::JoinSet::new();
+        for number in 0..300 {
+            let mut client = server.ads("v3", node(&number.to_string(), "", "")).await;
+            clients.spawn(async move {
+                let request = DiscoveryRequest {
+                    type_url: CDS.to_owned(),
+                    node: Some(node(&number.to_string(), "", "")),
+                    version_info: "x".repeat(1_000_000),
+                    ..DiscoveryRequest::default()
+                };
+                client.send(request).await;
+                client.next().await.expect("a response").resources.len()
+            });
+        }
+        assert!(clients.join_all().await.iter().all(|it| *it == 1));
+        let more = server.memory().unwrap_or(0).saturating_sub(before);
+        assert!(more < 80 << 20, "{} MiB more", more >> 20);
+        serves(&server).await;
+    });
+}
+
+/// What all want by name counts once, and what one client makes up does not take the place of others.
+#[test]
+fn names_that_nobody_else_asks_for_have_an_end() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--max-all-names", "100"]);
+        let mut fleet = Vec::new();
+        let names: Vec<String> = (0..60).map(|it| format!("name-{it}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).chain(["a"]).collect();
+        for number in 0..20 {
+            let mut client = server.ads("v3", node(&number.to_string(), "", "")).await;
+            client.ask(CDS, &names).await;
+            assert_eq!(client.next().await.expect("a response").resources.len(), 1);
+            fleet.push(client);
+        }
+        let mut hostile = server.ads("v3", node("hostile", "", "")).await;
+        let own: Vec<String> = (0..60).map(|it| format!("own-{it}")).collect();
+        hostile.ask(CDS, &own.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let refused = hostile.next().await.expect_err("too many");
+        assert_eq!(refused.code(), Code::ResourceExhausted);
+        drop(hostile);
+        for client in &mut fleet {
+            client.ask(CDS, &["a"]).await;
+        }
+        serves(&server).await;
+    });
+}

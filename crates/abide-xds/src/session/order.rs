@@ -155,5 +155,5 @@ fn not_ready(
 fn is_used(topics: &Topics, key: &(Kind, Arc<str>), name: &str) -> bool {
     let others = topics.iter().filter(|(other, _)| *other != key);
     let mut held = others.flat_map(|(_, topic)| topic.may_hold());
-    held.any(|it| it.refers_to(key.0, name))
+    held.any(|all| all.refers_to(key.0, name))
 }
