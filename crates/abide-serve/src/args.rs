@@ -9,8 +9,8 @@ use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 
 use crate::admin_address::AdminAddress;
 use crate::bootstrap::BootstrapArgs;
-use crate::commands::VersionsArgs;
 use crate::commands::conformance::ConformanceArgs;
+use crate::commands::{AskArgs, VersionsArgs};
 use crate::drain::DrainArgs;
 use crate::restart::RestartArgs;
 use crate::restarter::RestarterArgs;
@@ -41,6 +41,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Check the resources as a server would, and end: 0 if they would be served, else 1
     Check(Inputs),
+    Ask(AskArgs),
     Conformance(ConformanceArgs),
     Versions(VersionsArgs),
     Bootstrap(BootstrapArgs),

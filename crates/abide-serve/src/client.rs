@@ -1,9 +1,9 @@
-//! Requests to an admin port.
+//! Requests to an admin port, or to another one that speaks HTTP/1.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 /// How long a whole answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Sends a request without a body over a connection of its own.
+/// Sends a request over a connection of its own. A body is JSON, and may be empty.
 ///
 /// # Errors
 /// Why there is no answer: one phrase.
@@ -21,6 +21,7 @@ pub(crate) async fn send(
     address: &str,
     method: Method,
     path: &str,
+    body: Bytes,
 ) -> Result<Response<Incoming>, String> {
     let stream = TcpStream::connect(address).await;
     let stream = stream.map_err(|error| format!("http://{address}{path}: {error}"))?;
@@ -28,12 +29,15 @@ pub(crate) async fn send(
     let (mut sender, connection) = handshake.map_err(|error| error.to_string())?;
     // It ends with the request: `Connection: close`.
     tokio::spawn(connection);
-    let request = Request::builder()
+    let mut request = Request::builder()
         .method(method)
         .uri(path)
         .header(hyper::header::HOST, address)
-        .header(hyper::header::CONNECTION, "close")
-        .body(Empty::<Bytes>::new());
+        .header(hyper::header::CONNECTION, "close");
+    if !body.is_empty() {
+        request = request.header(hyper::header::CONTENT_TYPE, "application/json");
+    }
+    let request = request.body(Full::new(body));
     let request = request.map_err(|error| error.to_string())?;
     sender.send_request(request).await.map_err(|error| error.to_string())
 }
@@ -44,13 +48,21 @@ pub(crate) async fn send(
 /// Why there is none, or another status than 200: one phrase.
 pub(crate) async fn get(address: &str, path: &str, limit: usize) -> Result<Bytes, String> {
     let asked = async {
-        let response = send(address, Method::GET, path).await?;
+        let response = send(address, Method::GET, path, Bytes::new()).await?;
         if response.status() != StatusCode::OK {
             return Err(format!("`{path}` answered {}", response.status()));
         }
-        let body = Limited::new(response.into_body(), limit).collect().await;
-        Ok(body.map_err(|error| error.to_string())?.to_bytes())
+        body(response, limit).await
     };
     let late = |_| format!("no answer in {PATIENCE:?}");
     timeout(PATIENCE, asked).await.map_err(late)?
+}
+
+/// The body of an answer, of at most `limit` bytes.
+///
+/// # Errors
+/// Why there is none: one phrase.
+pub(crate) async fn body(response: Response<Incoming>, limit: usize) -> Result<Bytes, String> {
+    let body = Limited::new(response.into_body(), limit).collect().await;
+    Ok(body.map_err(|error| error.to_string())?.to_bytes())
 }

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+mod ask;
 mod check;
 pub(crate) mod conformance;
 mod serve;
@@ -16,6 +17,7 @@ use crate::logs;
 use crate::restarter::restart;
 use crate::shutdown::{manage, shutdown};
 
+pub(crate) use self::ask::AskArgs;
 pub(crate) use self::versions::VersionsArgs;
 
 /// Runs a command.
@@ -26,6 +28,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, String> {
     match args.command {
         Some(Command::Check(inputs)) => check::check(&inputs),
         Some(Command::Conformance(args)) => conformance::conformance(&args),
+        Some(Command::Ask(args)) => on_one_thread(ask::ask(&args))?,
         Some(Command::Versions(args)) => on_one_thread(versions::versions(&args))?,
         Some(Command::Bootstrap(args)) => {
             logs::start("text");

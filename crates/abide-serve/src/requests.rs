@@ -2,7 +2,6 @@
 //! a flag and its length before it.
 
 use std::marker::PhantomData;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 

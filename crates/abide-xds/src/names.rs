@@ -65,7 +65,6 @@ impl NameSet {
     pub(crate) fn without<'s>(&'s self, other: &'s NameSet) -> impl Iterator<Item = &'s Arc<str>> {
         self.names.difference(&other.names)
     }
-
 }
 
 impl Drop for NameSet {

@@ -8,12 +8,9 @@ use std::time::{Duration, Instant};
 
 use abide_xds::Names;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper::{Method, StatusCode};
 use prost::Message;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -26,6 +23,7 @@ use tonic_prost::ProstCodec;
 use super::message::{Arrival, Ask, Received, ReceivedResource};
 use super::play::{Stop, Stream, Target};
 use super::resources::{MARK, Served, Type, messages};
+use crate::client;
 use crate::wire::{
     DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse, Node,
 };
@@ -435,26 +433,14 @@ fn body(ask: &Ask) -> String {
 /// One poll. `None` is no change.
 async fn post(address: &str, path: &str, body: String) -> Result<Option<Received>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("polling {address}{path}: {error}");
-    let stream = TcpStream::connect(address).await.map_err(|error| failed(&error))?;
-    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-    let (mut sender, connection) = handshake.map_err(|error| failed(&error))?;
-    // It ends with the request.
-    tokio::spawn(connection);
-    let request = Request::builder()
-        .method(Method::POST)
-        .uri(path)
-        .header(hyper::header::HOST, address)
-        .header(hyper::header::CONTENT_TYPE, "application/json")
-        .body(Full::new(Bytes::from(body)))
-        .map_err(|error| failed(&error))?;
-    let response = sender.send_request(request).await.map_err(|error| failed(&error))?;
+    let response = client::send(address, Method::POST, path, body.into()).await;
+    let response = response.map_err(|error| failed(&error))?;
     match response.status() {
         StatusCode::OK => {}
         StatusCode::NOT_MODIFIED => return Ok(None),
         status => return Err(failed(&status)),
     }
-    let bytes = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
-    let bytes = bytes.map_err(|error| failed(&error))?.to_bytes();
+    let bytes = client::body(response, MAX_ANSWER).await.map_err(|error| failed(&error))?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| failed(&error))?;
     let text = |value: &Value, names: [&str; 2]| {
         let found = names.iter().find_map(|name| value[*name].as_str());

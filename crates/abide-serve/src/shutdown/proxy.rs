@@ -146,7 +146,7 @@ impl AdminPort {
         doing: &'static str,
     ) -> Result<(String, Response<Incoming>), ProxyError> {
         let url = format!("http://{}{path}", self.address);
-        let response = client::send(&self.address, method, path).await;
+        let response = client::send(&self.address, method, path, Bytes::new()).await;
         let response = response.map_err(|error| transport(doing, &error))?;
         Ok((url, response))
     }

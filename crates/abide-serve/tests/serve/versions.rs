@@ -36,9 +36,9 @@ fn a_client_of_the_second_major_gets_its_types() {
         let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
         let mut old = server.ads("v2", node("old", "", "")).await;
         old.ask(CDS_V2, &[]).await;
+        let old_response = old.next().await.expect("a response");
         let mut new = server.ads("v3", node("new", "", "")).await;
         new.ask(CDS, &[]).await;
-        let old_response = old.next().await.expect("a response");
         let new_response = new.next().await.expect("a response");
         assert_eq!(old_response.type_url, CDS_V2);
         assert_eq!(old_response.resources[0].type_url, CDS_V2);
@@ -105,4 +105,33 @@ fn a_resource_that_an_older_client_cannot_hold_stays_as_it_was() {
         assert_eq!(first.resources[0], second.resources[0], "the last one that it could hold");
         assert_ne!(first.resources[1], second.resources[1]);
     });
+}
+
+/// `abide-serve ask`, to a server: whether it answered, and all that it said.
+fn ask(server: &Server, args: &[&str]) -> (Option<i32>, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+        .args(["ask", "--target", &server.http])
+        .args(args)
+        .output()
+        .expect("it starts");
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).expect("text"))
+}
+
+#[test]
+fn ask_shows_what_a_client_gets() {
+    let files = [("a.yaml", &*cluster("a", 1)), ("node-cluster/canary/b.yaml", &cluster("b", 1))];
+    let server = Server::start(&files, &["--long-poll", "0.1"]);
+    let (code, text) = ask(&server, &[]);
+    let answer: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((code, answer["resources"].as_array().map(Vec::len)), (Some(0), Some(1)), "{text}");
+    assert_eq!(answer["typeUrl"], CDS);
+    let (_, older) = ask(&server, &["--major", "2"]);
+    assert!(older.contains(CDS_V2) && !older.contains(CDS), "{older}");
+    let (_, canary) = ask(&server, &["--node-cluster", "canary", "--name", "b"]);
+    assert!(canary.contains("\"b\"") && !canary.contains("\"a\""), "{canary}");
+    let (code, nothing) = ask(&server, &["endpoints", "--name", "x"]);
+    assert!(code == Some(2) && nothing.contains("has nothing of it yet"), "{nothing}");
+    let (code, unknown) = ask(&server, &["cluster"]);
+    assert!(code == Some(2) && unknown.contains("clusters|"), "what there is is said: {unknown}");
 }
