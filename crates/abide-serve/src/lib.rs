@@ -31,6 +31,7 @@ mod restarter;
 mod served;
 mod shutdown;
 mod source;
+mod talk;
 mod tls;
 mod tokens;
 mod traffic;
