@@ -345,12 +345,13 @@ cluster_manager: {sds: x}
     let lines = abide(folder.path(), &args).json();
     let told: Vec<(&str, i64, &str)> = lines
         .iter()
+        .filter(|it| it["kind"] == "finding")
         .map(|it| {
             let why = it["why"].as_str().unwrap();
             assert!(why.contains("EDS does, and SDS finds secrets"), "{why}");
             (
                 it["rule"].as_str().unwrap(),
-                it["line"].as_i64().unwrap(),
+                it["start"]["line"].as_i64().unwrap(),
                 it["help"].as_str().unwrap(),
             )
         })

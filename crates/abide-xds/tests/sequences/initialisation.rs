@@ -65,6 +65,18 @@ fn s001_025_026_027_each_step_of_a_start_is_seen() {
             "initialised: eds/n (nothing with this name is served to the client)",
         )],
     );
+    follow(
+        &mut play,
+        &[(
+            "> cds ack
+             serve cds: c%3>eds/e d>eds/f n%9>eds/n eds: e f lds: l>rds/r m>rds/s rds: r>cds/c
+             < lds l m
+             > rds again r s
+             > lds ack",
+            "initialised: eds/n (nothing with this name is served to the client) \
+             rds/s (nothing with this name is served to the client)",
+        )],
+    );
 }
 
 /// One round for each cluster: the longest of them counts, and it ends.
