@@ -33,21 +33,26 @@ pub(crate) fn example(part: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("example").join(part)
 }
 
-/// The API of the example with another text in place of one, in a folder: files, old and new texts.
-pub(crate) fn changed_api(changes: &[(&str, &str, &str)]) -> TempDir {
+/// The API of the example in a folder, each file changed by its name.
+pub(crate) fn api_with(change: impl Fn(&str, String) -> String) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for entry in std::fs::read_dir(example("api")).expect("it is there") {
         let path = entry.expect("it is there").path();
-        std::fs::copy(&path, folder.path().join(path.file_name().expect("a name")))
-            .expect("a file");
-    }
-    for (file, old, new) in changes {
-        let path = folder.path().join(file);
+        let name = path.file_name().expect("a name").to_str().expect("a text");
         let text = std::fs::read_to_string(&path).expect("text");
-        assert_eq!(text.matches(old).count(), 1, "{file}: {old}");
-        std::fs::write(&path, text.replace(old, new)).expect("a file");
+        std::fs::write(folder.path().join(name), change(name, text)).expect("a file");
     }
     folder
+}
+
+/// The same with other texts in place of some: files, old and new texts.
+pub(crate) fn changed_api(changes: &[(&str, &str, &str)]) -> TempDir {
+    api_with(|name, text| {
+        changes.iter().filter(|it| it.0 == name).fold(text, |text, (_, old, new)| {
+            assert_eq!(text.matches(old).count(), 1, "{name}: {old}");
+            text.replace(old, new)
+        })
+    })
 }
 
 /// A server with a folder of its own. It ends when this is dropped.

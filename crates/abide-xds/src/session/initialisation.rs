@@ -99,21 +99,18 @@ impl Session {
             let kind = Kind::of(only);
             return Initialisation::of_one_type(kind, self.awaited(kind));
         }
-        let (waits_for, more) = first(ORDER.into_iter().flat_map(|kind| self.awaited(kind)));
+        let all: Vec<Awaited> = ORDER.into_iter().flat_map(|kind| self.awaited(kind)).collect();
         let health_checks = self.health_checks(now);
         let is_past =
             |kind| self.is_past_clusters() && [Kind::Cluster, Kind::Endpoints].contains(&kind);
-        let mut kinds = waits_for.iter().map(|it| it.kind).filter(|&kind| !is_past(kind));
-        let phase = match kinds.next() {
-            _ if self.has_initialised => Phase::Initialised,
-            // Its listeners come after the checks.
-            Some(kind) if health_checks.is_empty() || kind <= Kind::Endpoints => {
-                Phase::WaitsFor(kind)
-            }
-            _ if !health_checks.is_empty() => Phase::WaitsFor(Kind::Endpoints),
-            Some(kind) => Phase::WaitsFor(kind),
-            None => Phase::Initialised,
+        let waits = all.iter().map(|it| it.kind).filter(|&kind| !is_past(kind));
+        let checks = (!health_checks.is_empty()).then_some(Kind::Endpoints);
+        let place = |kind: &Kind| ORDER.iter().position(|it| it == kind);
+        let phase = match waits.chain(checks).min_by_key(place) {
+            Some(kind) if !self.has_initialised => Phase::WaitsFor(kind),
+            Some(_) | None => Phase::Initialised,
         };
+        let (waits_for, more) = first(all);
         Initialisation { phase, waits_for, more, health_checks }
     }
 
@@ -131,8 +128,8 @@ impl Session {
     /// when they waited long enough.
     fn is_past_clusters(&self) -> bool {
         let begin = |kind| self.of_kind(kind).map(|topic| topic.number).min();
-        begin(Kind::Listener).is_some_and(|it| Some(it) > begin(Kind::Cluster))
-            && begin(Kind::Cluster).is_some()
+        let clusters = begin(Kind::Cluster);
+        clusters.is_some() && begin(Kind::Listener) > clusters
     }
 
     fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Topic> {

@@ -346,6 +346,23 @@ fn what_is_told_has_a_limit() {
     assert_eq!((all.waits_for.len(), all.more), (100, 150));
     assert_eq!(all.phase, Phase::WaitsFor(Kind::Endpoints));
     assert_eq!(Initialisation::of_one_type(Kind::Endpoints, []).phase, Phase::Answered);
+    // What is not named counts all the same.
+    let names: Vec<String> = (0..150).map(|it| format!("c{it:03}")).collect();
+    let clusters: String = names.iter().map(|it| format!(" {it}>eds/{it}")).collect();
+    let all = names.join(" ");
+    let mut play = Play::new(Options::default());
+    play.run(&format!(
+        "serve cds:{clusters} lds: l
+         > cds
+         < cds {all}
+         > eds {all}
+         > cds ack
+         > lds
+         < lds l"
+    ));
+    let it = play.session.initialisation(Duration::ZERO);
+    assert_eq!(it.phase, Phase::WaitsFor(Kind::Listener));
+    assert_eq!((it.waits_for.len(), it.more), (100, 51));
 }
 
 /// The time that a round takes is that of the resource.
