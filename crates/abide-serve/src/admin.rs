@@ -6,7 +6,7 @@ mod stats;
 
 use std::sync::Arc;
 
-use abide_xds::{TakenBack, newest_type_url};
+use abide_xds::{Initialisation, Kind, Phase, Service, TakenBack, newest_type_url};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
@@ -32,7 +32,11 @@ type Page = (&'static str, &'static str, MethodRouter<Arc<Fleet>>);
 fn all() -> Vec<Page> {
     vec![
         ("/", "the fleet, as a page for browsers", get(home::home)),
-        ("/clients", "every stream: who, what it has, refused and misses", get(clients)),
+        (
+            "/clients",
+            "every stream: who, how far it is, what it has, refused and misses",
+            get(clients),
+        ),
         ("/config_dump", "what is served to whom, by type, with versions", get(config_dump)),
         (
             "/drain_listeners",
@@ -201,12 +205,41 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
     json!({
         "extensions": extensions.collect::<Vec<_>>(),
         "features": client.node.client_features,
+        "initialisation": client.initialisation().map(|it| progress(&it)),
         "node": client.node.id,
         "cluster": client.node.cluster,
         "user_agent": release,
         "transport": client.transport,
         "types": types.collect::<Map<_, _>>(),
     })
+}
+
+/// How far a client has come.
+fn progress(it: &Initialisation) -> Value {
+    let phase = match it.phase {
+        Phase::WaitsFor(kind) => plural(kind),
+        Phase::Initialised => "initialised",
+        Phase::Answered => "answered",
+    };
+    let waits = it
+        .waits_for
+        .iter()
+        .map(|it| json!({"for": plural(it.kind), "name": it.name.as_deref(), "reason": it.reason}));
+    let checks = it.health_checks.iter().map(
+        |it| json!({"cluster": *it.cluster, "at_most": format!("{}s", it.at_most.as_secs_f64())}),
+    );
+    json!({
+        "phase": phase,
+        "waits_for": waits.collect::<Vec<_>>(),
+        "more": it.more,
+        "health_checks": checks.collect::<Vec<_>>(),
+    })
+}
+
+/// What the resources of a kind are called together.
+fn plural(kind: Kind) -> &'static str {
+    let service = Service::ALL.iter().find(|it| it.kind == kind);
+    service.map_or("other resources", |it| it.rest)
 }
 
 async fn config_dump(State(fleet): Pages) -> impl IntoResponse {

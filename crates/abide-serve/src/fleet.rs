@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
-use abide_xds::{Refusal, RollBack, SharedNames, TakenBack, Terms, TopicStatus, View};
+use abide_xds::{
+    Initialisation, Refusal, RollBack, SharedNames, TakenBack, Terms, TopicStatus, View,
+};
 use tokio::sync::watch;
 
 use crate::apis::Apis;
@@ -20,6 +22,7 @@ use crate::place::{Place, Places};
 use crate::room::Room;
 use crate::served::Served;
 use crate::source::Audience;
+use crate::talk::Talk;
 use crate::traffic::Traffic;
 use crate::usage::Usage;
 use crate::wire::{Node, VersionedTypeUrl};
@@ -95,6 +98,31 @@ pub(crate) struct Client {
     pub(crate) view: Arc<View>,
     /// Whom it is served like; `None` before it is served anything.
     pub(crate) group: Option<Group>,
+    progress: Progress,
+}
+
+/// Where it is seen how far a client has come.
+#[derive(Clone, Debug, Default)]
+enum Progress {
+    /// Nowhere yet.
+    #[default]
+    Unknown,
+    /// By the session of its stream. It is asked when somebody looks: that takes as long as there are
+    /// resources.
+    Stream(Arc<Talk>),
+    /// By a poll.
+    Poll(Initialisation),
+}
+
+impl Client {
+    /// How far it has come; `None` before its stream has a session.
+    pub(crate) fn initialisation(&self) -> Option<Initialisation> {
+        match &self.progress {
+            Progress::Unknown => None,
+            Progress::Stream(talk) => Some(talk.initialisation()),
+            Progress::Poll(initialisation) => Some(initialisation.clone()),
+        }
+    }
 }
 
 /// What is counted since the start of the first epoch.
@@ -479,7 +507,14 @@ impl Fleet {
         let number = state.next;
         state.clients.insert(
             number,
-            Client { node, transport, types: Vec::new(), view: Arc::default(), group: None },
+            Client {
+                node,
+                transport,
+                types: Vec::new(),
+                view: Arc::default(),
+                group: None,
+                progress: Progress::Unknown,
+            },
         );
         Some(Guest { fleet: Arc::clone(self), number })
     }
@@ -531,6 +566,22 @@ impl Guest {
     pub(crate) fn update(&self, types: Vec<TopicStatus>) {
         if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
             client.types = types;
+        }
+    }
+
+    /// Records by what session its client is served.
+    pub(crate) fn talks(&self, talk: &Arc<Talk>) {
+        self.progresses(Progress::Stream(Arc::clone(talk)));
+    }
+
+    /// Records how far its client has come, which polls.
+    pub(crate) fn polls(&self, initialisation: Initialisation) {
+        self.progresses(Progress::Poll(initialisation));
+    }
+
+    fn progresses(&self, progress: Progress) {
+        if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
+            client.progress = progress;
         }
     }
 

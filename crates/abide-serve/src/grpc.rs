@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use abide_xds::{Action, Ending, Event, Options, Service as Discovery, Session, View};
+use abide_xds::{Action, Ending, Event, Options, Service as Discovery, View};
 use hyper::body::Incoming as Bytes;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
@@ -22,6 +22,7 @@ use crate::listeners::Leave;
 use crate::requests::{Read, ReadLimits, Requests};
 use crate::room::Taken;
 use crate::served::Served;
+use crate::talk::Talk;
 use crate::traffic::Count;
 use crate::wire::{
     DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl, brief,
@@ -171,14 +172,15 @@ async fn converse<I: Incoming>(
         names: Arc::clone(&fleet.names),
         ..Options::default()
     };
+    let talk = Arc::new(Talk::new(options));
+    guest.talks(&talk);
     let mut stream = Stream {
         group,
         seen: BTreeSet::new(),
         node: node.clone(),
         fleet,
         guest,
-        session: Session::new(options),
-        begin: Instant::now(),
+        talk,
         outgoing,
         only: method.only.clone(),
         view: None,
@@ -195,8 +197,7 @@ async fn converse<I: Incoming>(
     stream.serve(&now).await?;
     stream.request(first.into_request(), room).await?;
     loop {
-        let deadline = stream.session.deadline();
-        let wait = deadline.map(|it| it.saturating_sub(stream.begin.elapsed()));
+        let wait = stream.talk.wait();
         tokio::select! {
             next = incoming.next() => match next? {
                 Some(Read { mut request, room }) => {
@@ -234,8 +235,7 @@ async fn converse<I: Incoming>(
 struct Stream<'f> {
     fleet: &'f Fleet,
     guest: Guest,
-    session: Session,
-    begin: Instant,
+    talk: Arc<Talk>,
     outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
     node: Node,
     only: Option<Arc<str>>,
@@ -306,11 +306,11 @@ impl Stream<'_> {
         }
         let is_refusal = request.error.is_some();
         let type_url = request.type_url.clone();
-        let actions = self.session.step(self.begin.elapsed(), Event::Request(request));
+        let actions = self.talk.step(Event::Request(request));
         drop(room);
         self.act(actions).await?;
         if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
-            let status = self.session.status();
+            let status = self.talk.status();
             let of_it = status.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
             for it in of_it {
                 let Some(refusal) = &it.refused else { continue };
@@ -321,7 +321,7 @@ impl Stream<'_> {
     }
 
     async fn step(&mut self, event: Event) -> Result<(), Status> {
-        let actions = self.session.step(self.begin.elapsed(), event);
+        let actions = self.talk.step(event);
         self.act(actions).await
     }
 
@@ -358,7 +358,7 @@ impl Stream<'_> {
                 }
             }
         }
-        let status = self.session.status();
+        let status = self.talk.status();
         for topic in &status {
             if self.seen.insert(Arc::clone(&topic.type_url)) {
                 self.fleet.usage.count(&self.fleet.apis, &topic.type_url);

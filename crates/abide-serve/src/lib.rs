@@ -33,6 +33,7 @@ mod room;
 mod served;
 mod shutdown;
 mod source;
+mod talk;
 mod tls;
 mod tokens;
 mod traffic;

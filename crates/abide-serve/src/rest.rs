@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use abide_schema::Tree;
 use abide_schema::value::Codec;
-use abide_xds::{Collection, Refusal, Service, TYPE_URL_PREFIX, TopicStatus};
+use abide_xds::{
+    Awaited, Collection, Initialisation, Kind, Refusal, Service, TYPE_URL_PREFIX, TopicStatus,
+};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Extension, State};
@@ -102,6 +104,7 @@ async fn poll(
     let Some(mut place) = polls.waiting.take(key, true) else {
         return StatusCode::NOT_MODIFIED.into_response();
     };
+    guest.polls(progress(&type_url, &names, held, error.is_some()));
     let until = Instant::now() + polls.hold;
     let mut served = fleet.watch();
     loop {
@@ -179,6 +182,17 @@ async fn read(
     let body = body.map_err(|_| too_late())?.map_err(|_| too_large())?;
     let request = serde_json::from_slice(&body);
     Ok((request.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?, room))
+}
+
+/// How far a client has come that polls for a type, judged by whether it holds or refuses anything.
+fn progress(type_url: &str, names: &[String], held: &str, refuses: bool) -> Initialisation {
+    let kind = Kind::of(type_url);
+    let is_answered = refuses || !held.is_empty();
+    let reason = "it holds nothing of this yet";
+    let awaited = |name| Awaited { kind, name, reason: reason.to_owned() };
+    let all = names.is_empty().then_some(None);
+    let names = names.iter().map(|it| Some(it.as_str().into())).chain(all);
+    Initialisation::of_one_type(kind, names.filter(|_| !is_answered).map(awaited))
 }
 
 /// A member by its name, in either spelling of the JSON mapping.

@@ -1,6 +1,7 @@
 //! Instances made into a snapshot.
 
 mod canonical;
+mod health_checks;
 mod references;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use crate::kind::{Kind, TYPE_URL_PREFIX};
 use crate::resource::{Resource, hash};
 use crate::snapshot::Snapshot;
 use canonical::canonical;
+use health_checks::first_round;
 use references::references;
 
 /// What one instance holds.
@@ -174,6 +176,7 @@ impl Finding<'_> {
         let aliases: Vec<&str> = wrapping.aliases.iter().map(String::as_str).collect();
         let mut resource = Resource::new(name, body).known_as(&aliases);
         resource = resource.referring_to(references(tree, message));
+        resource.health_round = first_round(tree, message);
         if !aliases.is_empty() {
             let parts = [&*resource.version].into_iter().chain(aliases.iter().copied());
             resource.version = hash(parts.map(str::as_bytes));

@@ -33,7 +33,7 @@ pub use names::SharedNames;
 pub use negotiation::{Claims, Minor, Release, Releases, Terms, VersionedTypeUrl};
 pub use resource::{Reference, Resource};
 pub use roll_back::{Holds, ResourceVersion, RollBack, TakenBack};
-pub use session::{Options, Session};
+pub use session::{Awaited, HealthChecks, Initialisation, Options, Phase, Session};
 pub use snapshot::{Dangling, Snapshot};
 pub use topic::{HeldBack, Refusal, TopicStatus};
 pub use view::{Downgrade, Loss, Understanding, View};

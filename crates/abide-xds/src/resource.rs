@@ -1,6 +1,7 @@
 //! One resource.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -20,6 +21,8 @@ pub struct Resource {
     pub body: Bytes,
     /// The resources that it refers to.
     pub references: Box<[Reference]>,
+    /// Of a cluster with active health checks, how long the first round of them takes at most.
+    pub health_round: Option<Duration>,
 }
 
 /// A resource that another one refers to.
@@ -45,6 +48,7 @@ impl Resource {
             version,
             body,
             references: Box::default(),
+            health_round: None,
         }
     }
 
@@ -73,6 +77,7 @@ impl Resource {
             version: version.into(),
             body: Bytes::new(),
             references: Box::default(),
+            health_round: None,
         }
     }
 }

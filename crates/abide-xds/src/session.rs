@@ -1,10 +1,13 @@
 //! One stream of one client.
 
+mod initialisation;
 mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+
+pub use initialisation::{Awaited, HealthChecks, Initialisation, Phase};
 
 use crate::collection::Collection;
 use crate::kind::Kind;
@@ -72,6 +75,8 @@ pub struct Session {
     nonces: u64,
     /// Whether it ended; then it does nothing more.
     is_over: bool,
+    /// Whether its client takes requests, as far as can be seen from here.
+    has_initialised: bool,
 }
 
 /// The types of a stream, by kind, then by type URL.
@@ -84,7 +89,15 @@ impl Session {
     /// A stream on which nothing was sent yet.
     pub fn new(options: Options) -> Session {
         let (topics, retired) = (BTreeMap::new(), BTreeMap::new());
-        Session { options, target: None, topics, retired, nonces: 0, is_over: false }
+        Session {
+            options,
+            target: None,
+            topics,
+            retired,
+            nonces: 0,
+            is_over: false,
+            has_initialised: false,
+        }
     }
 
     /// Takes in what happened and returns what to do, in that order.
@@ -93,8 +106,8 @@ impl Session {
             return Vec::new();
         }
         match event {
-            Event::Request(request) => match self.request(&request) {
-                Ok(()) => {}
+            Event::Request(request) => match self.request(now, &request) {
+                Ok(()) => self.note_progress(),
                 Err(ending) => {
                     self.is_over = true;
                     return vec![Action::End(ending)];
@@ -124,7 +137,7 @@ impl Session {
         self.topics.iter().map(|((_, url), topic)| topic.status(url)).collect()
     }
 
-    fn request(&mut self, request: &Request) -> Result<(), Ending> {
+    fn request(&mut self, now: Duration, request: &Request) -> Result<(), Ending> {
         let url: Arc<str> = match &self.options.only {
             Some(only) if request.type_url.is_empty() => Arc::clone(only),
             Some(only) if *request.type_url != **only => {
@@ -165,10 +178,15 @@ impl Session {
             true => Vec::new(),
             false => warming(&self.topics, key.0),
         };
+        let number = self.topics.len();
         let names = &self.options.names;
-        let topic = self.topics.entry(key).or_insert_with(|| Topic::new(names));
+        let topic = self.topics.entry(key).or_insert_with(|| Topic::new(number, names));
         let before = topic.subscription.len();
-        if !topic.request(request, self.options.only.is_some(), served) {
+        let counts = topic.request(request, self.options.only.is_some(), served);
+        if topic.is_answered() {
+            topic.first_answer.get_or_insert(now);
+        }
+        if !counts {
             return Ok(());
         }
         topic.warm(warming);

@@ -74,6 +74,11 @@ impl Subscription {
         self.is_wildcard
     }
 
+    /// Its names, in order; the wildcard is none.
+    pub(crate) fn all_names(&self) -> impl ExactSizeIterator<Item = &Arc<str>> {
+        self.names.iter()
+    }
+
     /// How many names it has.
     pub(crate) fn len(&self) -> usize {
         self.names.len()

@@ -20,6 +20,10 @@ const MAX_MESSAGE: usize = 4096;
 /// One type on one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Topic {
+    /// Which of the types of its stream it is, in the order in which they were asked for.
+    pub(crate) number: usize,
+    /// When the client first said what it thinks of an answer.
+    pub(crate) first_answer: Option<Duration>,
     pub(crate) subscription: Subscription,
     is_delta: bool,
     /// Whether there was a request.
@@ -43,6 +47,8 @@ pub(crate) struct Topic {
     accepted_version: Option<Arc<str>>,
     /// Of the responses that the client refused, the names and versions.
     refused: BTreeMap<Arc<str>, Arc<str>>,
+    /// Names of which it was told, in an incremental response, that there is nothing.
+    missing: BTreeSet<Arc<str>>,
     pub(crate) refusal: Option<Refusal>,
     /// Whether it has to be looked at again, though its client asked for nothing.
     pub(crate) is_stale: bool,
@@ -107,9 +113,9 @@ pub struct TopicStatus {
 }
 
 impl Topic {
-    /// A type that nothing was asked for yet; what clients want of it is shared.
-    pub(crate) fn new(shared: &Arc<SharedNames>) -> Topic {
-        Topic { subscription: Subscription::new(shared), ..Topic::default() }
+    /// A type that is asked for as this one of its stream; what clients want of it is shared.
+    pub(crate) fn new(number: usize, shared: &Arc<SharedNames>) -> Topic {
+        Topic { number, subscription: Subscription::new(shared), ..Topic::default() }
     }
 
     /// Takes a request in; `served` is all that there is of the type. Returns whether there may be
@@ -242,8 +248,9 @@ impl Topic {
 
     /// What a client does not ask for any more needs no answer.
     fn forget_unasked(&mut self) {
-        let Topic { subscription, due, .. } = self;
+        let Topic { subscription, due, missing, .. } = self;
         due.retain(|it| subscription.has(it));
+        missing.retain(|it| subscription.has(it));
     }
 
     /// Takes an answer to a response in. Returns whether one was in flight.
@@ -292,6 +299,24 @@ impl Topic {
     /// Whether the client asked for something that was not answered yet.
     pub(crate) fn is_owed(&self) -> bool {
         self.is_unanswered || !self.due.is_empty()
+    }
+
+    /// Whether the client said of any answer what it thinks of it, or came with what it was sent
+    /// elsewhere.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.accepted_version.is_some() || self.refusal.is_some() || !self.accepted.is_empty()
+    }
+
+    /// Whether an answer is on its way to the client or back.
+    pub(crate) fn is_in_flight(&self) -> bool {
+        !self.in_flight.is_empty()
+    }
+
+    /// Whether the client has a resource, refused it, or was told that there is none.
+    pub(crate) fn has_settled(&self, name: &str) -> bool {
+        self.accepted.find(name).is_some()
+            || self.refused.contains_key(name)
+            || self.missing.contains(name)
     }
 
     /// Until when the client has time to answer the last response, if it did not.
@@ -384,6 +409,9 @@ impl Topic {
                 again.into_values().cloned().collect()
             }
         };
+        if self.is_delta {
+            self.missing.extend(missing.iter().filter(|it| self.subscription.has(it)).cloned());
+        }
         let removed = match self.is_delta {
             true if missing.is_empty() => Arc::clone(&difference.removed),
             true => difference.removed.iter().cloned().chain(missing).collect(),

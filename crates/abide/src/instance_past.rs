@@ -4,6 +4,26 @@ use abide_schema::{Cardinality, Element, Enum, Field, Message, Type};
 
 use crate::rule::InstanceContext;
 
+/// Names of Envoy's first API, which was JSON without protos: the message or enum that lacks one, the name,
+/// and what to write instead. Its SDS found endpoints; since then EDS does, and SDS finds secrets.
+const FIRST_SDS: &[(&str, &str, &str)] = &[
+    (".Cluster.DiscoveryType", "SDS", "use `EDS`"),
+    (".Cluster.DiscoveryType", "sds", "use `EDS`"),
+    (".Cluster", "sds_cluster_config", "use `eds_cluster_config`"),
+    (".Cluster.EdsClusterConfig", "sds_config", "use `eds_config`"),
+    (
+        ".ClusterManager",
+        "sds",
+        "say in `eds_cluster_config` of each cluster where its endpoints are",
+    ),
+    (
+        ".Bootstrap.DynamicResources",
+        "sds_config",
+        "say in `eds_cluster_config` of each cluster where its endpoints are, and in \
+         `SdsSecretConfig` where a secret is",
+    ),
+];
+
 /// What a name was.
 pub(crate) struct Past {
     /// Where it was and where it went, for a reader.
@@ -38,10 +58,22 @@ impl Past {
             older = previous(context, before);
         }
         let is_reserved = message.reserves_name(name);
-        is_reserved.then(|| Past {
-            why: "an earlier version had it: the name is reserved".to_owned(),
-            help: "remove it, or check against the release that still has it".to_owned(),
+        Past::of_first_sds(&owner, name).or_else(|| {
+            is_reserved.then(|| Past {
+                why: "an earlier version had it: the name is reserved".to_owned(),
+                help: "remove it, or check against the release that still has it".to_owned(),
+            })
         })
+    }
+
+    /// What a name was in the first API of Envoy, if it is one of those that mean something else now.
+    fn of_first_sds(owner: &str, name: &str) -> Option<Past> {
+        let is_it = |(end, known, _): &&(&str, &str, &str)| {
+            *known == name && owner.starts_with("envoy.") && owner.ends_with(end)
+        };
+        let (_, _, help) = FIRST_SDS.iter().find(is_it)?;
+        let why = "SDS found endpoints in the first API of Envoy; since the second, EDS does, and SDS finds secrets";
+        Some(Past { why: why.to_owned(), help: (*help).to_owned() })
     }
 
     /// What a value was that an enum does not have.
@@ -60,9 +92,11 @@ impl Past {
             }
         }
         let is_reserved = item.reserves_name(name);
-        is_reserved.then(|| Past {
-            why: "an earlier version had it: the name is reserved".to_owned(),
-            help: "use another value".to_owned(),
+        Past::of_first_sds(&owner, name).or_else(|| {
+            is_reserved.then(|| Past {
+                why: "an earlier version had it: the name is reserved".to_owned(),
+                help: "use another value".to_owned(),
+            })
         })
     }
 

@@ -3,13 +3,15 @@
 //! never stop.
 
 mod conformance;
+mod endpoints;
 mod grpc;
+mod initialising;
 pub(super) mod page;
 pub(super) mod processes;
 mod resources;
 pub(super) mod restart;
 mod runtime;
-mod traffic;
+pub(super) mod traffic;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -40,6 +42,8 @@ pub(crate) fn run(place: &Place) -> Result<bool> {
     println!("oracle: {} and Envoy {} and {}", serve.display(), newest.version, older.version);
     let mut agreed = at_once(&serve, newest, older)?;
     agreed &= files(&serve, newest)?;
+    agreed &= endpoints::run(&serve, newest)?;
+    agreed &= initialising::run(&serve, newest, older)?;
     agreed &= runtime::run(&serve, newest)?;
     agreed &= grpc::run(&serve)?;
     agreed &= conformance::run(&serve, &[newest, older])?;

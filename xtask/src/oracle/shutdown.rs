@@ -1,4 +1,5 @@
-//! The shutdown of document 004 beside a real Envoy with clients that keep their connections.
+//! The shutdown of document 004 beside a real Envoy, which gets all that it serves from `abide-serve`
+//! over xDS, with clients that keep their connections.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,27 +9,47 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
+use super::serving::processes::{Processes, free_port};
+use super::serving::traffic::{Backend, get};
 use crate::envoys::{Envoy, envoys};
 use crate::running_envoy::{RunningEnvoy, Started, ask};
 use crate::task::{Place, Result};
 use crate::tools::{abide_serve, target};
 
-/// A listener whose connections count, and that answers by itself.
-const CONFIG: &str = r#"
-admin: {address: {socket_address: {address: 127.0.0.1, port_value: 0}}}
-static_resources:
-  listeners:
-  - name: ingress
-    address: {socket_address: {address: 127.0.0.1, port_value: 0}}
-    filter_chains:
-    - filters:
-      - name: envoy.filters.network.http_connection_manager
-        typed_config:
-          "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
-          stat_prefix: ingress_http
-          route_config: {virtual_hosts: [{name: all, domains: ["*"], routes: [{match: {prefix: /}, direct_response: {status: 200, body: {inline_string: hello}}}]}]}
-          http_filters: [{name: envoy.filters.http.router, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]
+/// What the proxy gets from the server: a listener whose connections count, its routes, and the cluster
+/// and endpoints that they lead to.
+const RESOURCES: &str = r#"
+"@type": type.googleapis.com/envoy.config.listener.v3.Listener
+name: ingress
+address: {socket_address: {address: 127.0.0.1, port_value: 0}}
+filter_chains:
+- filters:
+  - name: envoy.filters.network.http_connection_manager
+    typed_config:
+      "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+      stat_prefix: ingress_http
+      rds: {route_config_name: routes, config_source: {ads: {}, resource_api_version: V3}}
+      http_filters: [{name: envoy.filters.http.router, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]
+---
+"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
+name: routes
+virtual_hosts: [{name: all, domains: ["*"], routes: [{match: {prefix: /}, route: {cluster: shop}}]}]
+---
+"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
+name: shop
+type: EDS
+connect_timeout: 1s
+eds_cluster_config: {service_name: shop-endpoints, eds_config: {ads: {}, resource_api_version: V3}}
+---
+"@type": type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment
+cluster_name: shop-endpoints
+endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: PORT}}}}]}]
 "#;
+
+/// What the backend of the cluster answers.
+const ANSWER: &str = "hello";
 
 /// How many clients keep a connection.
 const CLIENTS: usize = 3;
@@ -114,7 +135,7 @@ impl Client {
             head.push_str(&line.to_ascii_lowercase());
             line.clear();
         }
-        let mut body = [0; 5];
+        let mut body = [0; ANSWER.len()];
         self.0.read_exact(&mut body)?;
         if !head.starts_with("http/1.1 200") {
             return Err(format!("a request failed: {head}").into());
@@ -152,10 +173,14 @@ impl<'e> Steps<'e> {
         let ready = folder.join("ok");
         // As a pod that was killed leaves it.
         std::fs::write(&ready, "")?;
-        let mut proxy = start(envoy, folder)?;
+        let server = Server::start(envoy, serve, folder)?;
+        let mut proxy = server.start_proxy(envoy, serve, folder)?;
         let listener = listener(&proxy)?;
+        let served = self.until("the proxy has all from the server, and is live", || {
+            Ok(server.has_initialised()? && ask(proxy.admin(), "GET", "/ready")?.0 == 200)
+        })?;
         let (_manager, manager) = manager(serve, &ready, &proxy, &["--recover"])?;
-        let mut agreed = self.step("a stale ready file is removed", !ready.exists());
+        let mut agreed = served & self.step("a stale ready file is removed", !ready.exists());
 
         let mut clients = Vec::new();
         for _ in 0..CLIENTS {
@@ -203,12 +228,19 @@ impl<'e> Steps<'e> {
         agreed &= self.step("the hook of the proxy is answered", is_ok);
         proxy.terminate()?;
         agreed &= self.until("the proxy ends when it is told to", || proxy.has_ended())?;
-        Ok(agreed & self.recovered(envoy, serve, folder)?)
+        agreed &= self.until("the server sees it go", || Ok(server.clients()?.is_empty()))?;
+        Ok(agreed & self.recovered(envoy, serve, folder, &server)?)
     }
 
     /// A sidecar that was restarted alone finds the proxy draining, and nobody waits for that.
-    fn recovered(&self, envoy: &Envoy, serve: &Path, folder: &Path) -> Result<bool> {
-        let proxy = start(envoy, folder)?;
+    fn recovered(
+        &self,
+        envoy: &Envoy,
+        serve: &Path,
+        folder: &Path,
+        server: &Server,
+    ) -> Result<bool> {
+        let proxy = server.start_proxy(envoy, serve, folder)?;
         proxy.post("/healthcheck/fail")?;
         let draining = ask(proxy.admin(), "GET", "/ready")?.0 == 503;
         let mut agreed = self.step("the proxy was left draining", draining);
@@ -220,15 +252,79 @@ impl<'e> Steps<'e> {
     }
 }
 
-/// Starts a proxy.
-fn start(envoy: &Envoy, folder: &Path) -> Result<RunningEnvoy> {
-    let config = folder.join("envoy.yaml");
-    std::fs::write(&config, CONFIG)?;
-    match RunningEnvoy::start(envoy, &config, &[], folder)? {
-        Started::Running(proxy) => Ok(proxy),
-        Started::Refused(why) => {
-            Err(format!("Envoy {} does not start: {why}", envoy.version).into())
+/// The management server of a proxy.
+struct Server {
+    grpc: u16,
+    admin: u16,
+    /// The server, which ends with this value.
+    _processes: Processes,
+}
+
+impl Server {
+    /// Starts it, with the API of a release.
+    fn start(envoy: &Envoy, serve: &Path, folder: &Path) -> Result<Server> {
+        let backend = Backend::start(ANSWER)?;
+        let resources = folder.join("resources");
+        std::fs::create_dir_all(&resources)?;
+        let text = RESOURCES.replace("PORT", &backend.port.to_string());
+        std::fs::write(resources.join("all.yaml"), text)?;
+        let (grpc, admin) = (free_port()?, free_port()?);
+        let mut command = Command::new(serve);
+        command.arg("--resources").arg(&resources).arg("--api").arg(&envoy.program);
+        command.args(["--http", "127.0.0.1:0"]);
+        command.arg("--grpc").arg(format!("127.0.0.1:{grpc}"));
+        command.arg("--admin").arg(format!("127.0.0.1:{admin}"));
+        let mut processes = Processes::default();
+        processes.start(&mut command, &folder.join("serve.log"))?;
+        let begin = Instant::now();
+        while get(admin, "/ready").is_err() {
+            if begin.elapsed() > PATIENCE {
+                let log = folder.join("serve.log");
+                return Err(format!("the server does not get ready: see {}", log.display()).into());
+            }
+            thread::sleep(Duration::from_millis(20));
         }
+        Ok(Server { grpc, admin, _processes: processes })
+    }
+
+    /// Starts a proxy of this server, with the file that the init container of the document writes.
+    fn start_proxy(&self, envoy: &Envoy, serve: &Path, folder: &Path) -> Result<RunningEnvoy> {
+        let config = folder.join("envoy.json");
+        let port = || free_port().map(|it| it.to_string());
+        let mut command = Command::new(serve);
+        command.arg("bootstrap").arg(&config).args(["--xds-address", "127.0.0.1"]);
+        command.args(["--xds-port", &self.grpc.to_string(), "--admin-port", &port()?]);
+        command.args(["--stats-port", &port()?]);
+        if !command.status()?.success() {
+            return Err("no bootstrap was written".into());
+        }
+        // Nobody outside of this machine is to reach it.
+        let text = std::fs::read_to_string(&config)?;
+        std::fs::write(&config, text.replace("0.0.0.0", "127.0.0.1"))?;
+        let node = ["--service-cluster", "edge", "--service-node", "pod"];
+        match RunningEnvoy::start(envoy, &config, &node, folder)? {
+            Started::Running(proxy) => Ok(proxy),
+            Started::Refused(why) => {
+                Err(format!("Envoy {} does not start: {why}", envoy.version).into())
+            }
+        }
+    }
+
+    /// What it says about its clients.
+    fn clients(&self) -> Result<Vec<Value>> {
+        Ok(serde_json::from_str(&get(self.admin, "/clients")?)?)
+    }
+
+    /// Whether the proxy accepted clusters, endpoints, a listener and routes, and waits for nothing.
+    fn has_initialised(&self) -> Result<bool> {
+        Ok(self.clients()?.iter().any(|it| {
+            let types = it["types"].as_object().into_iter().flatten();
+            let accepted =
+                types.filter(|(_, ty)| ty["acked"].is_string() && ty["nacked"].is_null());
+            it["node"] == "pod"
+                && it["initialisation"]["phase"] == "initialised"
+                && accepted.count() == 4
+        }))
     }
 }
 
@@ -243,7 +339,7 @@ fn listener(proxy: &RunningEnvoy) -> Result<SocketAddr> {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
         let text = proxy.get("/listeners")?;
-        if let Some((_, address)) = text.trim().split_once("ingress::") {
+        if let Some(address) = text.lines().find_map(|line| line.strip_prefix("ingress::")) {
             return Ok(address.trim().parse()?);
         }
         thread::sleep(Duration::from_millis(20));

@@ -307,6 +307,74 @@ fn a_gone_field_is_explained_by_another_configured_release() {
     assert!(why.contains("it is a field in 1.0"), "{why}");
 }
 
+/// The discovery of endpoints had the name that the discovery of secrets has now.
+#[test]
+fn s001_015_the_first_sds_is_not_the_discovery_of_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = "syntax = \"proto3\";
+package envoy.config.cluster.v3;
+message Cluster {
+  enum DiscoveryType { STATIC = 0; EDS = 3; }
+  message EdsClusterConfig { string eds_config = 1; }
+  string name = 1;
+  DiscoveryType type = 2;
+  EdsClusterConfig eds_cluster_config = 3;
+}
+";
+    let bootstrap = "syntax = \"proto3\";
+package envoy.config.bootstrap.v3;
+message Bootstrap {
+  message DynamicResources { string cds_config = 2; }
+  DynamicResources dynamic_resources = 3;
+  ClusterManager cluster_manager = 4;
+}
+message ClusterManager { string local_cluster_name = 1; }
+";
+    put(folder.path(), &[("api/cluster.proto", cluster), ("api/bootstrap.proto", bootstrap)]);
+    let old = "# proto-message: envoy.config.cluster.v3.Cluster
+name: users
+type: SDS
+eds_cluster_config: {sds_config: x}
+---
+# proto-message: envoy.config.bootstrap.v3.Bootstrap
+dynamic_resources: {sds_config: x}
+cluster_manager: {sds: x}
+";
+    put(folder.path(), &[("old.yaml", old)]);
+    let args = ["config", "check", "old.yaml", "--api", "api", "--format", "json"];
+    let lines = abide(folder.path(), &args).json();
+    let told: Vec<(&str, i64, &str)> = lines
+        .iter()
+        .filter(|it| it["kind"] == "finding")
+        .map(|it| {
+            let why = it["why"].as_str().unwrap();
+            assert!(why.contains("EDS does, and SDS finds secrets"), "{why}");
+            (
+                it["rule"].as_str().unwrap(),
+                it["start"]["line"].as_i64().unwrap(),
+                it["help"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let each = "say in `eds_cluster_config` of each cluster where its endpoints are";
+    let both = format!("{each}, and in `SdsSecretConfig` where a secret is");
+    let expected = [
+        ("unknown-enum-value", 3, "use `EDS`"),
+        ("unknown-field", 4, "use `eds_config`"),
+        ("unknown-field", 7, &both),
+        ("unknown-field", 8, each),
+    ];
+    assert_eq!(told, expected, "{lines:?}");
+    let new = "# proto-message: envoy.config.cluster.v3.Cluster
+name: users
+type: EDS
+eds_cluster_config: {eds_config: x}
+";
+    put(folder.path(), &[("new.yaml", new)]);
+    let ran = abide(folder.path(), &["config", "check", "new.yaml", "--api", "api"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+}
+
 #[test]
 fn check_judges_the_instances_of_the_configuration() {
     let config =

@@ -41,6 +41,7 @@ const release = (client) => client.user_agent || "says no release";
 const has = (client, test) => types(client).some(([, type]) => test(type));
 const refuses = (client) => has(client, (it) => it.nacked);
 const waits = (client) => has(client, (it) => it.held_back.length);
+const starts = (client) => !!client.initialisation && !["initialised", "answered"].includes(client.initialisation.phase);
 const misses = (client) => has(client, (it) => it.dropped.length);
 const fits = (client) => types(client).every(([, it]) => state(it) === "up to date");
 
@@ -69,7 +70,7 @@ function facts(id, nothing, groups, fact) {
 function showTotals() {
   const total = (what, test) => make("div", "", make("dt", "", what), make("dd", "", count(clients.filter(test).length)));
   by("totals").replaceChildren(
-    total("Streams", () => true), total("Up to date", fits), total("Refuse something", refuses),
+    total("Streams", () => true), total("Starting", starts), total("Up to date", fits), total("Refuse something", refuses),
     total("Are held back", waits), total("Miss fields", misses));
 }
 
@@ -101,6 +102,13 @@ function showFacts() {
     grouped(refused.map((it) => [`${it.url}\n${it.type.nacked.version}\n${it.type.nacked.message}`, it])),
     (members) => [make("strong", "bad", `✕ ${brief(members[0].url)}`), ` in version ${members[0].type.nacked.version}`,
       make("pre", "", members[0].type.nacked.message), who(members)]);
+  const waiting = clients.filter((it) => it.initialisation).flatMap((client) => [
+    ...client.initialisation.waits_for.map((it) => ({ client, what: `${it.for} ${it.name ?? "(all)"}`, why: it.reason })),
+    ...client.initialisation.health_checks.map((it) => ({ client, what: `health checks of ${it.cluster}`, why: `the first round takes at most ${it.at_most}` })),
+  ]);
+  facts("waiting", "No client waits for anything.",
+    grouped(waiting.map((it) => [`${it.what}\n${it.why}`, it])),
+    (members) => [make("strong", "wait", `‖ ${members[0].what}`), `: ${members[0].why}`, who(members)]);
   const held = all.flatMap((it) => it.type.held_back.map((what) => ({ ...it, what })));
   facts("held", "Nothing is held back.",
     grouped(held.map((it) => [`${it.url}\n${it.what.name}\n${it.what.reason}`, it])),

@@ -33,6 +33,28 @@ pub(crate) fn example(part: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("example").join(part)
 }
 
+/// The API of the example in a folder, each file changed by its name.
+pub(crate) fn api_with(change: impl Fn(&str, String) -> String) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for entry in std::fs::read_dir(example("api")).expect("it is there") {
+        let path = entry.expect("it is there").path();
+        let name = path.file_name().expect("a name").to_str().expect("a text");
+        let text = std::fs::read_to_string(&path).expect("text");
+        std::fs::write(folder.path().join(name), change(name, text)).expect("a file");
+    }
+    folder
+}
+
+/// The same with other texts in place of some: files, old and new texts.
+pub(crate) fn changed_api(changes: &[(&str, &str, &str)]) -> TempDir {
+    api_with(|name, text| {
+        changes.iter().filter(|it| it.0 == name).fold(text, |text, (_, old, new)| {
+            assert_eq!(text.matches(old).count(), 1, "{name}: {old}");
+            text.replace(old, new)
+        })
+    })
+}
+
 /// A server with a folder of its own. It ends when this is dropped.
 pub(crate) struct Server {
     child: Child,
@@ -129,7 +151,12 @@ impl Server {
 
     /// Moves a file into the folder of resources.
     pub(crate) fn put(&self, name: &str, text: &str) {
-        put(self.folder.path(), name, text);
+        self.put_bytes(name, text.as_bytes());
+    }
+
+    /// The same of a file that need not be text.
+    pub(crate) fn put_bytes(&self, name: &str, bytes: &[u8]) {
+        put(self.folder.path(), name, bytes);
     }
 
     /// Where a file of the folder is.
@@ -208,6 +235,12 @@ impl Server {
         Whole::open(&self.grpc, major, node).await.expect("a stream")
     }
 
+    /// Opens a stream of one type in the state of the world: the path of its method.
+    pub(crate) async fn one_type(&self, path: &str, node: Node) -> Whole {
+        let grpc = channel(&self.grpc).await.expect("it listens");
+        Whole::at(grpc, path, node).await.expect("a stream")
+    }
+
     /// Opens an incremental stream of all types.
     pub(crate) async fn delta(&self, node: Node) -> Delta {
         let mut grpc = channel(&self.grpc).await.expect("it listens");
@@ -276,17 +309,17 @@ fn written(files: &[(&str, &str)]) -> (TempDir, String) {
     let resources = folder.path().join("resources");
     std::fs::create_dir(&resources).expect("a folder");
     for (name, text) in files {
-        put(folder.path(), name, text);
+        put(folder.path(), name, text.as_bytes());
     }
     (folder, resources.to_string_lossy().into_owned())
 }
 
 /// Moves a file into place, as something that never is half written.
-fn put(folder: &Path, name: &str, text: &str) {
+fn put(folder: &Path, name: &str, bytes: &[u8]) {
     let place = folder.join("resources").join(name);
     std::fs::create_dir_all(place.parent().expect("it has one")).expect("a folder");
     let beside = folder.join("beside");
-    std::fs::write(&beside, text).expect("a file");
+    std::fs::write(&beside, bytes).expect("a file");
     std::fs::rename(&beside, &place).expect("a move");
 }
 
@@ -379,14 +412,19 @@ impl Whole {
     /// # Errors
     /// Why there is none.
     pub(crate) async fn over(
-        mut grpc: Grpc<Channel>,
+        grpc: Grpc<Channel>,
         major: &str,
         node: Node,
     ) -> Result<Whole, Status> {
-        let (sender, receiver) = mpsc::channel(16);
         let path = format!(
             "/envoy.service.discovery.{major}.AggregatedDiscoveryService/StreamAggregatedResources"
         );
+        Whole::at(grpc, &path, node).await
+    }
+
+    /// A stream of a method.
+    async fn at(mut grpc: Grpc<Channel>, path: &str, node: Node) -> Result<Whole, Status> {
+        let (sender, receiver) = mpsc::channel(16);
         let codec = ProstCodec::<DiscoveryRequest, DiscoveryResponse>::default();
         let path = path.parse().expect("a path");
         let stream = Request::new(ReceiverStream::new(receiver));

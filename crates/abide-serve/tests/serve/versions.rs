@@ -2,20 +2,14 @@
 
 use std::path::Path;
 
-use crate::server::{CDS, CDS_V2, Server, cluster, example, node, run};
+use crate::server::{CDS, CDS_V2, Server, api_with, cluster, node, run};
 
 /// The API of the example without some lines, in a folder.
 fn older(without: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for entry in std::fs::read_dir(example("api")).expect("it is there") {
-        let path = entry.expect("it is there").path();
-        let text = std::fs::read_to_string(&path).expect("text");
+    api_with(|_, text| {
         let lines = text.lines().filter(|line| !line.contains(without));
-        let text: String = lines.map(|line| format!("{line}\n")).collect();
-        std::fs::write(folder.path().join(path.file_name().expect("a name")), text)
-            .expect("a file");
-    }
-    folder
+        lines.map(|line| format!("{line}\n")).collect()
+    })
 }
 
 fn table(folder: &Path) -> (tempfile::TempDir, String) {

@@ -2,6 +2,7 @@
 
 mod ads;
 mod delta;
+mod initialisation;
 mod interleavings;
 mod laws;
 mod observer;

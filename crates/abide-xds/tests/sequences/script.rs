@@ -6,7 +6,8 @@
 //! < eds e                          the response that it causes
 //! ```
 //!
-//! - A resource is `NAME=ALIAS@CONTENT>TYPE/NAME`; all but the name may be left out.
+//! - A resource is `NAME=ALIAS@CONTENT%SECONDS>TYPE/NAME`; all but the name may be left out.
+//!   The seconds are those of the first round of its health checks.
 //! - Words after the verb of a request are names; without any, those of the last one
 //!   are repeated; `none` is no name. `ack` and `nack` answer the last response of the
 //!   type, `again` has its nonce too, `stale` that of the first one, and `fresh` none.
@@ -20,8 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_xds::{
-    Action, Ending, Event, Kind, Names, Options, Reference, Request, Resource, Response, Service,
-    Session, Snapshot,
+    Action, Ending, Event, Kind, Names, Options, Phase, Reference, Request, Resource, Response,
+    Service, Session, Snapshot,
 };
 
 const TYPES: &[(&str, Kind)] = &[
@@ -52,6 +53,7 @@ fn word(url: &str) -> &'static str {
 pub(crate) fn resource(text: &str) -> Resource {
     let mut parts = text.split('>');
     let head = parts.next().unwrap_or_default();
+    let (head, seconds) = head.split_once('%').map_or((head, None), |(it, s)| (it, Some(s)));
     let (names, content) = head.split_once('@').unwrap_or((head, ""));
     let mut names = names.split('=');
     let name = names.next().unwrap_or_default();
@@ -62,7 +64,9 @@ pub(crate) fn resource(text: &str) -> Resource {
     });
     // References are part of what a resource means.
     let meaning = text.replacen(&format!("@{content}"), "", 1) + content;
-    Resource::new(name, meaning.into_bytes()).known_as(&aliases).referring_to(references)
+    let mut resource = Resource::new(name, meaning.into_bytes());
+    resource.health_round = seconds.map(|it| Duration::from_secs(it.parse().expect("seconds")));
+    resource.known_as(&aliases).referring_to(references)
 }
 
 pub(crate) fn snapshot(text: &str) -> Snapshot {
@@ -228,6 +232,33 @@ impl Play {
             })
             .collect();
         assert!(unread.is_empty(), "before `{line}` there was more: {unread:?}");
+    }
+
+    /// How far the client has come: `PHASE: TYPE/NAME (REASON) …; checks CLUSTER TIME …`.
+    pub(crate) fn progress(&self) -> String {
+        let word = |kind: Kind| TYPES.iter().find(|it| it.1 == kind).expect("a word for it").0;
+        let plural = |kind| Service::ALL.iter().find(|it| it.kind == kind).expect("a service").rest;
+        let it = self.session.initialisation(self.now);
+        let mut text = match it.phase {
+            Phase::WaitsFor(kind) => plural(kind),
+            Phase::Initialised => "initialised",
+            Phase::Answered => "answered",
+        }
+        .to_owned();
+        let waits = it.waits_for.iter().map(|it| match &it.name {
+            Some(name) => format!(" {}/{name} ({})", word(it.kind), it.reason),
+            None => format!(" {} ({})", word(it.kind), it.reason),
+        });
+        let waits: String = waits.collect();
+        let checks = it.health_checks.iter();
+        let checks: String = checks.map(|it| format!(" {} {:?}", it.cluster, it.at_most)).collect();
+        for (sign, part) in [(":", waits), ("; checks", checks)] {
+            if !part.is_empty() {
+                text += sign;
+                text += &part;
+            }
+        }
+        text
     }
 
     /// The version that was sent last of a type.

@@ -20,12 +20,13 @@ const used = async ({ check, same, timed, type, pause, visible }) => {
   };
   await until("it shows the fleet when the server is there", () => rows("clients").length === clients.length);
   check("it says that the server is live", by("state").textContent.includes("Live"), by("state").textContent);
-  same("totals are counted", [...document.querySelectorAll("dd")].map((it) => it.textContent), ["5", "3", "1", "1", "1"]);
+  same("totals are counted", [...document.querySelectorAll("dd")].map((it) => it.textContent), ["5", "1", "3", "1", "1", "1"]);
   const releases = rows("releases").map((row) => [...row.cells].map((it) => it.textContent));
   same("releases are counted", releases, [["envoy 1.40.0", "v3", "3", "2", "1", "0", "0"], ["envoy 1.37.0", "v3", "2", "1", "0", "1", "1"]]);
   check("what was refused is shown", facts("refused")[0].includes(`no: ${shown}`), facts("refused"));
   check("and who refused it", facts("refused")[0].includes("1 client: "), facts("refused"));
   check("what is held back is shown, and why", facts("held")[0].includes("Cluster shop: these clients do not know `x.Y`"), facts("held"));
+  same("what is waited for is shown", facts("waiting").map((it) => it.includes(`endpoints ${shown}: it is nowhere`) || it.includes("health checks of shop: the first round takes at most 3s")), [true, true]);
   check("what is dropped is shown", facts("dropped")[0].includes("envoy.config.cluster.v3.Cluster.new in shop"), facts("dropped"));
   check("who refuses something comes first", rows("clients")[0].textContent.includes("onerror"), rows("clients")[0].textContent);
   check("a refusal is said in words", rows("clients")[0].textContent.includes("Cluster refused"), rows("clients")[0].textContent);
@@ -64,7 +65,7 @@ const used = async ({ check, same, timed, type, pause, visible }) => {
   // It follows the server.
   server = { clients: JSON.stringify(clients.slice(0, 2)), ready: "LIVE\n" };
   await until("who went is gone", () => rows("clients").length === 2);
-  same("nothing is refused any more", [visible(by("problems")), facts("refused"), facts("held"), facts("dropped")], [false, ["No client refuses anything."], ["Nothing is held back."], ["Every client gets every field."]]);
+  same("nothing is refused any more", [visible(by("problems")), facts("refused"), facts("waiting"), facts("held"), facts("dropped")], [false, ["No client refuses anything."], ["No client waits for anything."], ["Nothing is held back."], ["Every client gets every field."]]);
   server = { clients: "[]\n", ready: "NOT READY\nnothing is served yet\n" };
   await until("an empty fleet is said", () => by("releases").textContent.includes("No client is connected."));
   check("a server that is not ready is said", by("state").textContent.includes("Not ready") && by("problems").textContent.includes("nothing is served yet"), by("state").textContent);

@@ -67,12 +67,19 @@ fn fleet() -> Value {
     waits["held_back"] = json!([{"name": "shop", "reason": "these clients do not know `x.Y`"}]);
     let mut misses = fine("2");
     misses["dropped"] = json!([{"name": "shop", "field": "envoy.config.cluster.v3.Cluster.new"}]);
+    let mut starts = client("old-2", "envoy 1.37.0", misses);
+    starts["initialisation"] = json!({
+        "phase": "endpoints",
+        "waits_for": [{"for": "endpoints", "name": HOSTILE, "reason": "it is nowhere"}],
+        "more": 0,
+        "health_checks": [{"cluster": "shop", "at_most": "3s"}],
+    });
     let clients = [
         client("edge-1", "envoy 1.40.0", fine("2")),
         client("edge-2", "envoy 1.40.0", fine("2")),
         client(HOSTILE, "envoy 1.40.0", refused),
         client("old-1", "envoy 1.37.0", waits),
-        client("old-2", "envoy 1.37.0", misses),
+        starts,
     ];
     let ready = format!("LIVE: what was served before\na.yaml:1:1: {HOSTILE}\n");
     json!({"clients": clients, "ready": ready, "hostile": HOSTILE, "title": "Fleet", "large": 10_000})

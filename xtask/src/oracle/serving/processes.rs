@@ -7,11 +7,15 @@ use std::process::{Child, Command, Stdio};
 
 /// Programs that run. Dropping this ends them.
 #[derive(Default)]
-pub(super) struct Processes(Vec<Child>);
+pub(in crate::oracle) struct Processes(Vec<Child>);
 
 impl Processes {
     /// Starts a program whose output goes to a file.
-    pub(super) fn start(&mut self, command: &mut Command, log: &Path) -> std::io::Result<()> {
+    pub(in crate::oracle) fn start(
+        &mut self,
+        command: &mut Command,
+        log: &Path,
+    ) -> std::io::Result<()> {
         let log = File::create(log)?;
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         self.0.push(command.spawn()?);

@@ -46,7 +46,7 @@ impl Way {
 pub(super) struct Client {
     pub(super) id: String,
     pub(super) listener: u16,
-    admin: u16,
+    pub(super) admin: u16,
 }
 
 /// A folder with resources, and where they are served.

@@ -8,18 +8,24 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A server that answers with its name.
-pub(super) struct Backend {
+pub(in crate::oracle) struct Backend {
     pub(super) name: &'static str,
-    pub(super) port: u16,
+    pub(in crate::oracle) port: u16,
 }
 
 impl Backend {
-    pub(super) fn start(name: &'static str) -> Result<Backend> {
+    pub(in crate::oracle) fn start(name: &'static str) -> Result<Backend> {
+        // No request is for a path without a name.
+        Backend::without(name, "")
+    }
+
+    /// The same, which never answers requests for one path.
+    pub(super) fn without(name: &'static str, path: &'static str) -> Result<Backend> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                std::thread::spawn(move || answer(stream, name));
+                std::thread::spawn(move || answer(stream, name, path));
             }
         });
         Ok(Backend { name, port })
@@ -27,10 +33,11 @@ impl Backend {
 }
 
 /// Answers the requests of one connection.
-fn answer(stream: TcpStream, name: &str) -> Result<()> {
+fn answer(stream: TcpStream, name: &str, without: &str) -> Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut stream = stream;
     loop {
+        let mut is_silent = false;
         loop {
             let mut line = String::new();
             if reader.read_line(&mut line)? == 0 {
@@ -39,6 +46,10 @@ fn answer(stream: TcpStream, name: &str) -> Result<()> {
             if line == "\r\n" {
                 break;
             }
+            is_silent |= line.split(' ').nth(1) == Some(without);
+        }
+        if is_silent {
+            continue;
         }
         // In one write: otherwise the system waits for the acknowledgement of the first part.
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", name.len());
@@ -88,7 +99,7 @@ impl Connection {
 }
 
 /// The body of an answer with status 200.
-pub(super) fn get(port: u16, path: &str) -> Result<String> {
+pub(in crate::oracle) fn get(port: u16, path: &str) -> Result<String> {
     Connection::open(port)?.get(path)
 }
 
