@@ -6,7 +6,7 @@ mod stats;
 
 use std::sync::Arc;
 
-use abide_xds::{TakenBack, newest_type_url};
+use abide_xds::TakenBack;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
@@ -17,7 +17,7 @@ use axum::routing::{MethodRouter, get, post};
 use serde_json::{Map, Value, json};
 
 use crate::apis::Apis;
-use crate::fleet::{Client, Fleet};
+use crate::fleet::{Client, Fleet, Protocol};
 use crate::tokens::{Tokens, guard};
 use crate::usage;
 use crate::wire::BuildVersion;
@@ -179,14 +179,14 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
                 .map(|it| json!({"name": **name, "field": it.field, "replaced_by": it.replaced_by}))
         });
         put("downgraded", Some(downgraded.collect()));
-        let number = client.group.as_ref().map_or(0, |group| group.terms.release_of(&it.type_url));
+        let number = client.group.as_ref().map_or(0, |group| group.terms.release_of(apis.types(), &it.type_url));
         put("api", apis.name_of(number).map(|name| json!(name)));
         let dropped = lost.flat_map(|((_, name), loss)| {
             loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
         });
         put("dropped", Some(dropped.collect()));
         let back = taken_back.iter().filter(|back| {
-            back.release == release && *back.resource.type_url == *newest_type_url(&it.type_url)
+            back.release == release && back.resource.type_url == apis.types().newest_url(&it.type_url)
         });
         let back: Vec<Value> = back
             .map(|it| json!({"name": *it.resource.name, "version": *it.resource.version, "message": it.message}))
@@ -198,7 +198,13 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
         let version = it.version.as_ref().and_then(BuildVersion::written);
         json!({"name": it.name, "category": it.category, "version": version})
     });
+    let service = match client.protocol {
+        Protocol::Discovery => "discovery",
+        Protocol::Health => "health",
+    };
     json!({
+        "unexpected": client.surprise,
+        "service": service,
         "extensions": extensions.collect::<Vec<_>>(),
         "features": client.node.client_features,
         "node": client.node.id,

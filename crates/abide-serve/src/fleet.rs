@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
-use abide_xds::{Refusal, RollBack, TakenBack, Terms, TopicStatus, View};
+use abide_xds::{Refusal, RollBack, TakenBack, Terms, TopicStatus, Types, View};
 use tokio::sync::watch;
 
 use crate::apis::Apis;
 use crate::args::{Limits, SecondStream};
 use crate::encoding::Encodings;
+use crate::expected::Expected;
 use crate::groups::{Group, Groups};
 use crate::listeners::Gates;
 use crate::overrides::Overrides;
@@ -32,6 +33,8 @@ pub(crate) struct Fleet {
     pub(crate) encodings: Encodings,
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
+    /// The clients that the operator expects.
+    expected: Expected,
     pub(crate) is_ordered: bool,
     pub(crate) gates: Gates,
     /// Which start this is.
@@ -79,12 +82,24 @@ pub(crate) struct SourceStatus {
     pub(crate) away: Option<String>,
 }
 
+/// What a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// It asks for resources.
+    Discovery,
+    /// It offers to check the health of endpoints.
+    Health,
+}
+
 /// A stream of a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     pub(crate) node: Node,
     /// `v2` or `v3`.
     pub(crate) transport: &'static str,
+    pub(crate) protocol: Protocol,
+    /// Why it is not expected here, if it is not.
+    pub(crate) surprise: Option<String>,
     pub(crate) types: Vec<TopicStatus>,
     /// What it is served, and what that lacks.
     pub(crate) view: Arc<View>,
@@ -93,7 +108,7 @@ pub(crate) struct Client {
 }
 
 /// What is counted since the start of the first epoch.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Counters {
     pub(crate) streams: AtomicU64,
     pub(crate) requests: AtomicU64,
@@ -109,9 +124,32 @@ pub(crate) struct Counters {
     past: Mutex<BTreeMap<String, u64>>,
     pub(crate) streams_second: AtomicU64,
     pub(crate) streams_superseded: AtomicU64,
+    pub(crate) streams_unexpected: AtomicU64,
+    pub(crate) deprecated_uses: AtomicU64,
 }
 
 impl Counters {
+    /// Nothing, yet, of these types of resource.
+    fn new(types: &Types) -> Counters {
+        Counters {
+            streams: AtomicU64::default(),
+            requests: AtomicU64::default(),
+            responses: AtomicU64::default(),
+            nacks: AtomicU64::default(),
+            updates: AtomicU64::default(),
+            update_rejected: AtomicU64::default(),
+            rolled_back: AtomicU64::default(),
+            streams_refused: AtomicU64::default(),
+            streams_stalled: AtomicU64::default(),
+            traffic: Traffic::new(types),
+            past: Mutex::default(),
+            streams_second: AtomicU64::default(),
+            streams_superseded: AtomicU64::default(),
+            streams_unexpected: AtomicU64::default(),
+            deprecated_uses: AtomicU64::default(),
+        }
+    }
+
     /// Each with its name and what it counts, without those of [`Traffic`].
     pub(crate) fn all(&self) -> Vec<(&'static str, &'static str, u64)> {
         let all = [
@@ -136,6 +174,11 @@ impl Counters {
                 &self.streams_superseded,
             ),
             (
+                "grpc.streams_unexpected",
+                "Streams and polls of clients that are not expected.",
+                &self.streams_unexpected,
+            ),
+            (
                 "resources.rolled_back",
                 "Changes of the resources that were taken back.",
                 &self.rolled_back,
@@ -150,10 +193,20 @@ impl Counters {
                 "Changes of the resources that are served.",
                 &self.updates,
             ),
+            (
+                "runtime.deprecated_feature_use",
+                "Uses of deprecated elements in what was served.",
+                &self.deprecated_uses,
+            ),
         ];
         let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         let before = |name: &str| past.get(name).copied().unwrap_or_default();
         all.map(|(name, help, it)| (name, help, before(name) + it.load(Ordering::Relaxed))).to_vec()
+    }
+
+    /// How many uses of deprecated elements this process has counted.
+    pub(crate) fn deprecated_uses_seen(&self) -> u64 {
+        self.deprecated_uses.load(Ordering::Relaxed)
     }
 
     /// Counts on from what the processes before this one have counted by now.
@@ -171,6 +224,7 @@ impl Fleet {
     pub(crate) fn new(
         apis: Arc<Apis>,
         limits: Limits,
+        expected: Expected,
         is_ordered: bool,
         gates: Gates,
         epoch: u32,
@@ -179,10 +233,11 @@ impl Fleet {
             served: watch::Sender::new(None),
             good: Mutex::default(),
             state: Mutex::default(),
-            counters: Counters::default(),
+            counters: Counters::new(apis.types()),
             encodings: Encodings::default(),
             apis,
             limits,
+            expected,
             is_ordered,
             gates,
             epoch,
@@ -238,7 +293,7 @@ impl Fleet {
 
     fn publish_again(&self, good: &Good) {
         let Some(served) = &good.served else { return };
-        let served = served.map(|it| good.overrides.over(self.apis.newest, it));
+        let served = served.map(|it| good.overrides.over(self.apis.types(), self.apis.newest, it));
         let before = self.served.borrow().clone().unwrap_or_default();
         self.served.send_replace(Some(Arc::new(served.after(&before))));
     }
@@ -265,7 +320,7 @@ impl Fleet {
             return None;
         }
         let snapshot = its.map(|it| it.1).unwrap_or_default();
-        Some(good.overrides.above(self.apis.newest, &snapshot))
+        Some(good.overrides.above(self.apis.types(), self.apis.newest, &snapshot))
     }
 
     /// A client refused a response of what it is served. This may be one client too many. What
@@ -274,7 +329,8 @@ impl Fleet {
         let mut state = self.state();
         let Some(roll_back) = &mut state.roll_back else { return };
         let resources = refusal.resources.iter();
-        let resources = resources.filter_map(|(name, it)| view.original(type_url, name, it));
+        let types = self.apis.types();
+        let resources = resources.filter_map(|(name, it)| view.original(types, type_url, name, it));
         let release = node.user_agent();
         let Some(back) = roll_back.refused(&release, &node.id, resources, &refusal.message) else {
             return;
@@ -461,19 +517,27 @@ impl Fleet {
     }
 
     /// Takes a stream in, unless there are too many. It is gone when the guard is dropped.
-    pub(crate) fn enter(self: &Arc<Fleet>, node: Node, transport: &'static str) -> Option<Guest> {
+    pub(crate) fn enter(
+        self: &Arc<Fleet>,
+        node: Node,
+        transport: &'static str,
+        protocol: Protocol,
+    ) -> Option<Guest> {
+        let surprise = self.expected.surprise(&node);
         let mut state = self.state();
         if state.clients.len() >= self.limits.max_streams {
             count(&self.counters.streams_refused);
             return None;
         }
         count(&self.counters.streams);
+        if surprise.is_some() {
+            count(&self.counters.streams_unexpected);
+        }
         state.next += 1;
         let number = state.next;
-        state.clients.insert(
-            number,
-            Client { node, transport, types: Vec::new(), view: Arc::default(), group: None },
-        );
+        let (types, view, group) = (Vec::new(), Arc::default(), None);
+        let client = Client { node, transport, protocol, surprise, types, view, group };
+        state.clients.insert(number, client);
         Some(Guest { fleet: Arc::clone(self), number })
     }
 
