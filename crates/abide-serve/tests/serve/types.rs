@@ -194,7 +194,7 @@ fn what_is_wrong_in_a_file_with_types_has_a_place() {
              required_by = [\"acme.edge.v1.Table.pool\", \"acme.*.Table.pol\"]\n\
              referred_by = [\"acme.edge.v1.Pool.size\"]",
             "types.toml:4:14: `acme.edge.v1.Pool` has no field `nam`; did you mean `name`?\n\
-             types.toml:5:42: `acme.edge.v1.Table` has no field `pol`; did you mean `pool`?\n\
+             types.toml:5:43: `acme.edge.v1.Table` has no field `pol`; did you mean `pool`?\n\
              types.toml:6:16: `acme.edge.v1.Pool.size` is not a string",
         ),
         (
