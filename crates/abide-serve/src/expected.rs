@@ -17,14 +17,14 @@ const MAX_WARNED: usize = 10_000;
 /// Which clients are expected. Without any of these, all are.
 #[derive(Clone, Debug, Default, Group)]
 pub(crate) struct ExpectArgs {
-    /// The user agent of clients that are expected, with a glob, and if it matters which versions:
-    /// `envoy`, `'envoy >=1.36, <1.41'` (repeatable)
+    /// The program of clients that are expected: its name, which may be a glob, and its versions, which
+    /// may be left out: `envoy`, `'envoy >=1.36, <1.41'` (repeatable)
     ///
     /// Others are served all the same. The log warns about each of them once, `/clients` marks them, and
     /// `/stats` counts them.
     #[arg(long, value_name = "AGENT", value_parser = ExpectedAgent::parse)]
     pub(crate) expect_agent: Vec<ExpectedAgent>,
-    /// The cluster of the nodes that are expected, with a glob: `edge-*` (repeatable)
+    /// The cluster of the nodes that are expected, which may be a glob: `edge-*` (repeatable)
     #[arg(long, value_name = "CLUSTER", value_parser = Glob::new)]
     pub(crate) expect_cluster: Vec<Glob>,
 }

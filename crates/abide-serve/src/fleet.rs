@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
-use abide_xds::{Refusal, RollBack, TakenBack, Terms, TopicStatus, Types, View};
+use abide_xds::{Refusal, RollBack, TakenBack, Terms, TopicStatus, View};
 use tokio::sync::watch;
 
 use crate::apis::Apis;
@@ -108,7 +108,7 @@ pub(crate) struct Client {
 }
 
 /// What is counted since the start of the first epoch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) streams: AtomicU64,
     pub(crate) requests: AtomicU64,
@@ -129,27 +129,6 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Nothing, yet, of these types of resource.
-    fn new(types: &Types) -> Counters {
-        Counters {
-            streams: AtomicU64::default(),
-            requests: AtomicU64::default(),
-            responses: AtomicU64::default(),
-            nacks: AtomicU64::default(),
-            updates: AtomicU64::default(),
-            update_rejected: AtomicU64::default(),
-            rolled_back: AtomicU64::default(),
-            streams_refused: AtomicU64::default(),
-            streams_stalled: AtomicU64::default(),
-            traffic: Traffic::new(types),
-            past: Mutex::default(),
-            streams_second: AtomicU64::default(),
-            streams_superseded: AtomicU64::default(),
-            streams_unexpected: AtomicU64::default(),
-            deprecated_uses: AtomicU64::default(),
-        }
-    }
-
     /// Each with its name and what it counts, without those of [`Traffic`].
     pub(crate) fn all(&self) -> Vec<(&'static str, &'static str, u64)> {
         let all = [
@@ -233,7 +212,7 @@ impl Fleet {
             served: watch::Sender::new(None),
             good: Mutex::default(),
             state: Mutex::default(),
-            counters: Counters::new(apis.types()),
+            counters: Counters { traffic: Traffic::new(apis.types()), ..Counters::default() },
             encodings: Encodings::default(),
             apis,
             limits,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use abide_schema::Tree;
 use abide_schema::value::Codec;
-use abide_xds::{Collection, TYPE_URL_PREFIX, TopicStatus, Types};
+use abide_xds::{Collection, Refusal, TYPE_URL_PREFIX, TopicStatus, Types};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Extension, State};
@@ -125,12 +125,17 @@ async fn poll(
             };
             guest.see(&view, &group);
             let version = Arc::clone(content.version());
+            // What was refused may have been answered by another server.
+            let unknown = || {
+                let message = brief(error.as_deref()?).to_owned();
+                Some(Refusal { version: Arc::clone(&version), message, resources: Vec::new() })
+            };
             let accepted = (!held.is_empty()).then(|| held.into());
             guest.update(vec![TopicStatus {
                 type_url: type_url.as_str().into(),
                 sent: Some(Arc::clone(&version)),
                 accepted,
-                refused: refused.clone(),
+                refused: refused.clone().or_else(unknown),
                 held_back: Vec::new(),
             }]);
             // Endpoints and routes may be asked for before they exist.

@@ -53,6 +53,12 @@ pub(crate) struct Counted<'t> {
     pub(crate) counts: [u64; Count::ALL.len()],
 }
 
+impl Default for Traffic {
+    fn default() -> Traffic {
+        Traffic::new(&Types::default())
+    }
+}
+
 impl Traffic {
     /// Nothing, yet, of these types.
     pub(crate) fn new(types: &Types) -> Traffic {
@@ -92,7 +98,7 @@ mod tests {
 
     #[test]
     fn each_type_counts_on_its_own_and_unknown_ones_together() {
-        let traffic = Traffic::new(&Types::default());
+        let traffic = Traffic::default();
         traffic.add("type.googleapis.com/envoy.api.v2.Cluster", Count::Nacks, 1);
         traffic.add("type.googleapis.com/envoy.service.runtime.v3.Runtime", Count::Bytes, 70);
         traffic.add("type.googleapis.com/a.A", Count::Requests, 1);

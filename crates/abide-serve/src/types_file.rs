@@ -1,6 +1,8 @@
 //! Types of resource that the operator describes in a file, beside the built-in ones.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
@@ -60,11 +62,12 @@ impl TypesFile {
     pub(crate) fn read(path: &Path) -> Result<TypesFile, String> {
         let name = path.display().to_string();
         let failed = |error: &dyn std::fmt::Display| format!("cannot read `{name}`: {error}");
-        let size = std::fs::metadata(path).map_err(|it| failed(&it))?.len();
-        if size > MAX_FILE {
-            return Err(failed(&format!("it has {size} bytes, and at most {MAX_FILE} are read")));
+        let file = File::open(path).map_err(|it| failed(&it))?;
+        let mut text = String::new();
+        file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|it| failed(&it))?;
+        if text.len() as u64 > MAX_FILE {
+            return Err(failed(&format!("at most {MAX_FILE} bytes are read")));
         }
-        let text = std::fs::read_to_string(path).map_err(|it| failed(&it))?;
         TypesFile::parse(name, text)
     }
 
