@@ -27,15 +27,21 @@ const REFUSED: &[&str] = &["/dev", "/proc", "/sys"];
 
 /// What is on disk for each layer there, in the order of the layers. Relative roots start at `base`.
 pub fn read_layers(layers: &Layers, base: &Path) -> Vec<DiskReading> {
-    read_layers_at(layers, &|root| base.join(root))
+    read_roots(layers, &mut |root, folders| read_root(&base.join(root), folders))
 }
 
 /// The same for a copy of the disk that the layers are on: `top` is its uppermost folder.
 pub(crate) fn read_layers_below(layers: &Layers, top: &Path) -> Vec<DiskReading> {
-    read_layers_at(layers, &|root| top.join(root.trim_start_matches('/')))
+    let place = |root: &str| top.join(root.trim_start_matches('/'));
+    read_roots(layers, &mut |root, folders| read_root(&place(root), folders))
 }
 
-fn read_layers_at(layers: &Layers, place: &dyn Fn(&str) -> PathBuf) -> Vec<DiskReading> {
+/// The same with what reads folders below one root. It is called once for each root, so that layers
+/// of one root are of one tree; roots that lead into one another are read one by one.
+fn read_roots(
+    layers: &Layers,
+    read: &mut dyn FnMut(&str, &[&str]) -> Vec<DiskReading>,
+) -> Vec<DiskReading> {
     let on_disk = layers.layers().iter().filter_map(|layer| match &layer.source {
         LayerSource::Disk(disk) => Some(disk),
         _ => None,
@@ -44,11 +50,10 @@ fn read_layers_at(layers: &Layers, place: &dyn Fn(&str) -> PathBuf) -> Vec<DiskR
     let roots: BTreeSet<&str> = on_disk.iter().map(|it| &*it.symlink_root).collect();
     let mut readings: Vec<Option<DiskReading>> = on_disk.iter().map(|_| None).collect();
     for root in roots {
-        // Layers of one root are of one tree.
         let below = on_disk.iter().enumerate().filter(|(_, layer)| &*layer.symlink_root == root);
         let (places, folders): (Vec<usize>, Vec<&str>) =
             below.map(|(at, layer)| (at, &*layer.folder)).unzip();
-        for (at, reading) in places.into_iter().zip(read_root(&place(root), &folders)) {
+        for (at, reading) in places.into_iter().zip(read(root, &folders)) {
             readings[at] = Some(reading);
         }
     }
@@ -220,4 +225,59 @@ fn is_loop(error: &io::Error) -> bool {
     // The standard library does not name this kind of error on stable Rust.
     const ELOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
     error.raw_os_error() == Some(ELOOP)
+}
+
+#[cfg(test)]
+mod tests {
+    use abide_instance::runtime::known_bootstrap;
+    use abide_instance::{Instance, Notation, ReadOptions};
+
+    use super::*;
+
+    /// Layers on disk, each with its root and its folder.
+    fn layers(on_disk: &[(&str, &str)]) -> Layers {
+        let layer = |(at, (root, folder)): (usize, &(&str, &str))| {
+            format!(
+                "  - name: l{at}\n    disk_layer: {{symlink_root: {root}, subdirectory: {folder}}}\n"
+            )
+        };
+        let all: String = on_disk.iter().enumerate().map(layer).collect();
+        let text = format!("layered_runtime:\n  layers:\n{all}");
+        let (tree, bootstrap) = known_bootstrap();
+        let options = ReadOptions { notation: Notation::Yaml, ty: Some(bootstrap), dialect: None };
+        let instance = Instance::read(&tree, text.as_bytes(), options);
+        Layers::of(&tree, instance.documents[0].message().expect("a bootstrap"))
+    }
+
+    /// The roots that are read, in that order, each with its folders.
+    fn reads(on_disk: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
+        let mut reads = Vec::new();
+        let readings = read_roots(&layers(on_disk), &mut |root, folders| {
+            reads.push((root.to_owned(), folders.iter().map(|&it| it.to_owned()).collect()));
+            folders.iter().map(|_| DiskReading::Missing).collect()
+        });
+        assert_eq!(readings.len(), on_disk.len());
+        reads
+    }
+
+    #[test]
+    fn s000_038_one_root_is_read_once_for_all_of_its_layers() {
+        let found = reads(&[("/r/a", "x"), ("/r/b", "x"), ("/r/a", "y"), ("/r/a", "x/z")]);
+        let folders = |all: &[&str]| all.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            found,
+            [
+                ("/r/a".to_owned(), folders(&["x", "y", "x/z"])),
+                ("/r/b".to_owned(), folders(&["x"])),
+            ]
+        );
+    }
+
+    #[test]
+    fn s000_039_roots_that_lead_into_one_another_are_read_one_by_one() {
+        let found = reads(&[("/r", "a/x"), ("/r/a", "x"), ("/r", "a/y"), ("/r/a/", "x")]);
+        let roots: Vec<&str> = found.iter().map(|it| &*it.0).collect();
+        // Each once, however many layers it has; the same folder in another spelling is another root.
+        assert_eq!(roots, ["/r", "/r/a", "/r/a/"]);
+    }
 }

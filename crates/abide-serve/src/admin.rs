@@ -6,7 +6,7 @@ mod stats;
 
 use std::sync::Arc;
 
-use abide_xds::{Initialisation, Kind, Phase, Service, TakenBack, newest_type_url};
+use abide_xds::{Initialisation, Kind, Phase, TakenBack, Types};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
@@ -17,7 +17,7 @@ use axum::routing::{MethodRouter, get, post};
 use serde_json::{Map, Value, json};
 
 use crate::apis::Apis;
-use crate::fleet::{Client, Fleet};
+use crate::fleet::{Client, Fleet, Protocol};
 use crate::tokens::{Tokens, guard};
 use crate::usage;
 use crate::wire::BuildVersion;
@@ -183,14 +183,14 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
                 .map(|it| json!({"name": **name, "field": it.field, "replaced_by": it.replaced_by}))
         });
         put("downgraded", Some(downgraded.collect()));
-        let number = client.group.as_ref().map_or(0, |group| group.terms.release_of(&it.type_url));
+        let number = client.group.as_ref().map_or(0, |group| group.terms.release_of(apis.types(), &it.type_url));
         put("api", apis.name_of(number).map(|name| json!(name)));
         let dropped = lost.flat_map(|((_, name), loss)| {
             loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
         });
         put("dropped", Some(dropped.collect()));
         let back = taken_back.iter().filter(|back| {
-            back.release == release && *back.resource.type_url == *newest_type_url(&it.type_url)
+            back.release == release && back.resource.type_url == apis.types().newest_url(&it.type_url)
         });
         let back: Vec<Value> = back
             .map(|it| json!({"name": *it.resource.name, "version": *it.resource.version, "message": it.message}))
@@ -202,10 +202,16 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
         let version = it.version.as_ref().and_then(BuildVersion::written);
         json!({"name": it.name, "category": it.category, "version": version})
     });
+    let service = match client.protocol {
+        Protocol::Discovery => "discovery",
+        Protocol::Health => "health",
+    };
     json!({
+        "unexpected": client.surprise,
+        "service": service,
         "extensions": extensions.collect::<Vec<_>>(),
         "features": client.node.client_features,
-        "initialisation": client.initialisation().map(|it| progress(&it)),
+        "initialisation": client.initialisation().map(|it| progress(apis.types(), &it)),
         "node": client.node.id,
         "cluster": client.node.cluster,
         "user_agent": release,
@@ -215,16 +221,16 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
 }
 
 /// How far a client has come.
-fn progress(it: &Initialisation) -> Value {
+fn progress(types: &Types, it: &Initialisation) -> Value {
     let phase = match it.phase {
-        Phase::WaitsFor(kind) => plural(kind),
+        Phase::WaitsFor(kind) => plural(types, kind),
         Phase::Initialised => "initialised",
         Phase::Answered => "answered",
     };
     let waits = it
         .waits_for
         .iter()
-        .map(|it| json!({"for": plural(it.kind), "name": it.name.as_deref(), "reason": it.reason}));
+        .map(|it| json!({"for": plural(types, it.kind), "name": it.name.as_deref(), "reason": it.reason}));
     let checks = it.health_checks.iter().map(
         |it| json!({"cluster": *it.cluster, "at_most": format!("{}s", it.at_most.as_secs_f64())}),
     );
@@ -237,9 +243,9 @@ fn progress(it: &Initialisation) -> Value {
 }
 
 /// What the resources of a kind are called together.
-fn plural(kind: Kind) -> &'static str {
-    let service = Service::ALL.iter().find(|it| it.kind == kind);
-    service.map_or("other resources", |it| it.rest)
+fn plural(types: &Types, kind: Kind) -> &str {
+    let entry = types.get(kind).map(|it| &it.entry);
+    entry.map_or("other resources", |it| it.rest.as_deref().unwrap_or(&it.name))
 }
 
 async fn config_dump(State(fleet): Pages) -> impl IntoResponse {

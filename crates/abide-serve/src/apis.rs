@@ -7,11 +7,12 @@ use abide_instance::{Instance, Notation, ReadOptions, Translator, VersionMapping
 use abide_schema::value::Message;
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_xds::{
-    Claims, Minor, Release, Releases, Snapshot, TYPE_URL_PREFIX, Terms, Understanding, View,
+    Claims, Minor, Release, Releases, Snapshot, TYPE_URL_PREFIX, Terms, Types, Understanding, View,
 };
 use semver::{Version, VersionReq};
 
 use crate::args::Inputs;
+use crate::types_file::TypesFile;
 use crate::wire::{Node, VersionedTypeUrl};
 
 /// The API that declares what is served, and those of the releases that clients are of.
@@ -43,7 +44,12 @@ impl Apis {
     pub(crate) fn read(inputs: &Inputs) -> Result<(Apis, Vec<String>), String> {
         let source = inputs.api.as_deref().unwrap_or(".");
         let mut notes = Vec::new();
+        let described = inputs.types.as_deref().map(TypesFile::read).transpose()?;
+        let types = described.as_ref().map(TypesFile::types).transpose()?.unwrap_or_default();
         let newest = release(source, &inputs.import_path, &mut notes)?;
+        if let Some(described) = &described {
+            described.check(newest.tree)?;
+        }
         let (mut older, mut sources, mut table) = (Vec::new(), Vec::new(), Vec::new());
         let rows = inputs.clients.as_deref().map(read_rows).transpose()?;
         for ClientRow { user_agent, version, api } in rows.into_iter().flatten() {
@@ -62,8 +68,13 @@ impl Apis {
         let translator = Translator::new(tree, VersionMapping::default(), &steps);
         let translator = translator.map_err(|fault| format!("a step: {}", fault.message))?;
         let features = translator.features().map(str::to_owned).collect();
-        let releases = Releases::new(newest, older, features);
+        let releases = Releases::new(newest, older, features).with_types(types);
         Ok((Apis { newest: tree, releases, sources, translator, table }, notes))
+    }
+
+    /// The types of resource that are served.
+    pub(crate) fn types(&self) -> &Types {
+        self.releases.types()
     }
 
     /// What a client is served, by its first request.
@@ -97,11 +108,11 @@ impl Apis {
         listed: Vec<VersionedTypeUrl>,
     ) -> Result<Option<Terms>, String> {
         if listed.is_empty() {
-            return Ok(terms.asking(type_url));
+            return Ok(terms.asking(self.types(), type_url));
         }
         let listed: Vec<_> = listed.into_iter().map(Into::into).collect();
         let learned = self.releases.listing(terms, &listed)?;
-        let learned = learned.asking(type_url).unwrap_or(learned);
+        let learned = learned.asking(self.types(), type_url).unwrap_or(learned);
         Ok((learned != *terms).then_some(learned))
     }
 
@@ -136,7 +147,8 @@ fn release(
     notes.extend(api.notes);
     let minor = |it: Version| Minor { major: it.major, minor: it.minor };
     let versions = api.versions.into_iter().map(|(package, it)| (package, minor(it)));
-    // It lives as long as the process, and what is made of it refers to it.
+    // It lives as long as the process, and what is made of it refers to it. Sources of APIs are read
+    // once, when the process starts, so that no other tree ever takes its place.
     Ok(Release::new(Box::leak(Box::new(api.tree)), versions.collect()))
 }
 

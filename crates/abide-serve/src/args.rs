@@ -12,6 +12,7 @@ use crate::bootstrap::BootstrapArgs;
 use crate::commands::conformance::ConformanceArgs;
 use crate::commands::{AskArgs, VersionsArgs};
 use crate::drain::DrainArgs;
+use crate::expected::ExpectArgs;
 use crate::restart::RestartArgs;
 use crate::restarter::RestarterArgs;
 use crate::shutdown::{ManagerArgs, ShutdownArgs};
@@ -74,6 +75,18 @@ pub(crate) struct Inputs {
     /// `envoy` for those from v3 to v2 of Envoy's API (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) steps: Vec<String>,
+    /// A file that describes more types of resource, in TOML: a table `[[types]]` for each
+    ///
+    /// `name` and `message` are needed; `service`, `methods` and `rest` say how clients ask for it. Without
+    /// them, it is served on aggregated streams alone. The page "Serving" of the book lists all keys.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) types: Option<PathBuf>,
+    /// Warn about resources of the major before the newest stable one, instead of refusing them
+    ///
+    /// It is about what is in the source. Clients that ask for the older major get it in any case,
+    /// translated from the newest one.
+    #[arg(long)]
+    pub(crate) allow_previous_major: bool,
     /// The name of a cluster that clients have from elsewhere: routes may lead to it
     #[arg(long, value_name = "NAME")]
     pub(crate) static_cluster: Vec<String>,
@@ -128,6 +141,8 @@ pub(crate) struct Serve {
         value_parser = ["error", "warn", "info", "debug", "trace"]
     )]
     pub(crate) log_level: String,
+    #[command(flatten)]
+    pub(crate) expect: ExpectArgs,
     #[command(flatten)]
     pub(crate) limits: Limits,
     #[command(flatten)]

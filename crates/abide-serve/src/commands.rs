@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::apis::Apis;
 use crate::args::{Args, Command, Inputs};
 use crate::bootstrap::bootstrap;
-use crate::judge::Judge;
+use crate::judge::{Judge, Leniency};
 use crate::logs;
 use crate::restarter::restart;
 use crate::shutdown::{manage, shutdown};
@@ -57,8 +57,11 @@ fn on_one_thread<T>(command: impl Future<Output = T>) -> Result<T, String> {
 fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
     let (apis, notes) = Apis::read(inputs)?;
     let policy = abide::Config::of_preset(abide::Preset::default()).policy;
-    let static_clusters = inputs.static_cluster.iter().cloned().collect();
-    Ok((Judge::new(Arc::new(apis), policy, static_clusters), notes))
+    let leniency = Leniency {
+        static_clusters: inputs.static_cluster.iter().cloned().collect(),
+        allows_previous_major: inputs.allow_previous_major,
+    };
+    Ok((Judge::new(Arc::new(apis), policy, leniency), notes))
 }
 
 /// Today, where this machine is.

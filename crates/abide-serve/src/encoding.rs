@@ -60,6 +60,21 @@ pub(crate) struct Encoded {
     shared: Bytes,
 }
 
+impl Encoded {
+    /// A message that is for its client alone.
+    pub(crate) fn of(message: &impl Message) -> Encoded {
+        Encoded::joined(&message.encode_to_vec(), Bytes::new())
+    }
+
+    fn joined(own: &[u8], shared: Bytes) -> Encoded {
+        let mut head = BytesMut::with_capacity(HEAD + own.len());
+        head.put_u8(0); // It is not compressed.
+        head.put_u32((own.len() + shared.len()) as u32);
+        head.put_slice(own);
+        Encoded { own: head.freeze(), shared }
+    }
+}
+
 impl Encodings {
     /// The bytes of a response. Fields of protobuf may come in any order, so that its parts are
     /// encoded one by one.
@@ -69,11 +84,7 @@ impl Encodings {
             true => DeltaDiscoveryResponse::head(response).encode_to_vec(),
             false => DiscoveryResponse::head(response).encode_to_vec(),
         };
-        let mut head = BytesMut::with_capacity(HEAD + own.len());
-        head.put_u8(0); // It is not compressed.
-        head.put_u32((own.len() + shared.len()) as u32);
-        head.put_slice(&own);
-        Encoded { own: head.freeze(), shared }
+        Encoded::joined(&own, shared)
     }
 
     fn shared(&self, response: &Response) -> Bytes {

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide_schema::Tree;
 use abide_schema::value::Codec;
-use abide_xds::{Collection, Kind};
+use abide_xds::{Collection, Types};
 use prost::Message;
 
+use crate::apis::Apis;
 use crate::fleet::Fleet;
 use crate::rest::json;
 use crate::served::Served;
@@ -21,7 +21,7 @@ pub(crate) async fn keep(folder: PathBuf, fleet: Arc<Fleet>) {
         let now = served.borrow_and_update().clone();
         // Two processes must not write the same files.
         if let Some(now) = now.filter(|_| !fleet.gates.are_handed_over()) {
-            let written = tokio::task::block_in_place(|| write(&folder, fleet.apis.newest, &now));
+            let written = tokio::task::block_in_place(|| write(&folder, &fleet.apis, &now));
             if let Err(error) = written {
                 tracing::error!("{error}");
             }
@@ -38,15 +38,16 @@ pub(crate) async fn keep(folder: PathBuf, fleet: Arc<Fleet>) {
 ///
 /// # Errors
 /// A file that cannot be written: one phrase.
-fn write(folder: &Path, tree: &Tree, served: &Served) -> Result<(), String> {
+fn write(folder: &Path, apis: &Apis, served: &Served) -> Result<(), String> {
     let everyone = served.audiences().into_iter().find(|it| it.0 == Audience::Everyone);
     let Some((_, snapshot)) = everyone else { return Ok(()) };
+    let (tree, known) = (apis.newest, apis.types());
     let failed = |error: std::io::Error| format!("cannot write to `{}`: {error}", folder.display());
     std::fs::create_dir_all(folder).map_err(failed)?;
     let mut types: Vec<_> = snapshot.types().collect();
-    types.sort_by_key(|(url, _)| Kind::of(url));
+    types.sort_by_key(|(url, _)| known.kind(url));
     for (url, content) in types {
-        let name = stem(url);
+        let name = stem(known, url);
         let put = |ending: &str, bytes: &[u8]| {
             let place = folder.join(format!("{name}.{ending}"));
             let beside = folder.join(format!(".{name}.{ending}"));
@@ -67,9 +68,9 @@ fn write(folder: &Path, tree: &Tree, served: &Served) -> Result<(), String> {
 }
 
 /// The name of the file of a type.
-fn stem(url: &str) -> String {
-    match Kind::of(url).abbreviation() {
-        Some(known) => known.to_owned(),
+fn stem(types: &Types, url: &str) -> String {
+    match types.of(url) {
+        Some((ty, _)) => ty.entry.name.clone(),
         None => url.rsplit('/').next().unwrap_or(url).to_owned(),
     }
 }

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use crate::apis::Apis;
 use crate::args::{Limits, SecondStream};
 use crate::encoding::Encodings;
+use crate::expected::Expected;
 use crate::groups::{Group, Groups};
 use crate::listeners::Gates;
 use crate::overrides::Overrides;
@@ -40,6 +41,8 @@ pub(crate) struct Fleet {
     pub(crate) room: Arc<Room>,
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
+    /// The clients that the operator expects.
+    expected: Expected,
     pub(crate) is_ordered: bool,
     pub(crate) gates: Gates,
     /// Which start this is.
@@ -87,12 +90,24 @@ pub(crate) struct SourceStatus {
     pub(crate) away: Option<String>,
 }
 
+/// What a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// It asks for resources.
+    Discovery,
+    /// It offers to check the health of endpoints.
+    Health,
+}
+
 /// A stream of a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     pub(crate) node: Node,
     /// `v2` or `v3`.
     pub(crate) transport: &'static str,
+    pub(crate) protocol: Protocol,
+    /// Why it is not expected here, if it is not.
+    pub(crate) surprise: Option<String>,
     pub(crate) types: Vec<TopicStatus>,
     /// What it is served, and what that lacks.
     pub(crate) view: Arc<View>,
@@ -142,6 +157,8 @@ pub(crate) struct Counters {
     past: Mutex<BTreeMap<String, u64>>,
     pub(crate) streams_second: AtomicU64,
     pub(crate) streams_superseded: AtomicU64,
+    pub(crate) streams_unexpected: AtomicU64,
+    pub(crate) deprecated_uses: AtomicU64,
 }
 
 impl Counters {
@@ -169,6 +186,11 @@ impl Counters {
                 &self.streams_superseded,
             ),
             (
+                "grpc.streams_unexpected",
+                "Streams and polls of clients that are not expected.",
+                &self.streams_unexpected,
+            ),
+            (
                 "resources.rolled_back",
                 "Changes of the resources that were taken back.",
                 &self.rolled_back,
@@ -183,10 +205,20 @@ impl Counters {
                 "Changes of the resources that are served.",
                 &self.updates,
             ),
+            (
+                "runtime.deprecated_feature_use",
+                "Uses of deprecated elements in what was served.",
+                &self.deprecated_uses,
+            ),
         ];
         let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         let before = |name: &str| past.get(name).copied().unwrap_or_default();
         all.map(|(name, help, it)| (name, help, before(name) + it.load(Ordering::Relaxed))).to_vec()
+    }
+
+    /// How many uses of deprecated elements this process has counted.
+    pub(crate) fn deprecated_uses_seen(&self) -> u64 {
+        self.deprecated_uses.load(Ordering::Relaxed)
     }
 
     /// Counts on from what the processes before this one have counted by now.
@@ -204,6 +236,7 @@ impl Fleet {
     pub(crate) fn new(
         apis: Arc<Apis>,
         limits: Limits,
+        expected: Expected,
         is_ordered: bool,
         gates: Gates,
         epoch: u32,
@@ -212,12 +245,13 @@ impl Fleet {
             served: watch::Sender::new(None),
             good: Mutex::default(),
             state: Mutex::default(),
-            counters: Counters::default(),
+            counters: Counters { traffic: Traffic::new(apis.types()), ..Counters::default() },
             encodings: Encodings::default(),
             names: Arc::default(),
             room: Arc::new(Room::new(limits.request_room)),
             apis,
             limits,
+            expected,
             is_ordered,
             gates,
             epoch,
@@ -273,7 +307,7 @@ impl Fleet {
 
     fn publish_again(&self, good: &Good) {
         let Some(served) = &good.served else { return };
-        let served = served.map(|it| good.overrides.over(self.apis.newest, it));
+        let served = served.map(|it| good.overrides.over(self.apis.types(), self.apis.newest, it));
         let before = self.served.borrow().clone().unwrap_or_default();
         self.served.send_replace(Some(Arc::new(served.after(&before))));
     }
@@ -300,7 +334,7 @@ impl Fleet {
             return None;
         }
         let snapshot = its.map(|it| it.1).unwrap_or_default();
-        Some(good.overrides.above(self.apis.newest, &snapshot))
+        Some(good.overrides.above(self.apis.types(), self.apis.newest, &snapshot))
     }
 
     /// A client refused a response of what it is served. This may be one client too many. What
@@ -309,7 +343,8 @@ impl Fleet {
         let mut state = self.state();
         let Some(roll_back) = &mut state.roll_back else { return };
         let resources = refusal.resources.iter();
-        let resources = resources.filter_map(|(name, it)| view.original(type_url, name, it));
+        let types = self.apis.types();
+        let resources = resources.filter_map(|(name, it)| view.original(types, type_url, name, it));
         let release = node.user_agent();
         let Some(back) = roll_back.refused(&release, &node.id, resources, &refusal.message) else {
             return;
@@ -496,26 +531,35 @@ impl Fleet {
     }
 
     /// Takes a stream in, unless there are too many. It is gone when the guard is dropped.
-    pub(crate) fn enter(self: &Arc<Fleet>, node: Node, transport: &'static str) -> Option<Guest> {
+    pub(crate) fn enter(
+        self: &Arc<Fleet>,
+        node: Node,
+        transport: &'static str,
+        protocol: Protocol,
+    ) -> Option<Guest> {
+        let surprise = self.expected.surprise(&node);
         let mut state = self.state();
         if state.clients.len() >= self.limits.max_streams {
             count(&self.counters.streams_refused);
             return None;
         }
         count(&self.counters.streams);
+        if surprise.is_some() {
+            count(&self.counters.streams_unexpected);
+        }
         state.next += 1;
         let number = state.next;
-        state.clients.insert(
-            number,
-            Client {
-                node,
-                transport,
-                types: Vec::new(),
-                view: Arc::default(),
-                group: None,
-                progress: Progress::Unknown,
-            },
-        );
+        let client = Client {
+            node,
+            transport,
+            protocol,
+            surprise,
+            types: Vec::new(),
+            view: Arc::default(),
+            group: None,
+            progress: Progress::Unknown,
+        };
+        state.clients.insert(number, client);
         Some(Guest { fleet: Arc::clone(self), number })
     }
 

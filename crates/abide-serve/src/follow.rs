@@ -1,5 +1,7 @@
 //! A source of resources, followed: every change is judged before it is served.
 
+use std::sync::atomic::Ordering;
+
 use jiff::civil::Date;
 
 use crate::fleet::Fleet;
@@ -18,6 +20,7 @@ pub(crate) fn follow(
     today: fn() -> Date,
 ) -> ! {
     let mut before: Option<Listing> = None;
+    let mut served: Vec<ResourceFile> = Vec::new();
     loop {
         match source.read() {
             Ok(listing) => {
@@ -28,7 +31,7 @@ pub(crate) fn follow(
                     tracing::warn!("{note}");
                 }
                 if !before.as_ref().is_some_and(|it| is_same(&it.files, &listing.files)) {
-                    take(fleet, judge, today(), &listing);
+                    take(fleet, judge, today(), &listing, &mut served);
                 }
                 before = Some(listing);
             }
@@ -48,8 +51,18 @@ fn is_same(old: &[ResourceFile], new: &[ResourceFile]) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(same)
 }
 
-/// Judges the files of one moment and serves them, or says why not.
-fn take(fleet: &Fleet, judge: &Judge, today: Date, listing: &Listing) {
+/// How often what is deprecated is used in files that were not served before as they are.
+fn new_uses(old: &[ResourceFile], new: &[ResourceFile], uses: &[usize]) -> usize {
+    let is_known = |it: &ResourceFile| {
+        let found = old.binary_search_by(|old| old.path.cmp(&it.path));
+        found.is_ok_and(|at| old[at].bytes == it.bytes)
+    };
+    new.iter().zip(uses).filter(|(it, _)| !is_known(it)).map(|(_, uses)| uses).sum()
+}
+
+/// Judges the files of one moment and serves them in place of those that are served now, or says
+/// why not.
+fn take(fleet: &Fleet, judge: &Judge, today: Date, listing: &Listing, now: &mut Vec<ResourceFile>) {
     let verdict = judge.judge(today, &listing.files);
     for line in &verdict.warnings {
         tracing::warn!("{line}");
@@ -60,7 +73,12 @@ fn take(fleet: &Fleet, judge: &Judge, today: Date, listing: &Listing) {
         None => Err(verdict.errors),
     };
     match outcome {
-        Ok(()) => tracing::info!(files = listing.files.len(), revision, "serving the resources"),
+        Ok(()) => {
+            let uses = new_uses(now, &listing.files, &verdict.deprecated_uses);
+            fleet.counters.deprecated_uses.fetch_add(uses as u64, Ordering::Relaxed);
+            now.clone_from(&listing.files);
+            tracing::info!(files = listing.files.len(), revision, "serving the resources");
+        }
         Err(errors) => {
             let shown: Vec<&str> = errors.iter().take(MAX_REASONS).map(String::as_str).collect();
             tracing::error!(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use abide_xds::{Action, Ending, Event, Options, Service as Discovery, View};
+use abide_xds::{Action, Ending, Event, Options, Types, View};
 use hyper::body::Incoming as Bytes;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
@@ -16,8 +16,9 @@ use tonic::body::Body;
 use tower_service::Service;
 
 use crate::encoding::{Encoded, Messages};
-use crate::fleet::{Aggregated, Fleet, Guest, count};
+use crate::fleet::{Aggregated, Fleet, Guest, Protocol, count};
 use crate::groups::Group;
+use crate::health;
 use crate::listeners::Leave;
 use crate::requests::{Read, ReadLimits, Requests};
 use crate::room::Taken;
@@ -47,25 +48,26 @@ struct Method {
 }
 
 impl Method {
-    fn at(path: &str) -> Option<Method> {
+    fn at(types: &Types, path: &str) -> Option<Method> {
         let (service, method) = path.strip_prefix('/')?.split_once('/')?;
-        let (package, service) = service.rsplit_once('.')?;
         let (is_delta, plural) = match method.strip_prefix("Delta") {
             Some(plural) => (true, plural),
             None => (false, method.strip_prefix("Stream")?),
         };
-        let major = |package: &str| if package.ends_with(".v3") { "v3" } else { "v2" };
-        if service == "AggregatedDiscoveryService" && plural == "AggregatedResources" {
-            let is_ours = package.strip_prefix("envoy.service.discovery.");
-            is_ours.filter(|it| ["v2", "v3"].contains(it))?;
-            return Some(Method { transport: major(package), only: None, is_delta });
+        let majors = [(2, "v2"), (3, "v3")];
+        if plural == "AggregatedResources" {
+            let aggregated = |(_, transport): &(u8, &str)| {
+                service == format!("envoy.service.discovery.{transport}.AggregatedDiscoveryService")
+            };
+            let (_, transport) = majors.into_iter().find(aggregated)?;
+            return Some(Method { transport, only: None, is_delta });
         }
-        Discovery::ALL.iter().find_map(|it| {
-            let at = it.packages.iter().position(|own| *own == package)?;
-            let is_it = it.name == service && it.plural == plural;
-            let only = it.type_url(if at == 1 { 3 } else { 2 }).filter(|_| is_it)?;
-            Some(Method { transport: major(package), only: Some(only.into()), is_delta })
-        })
+        let named = types.iter().filter(|it| it.entry.methods.as_deref() == Some(plural));
+        let mut all =
+            named.flat_map(|it| it.entry.services.iter().zip(majors).map(move |own| (it, own)));
+        let (ty, (_, (major, transport))) =
+            all.find(|(_, (own, _))| own.as_deref() == Some(service))?;
+        Some(Method { transport, only: Some(ty.type_url(major)?), is_delta })
     }
 }
 
@@ -95,7 +97,16 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
     fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
         let fleet = Arc::clone(&self.fleet);
         Box::pin(async move {
-            let Some(method) = Method::at(request.uri().path()) else {
+            if let Some(transport) = health::transport_at(request.uri().path()) {
+                return Ok(open(
+                    fleet,
+                    request,
+                    move |fleet, incoming, outgoing, leave| async move {
+                        health::converse(&fleet, transport, incoming, &outgoing, leave).await
+                    },
+                ));
+            }
+            let Some(method) = Method::at(fleet.apis.types(), request.uri().path()) else {
                 let path = request.uri().path();
                 return Ok(Status::unimplemented(format!("there is no `{path}` here")).into_http());
             };
@@ -107,13 +118,32 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
     }
 }
 
-/// Opens a stream. Its answers are bytes that many streams share, so that they are put on their way
-/// here, and not by a codec that would copy them.
+/// Opens a stream of a discovery service.
 fn stream<I: Incoming>(
     fleet: Arc<Fleet>,
     method: Method,
     request: http::Request<Bytes>,
 ) -> http::Response<Body> {
+    open(fleet, request, |fleet, incoming: Requests<Bytes, I>, outgoing, leave| async move {
+        converse(&fleet, method, incoming, &outgoing, leave).await
+    })
+}
+
+/// The answers on a stream.
+type Outgoing = mpsc::Sender<Result<Encoded, Status>>;
+
+/// Opens a stream, on which its client is talked with until that ends. The answers are bytes that
+/// many streams share, so that they are put on their way here, and not by a codec that would copy them.
+fn open<I, F, C>(
+    fleet: Arc<Fleet>,
+    request: http::Request<Bytes>,
+    converse: C,
+) -> http::Response<Body>
+where
+    I: prost::Message + Default + 'static,
+    F: Future<Output = Result<(), Status>> + Send + 'static,
+    C: FnOnce(Arc<Fleet>, Requests<Bytes, I>, Outgoing, Option<Leave>) -> F + Send + 'static,
+{
     let (head, body) = request.into_parts();
     if let Some(encoding) = head.headers.get("grpc-encoding").filter(|it| *it != "identity") {
         let message = format!("requests may not be compressed, as by {encoding:?}");
@@ -124,7 +154,7 @@ fn stream<I: Incoming>(
     let (sender, receiver) = mpsc::channel(QUEUE);
     let leave = head.extensions.get::<Leave>().cloned();
     tokio::spawn(async move {
-        let ended = converse(&fleet, method, incoming, &sender, leave).await;
+        let ended = converse(fleet, incoming, sender.clone(), leave).await;
         if let Err(status) = ended {
             tracing::info!(reason = status.message(), "ended a stream");
             let _ = sender.try_send(Err(status));
@@ -163,8 +193,10 @@ async fn converse<I: Incoming>(
             false => None,
         };
     let too_many = || Status::resource_exhausted("there are as many streams as there may be");
-    let guest = fleet.enter(node.clone(), method.transport).ok_or_else(too_many)?;
+    let guest =
+        fleet.enter(node.clone(), method.transport, Protocol::Discovery).ok_or_else(too_many)?;
     let options = Options {
+        types: fleet.apis.types().clone(),
         only: method.only.clone(),
         is_ordered: fleet.is_ordered,
         max_names: fleet.limits.max_names,
@@ -285,7 +317,7 @@ impl Stream<'_> {
         mut request: abide_xds::Request,
         room: Taken,
     ) -> Result<(), Status> {
-        let answered = self.group.terms.type_url(&request.type_url);
+        let answered = self.group.terms.type_url(self.fleet.apis.types(), &request.type_url);
         request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
         count(&self.fleet.counters.requests);
         let type_url = self.only.as_deref().unwrap_or(&request.type_url);
@@ -375,7 +407,9 @@ mod tests {
 
     #[test]
     fn methods_are_found_by_their_paths_in_both_majors() {
-        let at = |path: &str| Method::at(path).unwrap_or_else(|| panic!("nothing at {path}"));
+        let types = Types::default();
+        let at =
+            |path: &str| Method::at(&types, path).unwrap_or_else(|| panic!("nothing at {path}"));
         let ads =
             at("/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources");
         assert_eq!(ads, Method { transport: "v3", only: None, is_delta: false });
@@ -395,7 +429,7 @@ mod tests {
             "/envoy.service.cluster.v3.ClusterDiscoveryService/StreamEndpoints",
             "/envoy.api.v2.AggregatedDiscoveryService/StreamAggregatedResources",
         ] {
-            assert_eq!(Method::at(nothing), None, "{nothing}");
+            assert_eq!(Method::at(&types, nothing), None, "{nothing}");
         }
     }
 }

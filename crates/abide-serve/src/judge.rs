@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abide::{InstanceFile, InstanceOptions, Origin, Policy, Severity};
+use abide::{
+    DEPRECATED_USES, InstanceFile, InstanceOptions, OLDER_MAJOR_USED, Origin, Policy, Severity,
+};
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_syntax::{LineIndex, Span};
-use abide_xds::{Dangling, Found, Snapshot, find, gather};
+use abide_xds::{Dangling, Found, Kind, Snapshot, Types, find, gather};
 use jiff::civil::Date;
 
 use crate::apis::Apis;
@@ -17,11 +19,19 @@ use crate::source::{Audience, ResourceFile};
 pub(crate) struct Judge {
     pub(crate) apis: Arc<Apis>,
     policy: Policy,
-    /// Clusters that clients have from elsewhere.
-    static_clusters: BTreeSet<String>,
+    leniency: Leniency,
     /// What came of each file when it was judged last: a file that did not change is not read
     /// again.
     known: Mutex<BTreeMap<String, Known>>,
+}
+
+/// What the operator says about resources that would be refused otherwise.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leniency {
+    /// Clusters that clients have from elsewhere.
+    pub(crate) static_clusters: BTreeSet<String>,
+    /// Whether resources may be of the major before the newest stable one.
+    pub(crate) allows_previous_major: bool,
 }
 
 /// A file that was judged.
@@ -41,6 +51,8 @@ impl Known {
 #[derive(Default)]
 struct Judged {
     found: Found,
+    /// How often it uses what is deprecated.
+    deprecated_uses: usize,
     errors: Vec<String>,
     warnings: Vec<String>,
 }
@@ -49,6 +61,8 @@ struct Judged {
 pub(crate) struct Verdict {
     /// What may be served, if nothing is wrong.
     pub(crate) served: Option<Served>,
+    /// How often each file uses what is deprecated, in their order.
+    pub(crate) deprecated_uses: Vec<usize>,
     /// Why it may not, one line each.
     pub(crate) errors: Vec<String>,
     /// What may be a mistake, one line each.
@@ -56,8 +70,8 @@ pub(crate) struct Verdict {
 }
 
 impl Judge {
-    pub(crate) fn new(apis: Arc<Apis>, policy: Policy, static_clusters: BTreeSet<String>) -> Judge {
-        Judge { apis, policy, static_clusters, known: Mutex::default() }
+    pub(crate) fn new(apis: Arc<Apis>, policy: Policy, leniency: Leniency) -> Judge {
+        Judge { apis, policy, leniency, known: Mutex::default() }
     }
 
     /// Judges the files of one moment, together.
@@ -81,9 +95,9 @@ impl Judge {
             served.add(audience, gathered.snapshot);
         }
         for (audience, snapshot) in served.audiences() {
-            for dangling in snapshot.dangling(&self.static_clusters) {
+            for dangling in snapshot.dangling(self.apis.types(), &self.leniency.static_clusters) {
                 let lines = if dangling.is_required { &mut errors } else { &mut warnings };
-                let line = missing(&dangling, &snapshot);
+                let line = missing(self.apis.types(), &dangling, &snapshot);
                 let line = match &audience {
                     Audience::Everyone => line,
                     Audience::Cluster(name) => format!("for the node cluster `{name}`: {line}"),
@@ -95,7 +109,8 @@ impl Judge {
                 }
             }
         }
-        Verdict { served: errors.is_empty().then_some(served), errors, warnings }
+        let deprecated_uses = all.iter().map(|it| it.deprecated_uses).collect();
+        Verdict { served: errors.is_empty().then_some(served), deprecated_uses, errors, warnings }
     }
 
     /// What comes of each file by itself, in their order.
@@ -118,15 +133,30 @@ impl Judge {
     fn judge_new(&self, as_of: Date, files: &[&ResourceFile]) -> Vec<Judged> {
         let instances: Vec<Instance> = files.iter().map(|file| self.read(file)).collect();
         let tree = self.apis.newest;
-        let own = |it: &Instance| Judged { found: find(tree, it), ..Judged::default() };
+        let own = |it: &Instance| Judged {
+            found: find(self.apis.types(), tree, it),
+            ..Judged::default()
+        };
         let mut all: Vec<Judged> = instances.iter().map(own).collect();
         let checked: Vec<InstanceFile<'_>> = instances
             .iter()
             .zip(files)
             .map(|(instance, file)| InstanceFile::new(instance, &file.bytes))
             .collect();
-        let report =
+        let mut report =
             abide::check_instances(tree, &self.policy, InstanceOptions::on(as_of), &checked);
+        if self.leniency.allows_previous_major {
+            report.reweigh(OLDER_MAJOR_USED, "by `--allow-previous-major`", |it| {
+                it.min(Severity::Warning)
+            });
+        }
+        // A use that a comment waives is one all the same.
+        for finding in report.findings.iter().chain(&report.spared) {
+            let is_use = DEPRECATED_USES.iter().any(|it| it.id == finding.rule);
+            if let (Origin::Instance(number), true) = (finding.location.origin, is_use) {
+                all[number as usize].deprecated_uses += 1;
+            }
+        }
         for finding in &report.findings {
             // The policy is that of a preset: nothing is found in a configuration.
             let Origin::Instance(number) = finding.location.origin else { continue };
@@ -170,22 +200,22 @@ fn place(file: &ResourceFile, span: Span) -> String {
     format!("{}:{}:{}: ", file.path, at.line, at.column)
 }
 
-fn missing(dangling: &Dangling, snapshot: &Snapshot) -> String {
+fn missing(types: &Types, dangling: &Dangling, snapshot: &Snapshot) -> String {
     let Dangling { type_url, name, kind, missing, .. } = dangling;
     let holder = type_url.rsplit(['/', '.']).next().unwrap_or(type_url);
-    let what = match kind {
-        abide_xds::Kind::Cluster => "cluster",
-        abide_xds::Kind::Endpoints => "ClusterLoadAssignment",
-        abide_xds::Kind::Routes => "RouteConfiguration",
-        _ => "resource",
+    let message = types.get(*kind).and_then(|it| it.entry.messages[1].as_deref());
+    let what = match message.map(|it| it.rsplit('.').next().unwrap_or(it)) {
+        _ if *kind == Kind::CLUSTER => "cluster",
+        Some(message) => message,
+        None => "resource",
     };
     let mut line =
         format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere");
-    let names = snapshot.types().filter(|(url, _)| abide_xds::Kind::of(url) == *kind);
+    let names = snapshot.types().filter(|(url, _)| types.kind(url) == *kind);
     let names: Vec<&str> = names.flat_map(|(_, it)| it.iter()).map(|it| &*it.name).collect();
     if let Some(near) = abide::nearest(missing, names) {
         line.push_str(&format!("; did you mean `{near}`?"));
-    } else if *kind == abide_xds::Kind::Endpoints {
+    } else if *kind == Kind::ENDPOINTS {
         line.push_str("; clients wait for it, Envoy for 15 s when it starts");
     }
     line

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use abide_instance::runtime::{Literal, Member, RtdsResource, Runtime, RuntimeValue, Values};
 use abide_schema::Tree;
 use abide_schema::value::Codec;
-use abide_xds::{Collection, Kind, Resource, Snapshot, TYPE_URL_PREFIX};
+use abide_xds::{Collection, Kind, Resource, Snapshot, TYPE_URL_PREFIX, Types};
 use prost::Message;
 use prost_types::value::Kind as Content;
 use prost_types::{ListValue, Struct, Value};
@@ -52,20 +52,20 @@ impl Overrides {
     }
 
     /// The layers of a snapshot, and what was set above them.
-    pub(crate) fn above(&self, tree: &Tree, snapshot: &Snapshot) -> Runtime {
-        let layers = snapshot.types().filter(|(url, _)| Kind::of(url) == Kind::Runtime);
+    pub(crate) fn above(&self, types: &Types, tree: &Tree, snapshot: &Snapshot) -> Runtime {
+        let layers = snapshot.types().filter(|(url, _)| types.kind(url) == Kind::RUNTIME);
         let layers = layers.flat_map(|(url, it)| it.iter().map(move |it| layer(tree, url, it)));
         Runtime::of_resources(layers.flatten(), Arc::clone(&self.0))
     }
 
     /// A snapshot whose layers have what was set.
-    pub(crate) fn over(&self, tree: &Tree, snapshot: &Snapshot) -> Snapshot {
+    pub(crate) fn over(&self, types: &Types, tree: &Tree, snapshot: &Snapshot) -> Snapshot {
         if self.0.is_empty() {
             return snapshot.clone();
         }
         Snapshot::of_collections(snapshot.types().map(|(url, collection)| {
-            let collection = match Kind::of(url) {
-                Kind::Runtime => {
+            let collection = match types.kind(url) {
+                Kind::RUNTIME => {
                     let resources = collection.iter().map(|it| self.over_layer(tree, url, it));
                     Arc::new(Collection::of(resources))
                 }

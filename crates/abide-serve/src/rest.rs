@@ -6,7 +6,7 @@ use std::time::Duration;
 use abide_schema::Tree;
 use abide_schema::value::Codec;
 use abide_xds::{
-    Awaited, Collection, Initialisation, Kind, Refusal, Service, TYPE_URL_PREFIX, TopicStatus,
+    Awaited, Collection, Initialisation, Refusal, TYPE_URL_PREFIX, TopicStatus, Types,
 };
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -17,16 +17,17 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::fleet::{Fleet, count};
+use crate::fleet::{Fleet, Protocol, count};
 use crate::listeners::Leave;
 use crate::place::Places;
+use crate::polled::{Asker, Polled};
 use crate::room::Taken;
 use crate::traffic::Count;
 use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, brief};
 
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {
-    let polls = Polls { fleet, hold, waiting: Places::default() };
+    let polls = Polls { fleet, hold, waiting: Places::default(), polled: Arc::default() };
     Router::new().fallback(poll).with_state(polls)
 }
 
@@ -36,19 +37,21 @@ struct Polls {
     /// How long a poll may wait for something new.
     hold: Duration,
     /// The polls that wait, by node and type: the newest of a node for a type ends the one before.
-    waiting: Places<(String, String)>,
+    waiting: Places<Asker>,
+    /// What they were answered.
+    polled: Arc<Polled>,
 }
 
 /// The type that a path asks for, and the major of the transport.
-fn type_at(path: &str) -> Option<(String, &'static str)> {
+fn type_at(types: &Types, path: &str) -> Option<(String, &'static str)> {
     let (major, rest) = path.strip_prefix('/')?.split_once("/discovery:")?;
     let (number, transport) = match major {
         "v2" => (2, "v2"),
         "v3" => (3, "v3"),
         _ => return None,
     };
-    let service = Service::ALL.iter().find(|it| it.rest == rest)?;
-    Some((service.type_url(number)?, transport))
+    let ty = types.iter().find(|it| it.entry.rest.as_deref() == Some(rest))?;
+    Some((ty.type_url(number)?.to_string(), transport))
 }
 
 async fn poll(
@@ -59,8 +62,9 @@ async fn poll(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let Some((type_url, transport)) = type_at(uri.path()) else {
-        let all: Vec<&str> = Service::ALL.iter().map(|it| it.rest).collect();
+    let types = polls.fleet.apis.types();
+    let Some((type_url, transport)) = type_at(types, uri.path()) else {
+        let all: Vec<&str> = types.iter().filter_map(|it| it.entry.rest.as_deref()).collect();
         let there_is = format!("there is POST /v2|v3/discovery:{}\n", all.join("|"));
         return (StatusCode::NOT_FOUND, there_is).into_response();
     };
@@ -80,7 +84,7 @@ async fn poll(
     };
     let node = said.brief();
     count(&fleet.counters.requests);
-    let Some(guest) = fleet.enter(node.clone(), transport) else {
+    let Some(guest) = fleet.enter(node.clone(), transport, Protocol::Discovery) else {
         let message = "there are as many streams as there may be\n";
         return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
     };
@@ -100,11 +104,18 @@ async fn poll(
     // A poll may wait for long.
     drop((request, room));
     fleet.usage.count(&fleet.apis, &type_url);
-    let key = (node.id.clone(), type_url.clone());
-    let Some(mut place) = polls.waiting.take(key, true) else {
+    let asker = (node.id.clone(), type_url.clone());
+    let Some(mut place) = polls.waiting.take(asker.clone(), true) else {
         return StatusCode::NOT_MODIFIED.into_response();
     };
-    guest.polls(progress(&type_url, &names, held, error.is_some()));
+    let refused = polls.polled.asked(&asker, &held, error.as_deref().map(brief));
+    if let Some(refusal) = &refused {
+        let now = fleet.watch().borrow().clone();
+        if let Some(view) = fleet.view(&now, &node, &group) {
+            fleet.refused_by(&node, &view, &type_url, refusal);
+        }
+    }
+    guest.polls(progress(types, &type_url, &names, &held, error.is_some()));
     let until = Instant::now() + polls.hold;
     let mut served = fleet.watch();
     loop {
@@ -120,22 +131,28 @@ async fn poll(
             };
             guest.see(&view, &group);
             let version = Arc::clone(content.version());
-            let refused = error.clone().map(|message| {
-                let message = brief(&message).to_owned();
-                // A poll does not say what of a response is refused.
-                Refusal { version: Arc::clone(&version), message, resources: Vec::new() }
-            });
+            // What was refused may have been answered by another server.
+            let unknown = || {
+                let message = brief(error.as_deref()?).to_owned();
+                Some(Refusal { version: Arc::clone(&version), message, resources: Vec::new() })
+            };
             let accepted = (!held.is_empty()).then(|| held.as_str().into());
             guest.update(vec![TopicStatus {
                 type_url: type_url.as_str().into(),
                 sent: Some(Arc::clone(&version)),
                 accepted,
-                refused,
+                refused: refused.clone().or_else(unknown),
                 held_back: Vec::new(),
             }]);
             // Endpoints and routes may be asked for before they exist.
             let is_early = content.is_empty() && !names.is_empty() && held.is_empty();
-            if *version != *held && !is_early {
+            // The same is not sent again to who says that it is refused.
+            let is_refused =
+                error.is_some() && refused.as_ref().is_some_and(|it| it.version == version);
+            if *version == *held {
+                polls.polled.answered(&asker, &content, true);
+            } else if !is_early && !is_refused {
+                polls.polled.answered(&asker, &content, false);
                 count(&fleet.counters.responses);
                 traffic.add(&type_url, Count::Responses, 1);
                 traffic.add(&type_url, Count::Resources, content.len());
@@ -185,8 +202,14 @@ async fn read(
 }
 
 /// How far a client has come that polls for a type, judged by whether it holds or refuses anything.
-fn progress(type_url: &str, names: &[String], held: &str, refuses: bool) -> Initialisation {
-    let kind = Kind::of(type_url);
+fn progress(
+    types: &Types,
+    type_url: &str,
+    names: &[String],
+    held: &str,
+    refuses: bool,
+) -> Initialisation {
+    let kind = types.kind(type_url);
     let is_answered = refuses || !held.is_empty();
     let reason = "it holds nothing of this yet";
     let awaited = |name| Awaited { kind, name, reason: reason.to_owned() };
@@ -296,7 +319,7 @@ mod tests {
 
     #[test]
     fn paths_name_the_type_and_the_major() {
-        let url = |path: &str| type_at(path).map(|(url, _)| url);
+        let url = |path: &str| type_at(&Types::default(), path).map(|(url, _)| url);
         assert_eq!(
             url("/v3/discovery:clusters").as_deref(),
             Some("type.googleapis.com/envoy.config.cluster.v3.Cluster")

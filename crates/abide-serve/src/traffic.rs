@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use abide_xds::{Kind, Service};
+use abide_xds::Types;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,49 +30,61 @@ impl Count {
 
 /// The second and third major, and types of which the protocol knows none.
 const MAJORS: [&str; 3] = ["v2", "v3", ""];
-/// The kinds of types.
-const KINDS: usize = Kind::Other as usize + 1;
 
-/// The counts of all types. Types that the protocol does not know count together, so what
-/// clients make up takes no memory.
-#[derive(Debug, Default)]
-pub(crate) struct Traffic([[[AtomicU64; Count::ALL.len()]; MAJORS.len()]; KINDS]);
+/// Counters of one type, by major.
+type OfType = [[AtomicU64; Count::ALL.len()]; MAJORS.len()];
+
+/// The counts of all types. Types that nobody described count together, so what clients make up
+/// takes no memory.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    types: Types,
+    /// In the order of the types; the last is of all others.
+    counters: Vec<OfType>,
+}
 
 /// What was counted of one type.
-pub(crate) struct Counted {
+pub(crate) struct Counted<'t> {
     /// Such as `cds`, or `other`.
-    pub(crate) kind: &'static str,
+    pub(crate) kind: &'t str,
     /// `v2` or `v3`, if the type has one.
     pub(crate) major: Option<&'static str>,
     /// In the order of [`Count::ALL`].
     pub(crate) counts: [u64; Count::ALL.len()],
 }
 
+impl Default for Traffic {
+    fn default() -> Traffic {
+        Traffic::new(&Types::default())
+    }
+}
+
 impl Traffic {
+    /// Nothing, yet, of these types.
+    pub(crate) fn new(types: &Types) -> Traffic {
+        let counters = (0..=types.iter().len()).map(|_| OfType::default()).collect();
+        Traffic { types: types.clone(), counters }
+    }
+
     /// Counts so many more.
     pub(crate) fn add(&self, type_url: &str, count: Count, more: usize) {
-        let (kind, major) = match Service::of(type_url) {
-            Some((service, major)) => (service.kind, usize::from(major == 3)),
-            None => (Kind::Other, MAJORS.len() - 1),
+        let (at, major) = match self.types.position(type_url) {
+            Some((at, major)) => (at, usize::from(major == 3)),
+            None => (self.counters.len() - 1, MAJORS.len() - 1),
         };
-        let counter = &self.0[kind as usize][major][count as usize];
-        counter.fetch_add(more as u64, Ordering::Relaxed);
+        self.counters[at][major][count as usize].fetch_add(more as u64, Ordering::Relaxed);
     }
 
     /// The types that anything was counted of.
-    pub(crate) fn all(&self) -> Vec<Counted> {
-        let kinds = Service::ALL.iter().map(|it| it.kind).chain([Kind::Other]);
+    pub(crate) fn all(&self) -> Vec<Counted<'_>> {
+        let names = self.types.iter().map(|it| &*it.entry.name).chain(["other"]);
         let mut all = Vec::new();
-        for kind in kinds {
-            for (major, counters) in MAJORS.iter().zip(&self.0[kind as usize]) {
+        for (kind, counters) in names.zip(&self.counters) {
+            for (major, counters) in MAJORS.iter().zip(counters) {
                 let counts = counters.each_ref().map(|it| it.load(Ordering::Relaxed));
                 if counts.iter().any(|it| *it > 0) {
                     let major = Some(*major).filter(|it| !it.is_empty());
-                    all.push(Counted {
-                        kind: kind.abbreviation().unwrap_or("other"),
-                        major,
-                        counts,
-                    });
+                    all.push(Counted { kind, major, counts });
                 }
             }
         }

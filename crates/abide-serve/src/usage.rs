@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use abide_xds::Service;
+use abide_xds::Types;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -54,9 +54,10 @@ impl Usage {
 
 /// What clients asked a server for. Types of the protocol are in it even if nobody did.
 pub(crate) fn report(fleet: &Fleet) -> UsageReport {
-    let all = Service::ALL.iter().flat_map(|it| [2, 3].map(|major| it.type_url(major)));
+    let all = fleet.apis.types().iter().flat_map(|it| [2, 3].map(|major| it.type_url(major)));
     let served = all.flatten().filter(|url| fleet.apis.declares(url));
-    let mut types: BTreeMap<String, (u64, u64)> = served.map(|url| (url, (0, 0))).collect();
+    let mut types: BTreeMap<String, (u64, u64)> =
+        served.map(|url| (url.to_string(), (0, 0))).collect();
     for (url, &asked) in fleet.usage.asked().iter() {
         types.entry(url.clone()).or_default().0 = asked;
     }
@@ -110,9 +111,11 @@ impl UsageReport {
     /// The types of older majors that nobody asked for, each with the newer one that is served.
     pub(crate) fn unused(&self) -> Vec<(&UsedType, String)> {
         let unused = self.types.iter().filter(|it| it.asked == 0 && it.clients == 0);
+        // A file knows nothing of what the operator of its server described.
+        let known = Types::default();
         let newer = |it: &UsedType| {
-            let (service, major) = Service::of(&it.type_url)?;
-            let newer = service.type_url(3).filter(|_| major < 3)?;
+            let (ty, major) = known.of(&it.type_url)?;
+            let newer = ty.type_url(3).filter(|_| major < 3)?.to_string();
             self.types.iter().any(|it| it.type_url == newer).then_some(newer)
         };
         unused.filter_map(|it| Some((it, newer(it)?))).collect()

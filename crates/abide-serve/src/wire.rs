@@ -263,6 +263,26 @@ pub(crate) struct DeltaDiscoveryResponse {
     pub(crate) removed_resources: Vec<String>,
 }
 
+/// `HealthCheckRequestOrEndpointHealthResponse`. What it reports is of no use here.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HealthCheckRequestOrResponse {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) health_check_request: Option<HealthCheckRequest>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HealthCheckRequest {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) node: Option<Node>,
+}
+
+/// Which health to check. Without clusters, that of nothing.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HealthCheckSpecifier {
+    #[prost(message, optional, tag = "2")]
+    pub(crate) interval: Option<prost_types::Duration>,
+}
+
 /// A layer of runtime, the same in both majors.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Runtime {

@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use tonic::{Code, Status};
 
 use self::messages::{Answer, Ask, Draining, Hello, Nothing, Refusal, Reply, Request};
-use self::server::{CDS, Polling, Whole, cluster, example, node, poll, run};
+use self::server::{CDS, Polling, Whole, cluster, edge_api, example, node, poll, pool, run};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_abide-serve");
 /// Longer than anything takes on a busy machine.
@@ -40,13 +40,14 @@ const SLOW: &[&str] = &["--drain-time-s", "30", "--parent-shutdown-time-s", "60"
 /// What all epochs share.
 struct World {
     folder: TempDir,
+    api: PathBuf,
 }
 
 impl World {
     fn new() -> World {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("resources")).unwrap();
-        let world = World { folder };
+        let world = World { folder, api: example("api") };
         world.put("a.yaml", &cluster("a", 1));
         world
     }
@@ -77,7 +78,7 @@ impl World {
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos();
         let log = self.folder.path().join(format!("log-{now}"));
         command.arg("--resources").arg(self.folder.path().join("resources"));
-        command.arg("--api").arg(example("api")).arg("--restart-socket").arg(self.socket());
+        command.arg("--api").arg(&self.api).arg("--restart-socket").arg(self.socket());
         command.args(["--grpc", any, "--admin", any, "--log-format", "json", "--long-poll", "0.2"]);
         command.args(http).args(flags).env("RUST_LOG", "info");
         command.stderr(std::fs::File::create(&log).unwrap()).stdout(Stdio::null());
@@ -602,4 +603,29 @@ fn a_thousand_streams_leave_evenly() {
         let count = ["grpc.streams_active", "grpc.streams_total"].map(|it| addresses.stat(it));
         assert_eq!(count, [STREAMS as u64, 2 * STREAMS as u64]);
     });
+}
+
+#[test]
+fn s000_063_uses_of_what_is_deprecated_are_counted_anew_by_each_process() {
+    let api = edge_api();
+    let world = World { api: api.path().to_owned(), ..World::new() };
+    world.put("a.yaml", &pool("a", "width: 3"));
+    let (mut parent, its) = world.serving(0, FAST);
+    let names = ["use", "seen_since_process_start"];
+    let counts =
+        |of: &Addresses| names.map(|name| of.stat(&format!("runtime.deprecated_feature_{name}")));
+    let begin = Instant::now();
+    while counts(&its) != [1, 1] {
+        assert!(begin.elapsed() < LONG, "{:?}", counts(&its));
+        thread::sleep(Duration::from_millis(20));
+    }
+    world.put("a.yaml", &pool("a", "size: 1"));
+    while its.stat("resources.update_success") < 2 {
+        assert!(begin.elapsed() < LONG);
+        thread::sleep(Duration::from_millis(20));
+    }
+    let (child, now) = world.serving(1, FAST);
+    assert!(parent.wait().success(), "{}", parent.log());
+    assert_eq!(counts(&now), [1, 0], "the counter goes on, and what this process saw is nothing");
+    drop(child);
 }

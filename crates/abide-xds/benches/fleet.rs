@@ -58,7 +58,7 @@ fn main() {
     for count in [5_000, 10_000, 20_000] {
         let names: Vec<String> = (0..count).map(name).collect();
         let cluster = |name: &String| {
-            let endpoints = Reference::required(Kind::Endpoints, name);
+            let endpoints = Reference::required(Kind::ENDPOINTS, name);
             Arc::new(Resource::new(name, "cluster").referring_to([endpoints]))
         };
         let clusters = Arc::new(Collection::of(names.iter().map(cluster)));

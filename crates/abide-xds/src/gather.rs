@@ -14,7 +14,7 @@ use abide_schema::value::{Codec, Message, Value};
 use abide_syntax::Span;
 
 use crate::collection::Collection;
-use crate::kind::{Kind, TYPE_URL_PREFIX};
+use crate::kind::{Kind, TYPE_URL_PREFIX, Types};
 use crate::resource::{Resource, hash};
 use crate::snapshot::Snapshot;
 use canonical::canonical;
@@ -59,8 +59,8 @@ pub struct Misfit {
 /// Finds the resources of an instance: each document is one, or a `DiscoveryResponse`
 /// with several, or a `Resource` that wraps one with a name and aliases. Documents
 /// without a type are passed over: whoever checks instances reports them.
-pub fn find(tree: &Tree, instance: &Instance) -> Found {
-    let mut finding = Finding { tree, found: Found::default() };
+pub fn find(types: &Types, tree: &Tree, instance: &Instance) -> Found {
+    let mut finding = Finding { types, tree, found: Found::default() };
     for document in &instance.documents {
         if let Some(message) = document.message() {
             finding.document(document.span, message);
@@ -102,6 +102,7 @@ pub fn gather<'f>(all: impl IntoIterator<Item = (usize, &'f Found)>) -> Gathered
 }
 
 struct Finding<'t> {
+    types: &'t Types,
     tree: &'t Tree,
     found: Found,
 }
@@ -159,7 +160,8 @@ impl Finding<'_> {
             };
             return self.packed(place, message.message(tree, "resource"), wrapping);
         }
-        if Kind::of(&format!("{TYPE_URL_PREFIX}{full_name}")) == Kind::Runtime
+        let type_url: Arc<str> = format!("{TYPE_URL_PREFIX}{full_name}").into();
+        if self.types.kind(&type_url) == Kind::RUNTIME
             && let Err(problems) = RtdsResource::of(tree, message)
         {
             for problem in problems.into_iter().filter(LayerProblem::is_refused) {
@@ -167,7 +169,8 @@ impl Finding<'_> {
             }
             return;
         }
-        let own_name = name_of(tree, message);
+        let described = self.types.of(&type_url).and_then(|(ty, _)| ty.entry.name_field.as_deref());
+        let own_name = name_of(tree, message, described);
         let Some(name) = wrapping.name.as_deref().or(own_name) else {
             let message = format!("a `{full_name}` has no name that clients could ask for it by");
             return self.misfit(place, message);
@@ -175,13 +178,12 @@ impl Finding<'_> {
         let body = Codec::new(tree).encode(message);
         let aliases: Vec<&str> = wrapping.aliases.iter().map(String::as_str).collect();
         let mut resource = Resource::new(name, body).known_as(&aliases);
-        resource = resource.referring_to(references(tree, message));
+        resource = resource.referring_to(references(self.types, tree, message));
         resource.health_round = first_round(tree, message);
         if !aliases.is_empty() {
             let parts = [&*resource.version].into_iter().chain(aliases.iter().copied());
             resource.version = hash(parts.map(str::as_bytes));
         }
-        let type_url = format!("{TYPE_URL_PREFIX}{full_name}").into();
         let resource = Arc::new(resource);
         self.found.resources.push(FoundResource { type_url, resource, span: place });
     }
@@ -192,9 +194,10 @@ fn inside(place: Span, inner: Span) -> Span {
     if inner.is_empty() { place } else { inner }
 }
 
-/// The field that names a resource.
-fn name_of<'m>(tree: &Tree, message: &'m Message) -> Option<&'m str> {
-    let named = ["name", "cluster_name"].into_iter().find_map(|field| message.get(tree, field));
+/// What a resource is called, by the field that names it if somebody said which one that is.
+fn name_of<'m>(tree: &Tree, message: &'m Message, described: Option<&str>) -> Option<&'m str> {
+    let fields = described.map_or(vec!["name", "cluster_name"], |field| vec![field]);
+    let named = fields.into_iter().find_map(|field| message.get(tree, field));
     match &named?.value {
         Value::String(name) if !name.is_empty() => Some(name),
         _ => None,

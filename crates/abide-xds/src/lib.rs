@@ -8,6 +8,8 @@
 //! sessions share. [`find`] and [`gather`] make one of instances. The version of a resource is a
 //! hash of its meaning, so that servers which read the same source answer alike.
 //!
+//! [`Types`] knows what each type of resource is to the protocol; a server may add types.
+//!
 //! [`Releases::terms`] says which versions a client gets, and a [`View`] is a snapshot as it can
 //! hold it.
 
@@ -27,7 +29,7 @@ mod view;
 
 pub use collection::Collection;
 pub use gather::{Found, Gathered, Misfit, find, gather};
-pub use kind::{Kind, Service, TYPE_URL_PREFIX, newest_type_url};
+pub use kind::{Contradiction, Kind, ResourceType, TYPE_URL_PREFIX, TypeEntry, TypeKey, Types};
 pub use message::{Action, Ending, Event, Names, Request, Response};
 pub use names::SharedNames;
 pub use negotiation::{Claims, Minor, Release, Releases, Terms, VersionedTypeUrl};

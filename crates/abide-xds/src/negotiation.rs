@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use abide_schema::{Message, Tree};
 
-use crate::kind::{Service, TYPE_URL_PREFIX, newest_type_url};
+use crate::kind::{TYPE_URL_PREFIX, Types};
 
 /// How many types a client may list.
 const MAX_LISTED: usize = 256;
@@ -43,6 +43,7 @@ pub struct Releases<'t> {
     older: Vec<Release<'t>>,
     /// The features that decide about something.
     features: BTreeSet<String>,
+    types: Types,
 }
 
 /// A type as a client lists it.
@@ -116,7 +117,18 @@ impl<'t> Releases<'t> {
         older: Vec<Release<'t>>,
         features: BTreeSet<String>,
     ) -> Releases<'t> {
-        Releases { newest, older, features }
+        Releases { newest, older, features, types: Types::default() }
+    }
+
+    /// The same with these types of resource.
+    #[must_use]
+    pub fn with_types(self, types: Types) -> Releases<'t> {
+        Releases { types, ..self }
+    }
+
+    /// The types of resource that are served.
+    pub fn types(&self) -> &Types {
+        &self.types
     }
 
     /// The release that declares what is served.
@@ -143,7 +155,7 @@ impl<'t> Releases<'t> {
             false => self.recognized(&claims.extensions),
         };
         let terms = Terms {
-            is_second_major: major_of(&claims.type_url) == Some(2),
+            is_second_major: major_of(&self.types, &claims.type_url) == Some(2),
             release,
             types: BTreeMap::new(),
             extensions: self.packages(&claims.extensions),
@@ -160,7 +172,7 @@ impl<'t> Releases<'t> {
     pub fn listing(&self, terms: &Terms, versions: &[VersionedTypeUrl]) -> Result<Terms, String> {
         let mut listed: BTreeMap<Arc<str>, Vec<&VersionedTypeUrl>> = BTreeMap::new();
         for versioned in versions {
-            listed.entry(newest_type_url(&versioned.type_url)).or_default().push(versioned);
+            listed.entry(self.types.newest_url(&versioned.type_url)).or_default().push(versioned);
         }
         let mut terms = terms.clone();
         for (url, versions) in listed.into_iter().filter(|(url, _)| self.is_served(url)) {
@@ -179,7 +191,7 @@ impl<'t> Releases<'t> {
 
     /// Whether a type is declared in any of its majors.
     fn is_served(&self, newest: &str) -> bool {
-        let older = Service::of(newest).and_then(|(service, _)| service.type_url(2));
+        let older = self.types.of(newest).and_then(|(ty, _)| ty.type_url(2));
         self.declares(newest) || older.is_some_and(|it| self.declares(&it))
     }
 
@@ -244,13 +256,13 @@ impl Terms {
     ///
     /// # Errors
     /// A type of which client and server have no major in common: one phrase.
-    pub fn type_url(&self, asked: &str) -> Result<Arc<str>, String> {
-        let newest = newest_type_url(asked);
+    pub fn type_url(&self, types: &Types, asked: &str) -> Result<Arc<str>, String> {
+        let newest = types.newest_url(asked);
         match self.types.get(&newest) {
             Some(deal) if !deal.is_possible => {
                 Err(format!("no version of `{}` that you list is served here", name_of(asked)))
             }
-            Some(deal) if deal.is_listed => Ok(self.served_url(&newest, deal)),
+            Some(deal) if deal.is_listed => Ok(served_url(types, &newest, deal)),
             _ => Ok(asked.into()),
         }
     }
@@ -258,9 +270,9 @@ impl Terms {
     /// The same terms for a client that now asks for this type as well, if that changes them: one
     /// stream may have types of both majors.
     #[must_use]
-    pub fn asking(&self, type_url: &str) -> Option<Terms> {
-        let major = major_of(type_url)?;
-        let newest = newest_type_url(type_url);
+    pub fn asking(&self, types: &Types, type_url: &str) -> Option<Terms> {
+        let major = major_of(types, type_url)?;
+        let newest = types.newest_url(type_url);
         if self.types.contains_key(&newest) || (major == 2) == self.is_second_major {
             return None;
         }
@@ -282,8 +294,8 @@ impl Terms {
 
     /// The number of the release whose fields the answers to requests for a type may have; 0 is
     /// the newest.
-    pub fn release_of(&self, type_url: &str) -> usize {
-        self.deal(&newest_type_url(type_url)).release
+    pub fn release_of(&self, types: &Types, type_url: &str) -> usize {
+        self.deal(&types.newest_url(type_url)).release
     }
 
     /// The version of a type, by its newest type URL.
@@ -298,14 +310,8 @@ impl Terms {
     }
 
     /// The type URL that a type has for these clients, by its newest one.
-    pub(crate) fn url(&self, newest: &Arc<str>) -> Arc<str> {
-        self.served_url(newest, &self.deal(newest))
-    }
-
-    fn served_url(&self, newest: &Arc<str>, deal: &Deal) -> Arc<str> {
-        let service = Service::of(newest).filter(|_| deal.is_second_major);
-        let older = service.and_then(|(service, _)| service.type_url(2));
-        older.map_or_else(|| Arc::clone(newest), Arc::from)
+    pub(crate) fn url(&self, types: &Types, newest: &Arc<str>) -> Arc<str> {
+        served_url(types, newest, &self.deal(newest))
     }
 
     /// The features that these clients list.
@@ -334,6 +340,12 @@ fn name_of(type_url: &str) -> &str {
 }
 
 /// The major of a type of the protocol.
-fn major_of(type_url: &str) -> Option<u8> {
-    Service::of(type_url).map(|(_, major)| major)
+fn major_of(types: &Types, type_url: &str) -> Option<u8> {
+    types.of(type_url).map(|(_, major)| major)
+}
+
+/// The type URL that a type has in the major of a deal.
+fn served_url(types: &Types, newest: &Arc<str>, deal: &Deal) -> Arc<str> {
+    let ty = types.of(newest).filter(|_| deal.is_second_major);
+    ty.and_then(|(ty, _)| ty.type_url(2)).unwrap_or_else(|| Arc::clone(newest))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub use initialisation::{Awaited, HealthChecks, Initialisation, Phase};
 
 use crate::collection::Collection;
-use crate::kind::Kind;
+use crate::kind::{Kind, Types};
 use crate::message::{Action, Ending, Event, Names, Request, Response};
 use crate::names::SharedNames;
 use crate::resource::Resource;
@@ -23,6 +23,8 @@ const MAX_TYPE_URL: usize = 1024;
 /// How a session behaves.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The types of resource that the server knows.
+    pub types: Types,
     /// The only type of the stream; `None`: all types share it (ADS).
     pub only: Option<Arc<str>>,
     /// Whether a change goes out in steps, so that no request is lost: what is
@@ -49,6 +51,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
+            types: Types::default(),
             only: None,
             is_ordered: true,
             patience: Duration::from_secs(5),
@@ -115,7 +118,9 @@ impl Session {
             },
             Event::Snapshot(snapshot) => {
                 if let Some(old) = self.target.replace(Arc::clone(&snapshot)) {
-                    self.retired = order::retired(&self.topics, &self.retired, &old, &snapshot);
+                    let types = &self.options.types;
+                    self.retired =
+                        order::retired(types, &self.topics, &self.retired, &old, &snapshot);
                 }
                 self.reconsider();
             }
@@ -161,7 +166,8 @@ impl Session {
                 subscribe.len().max(unsubscribe.len()).max(held.len())
             }
         };
-        let key = (Kind::of(&url), url);
+        let types = &self.options.types;
+        let key = (types.kind(&url), url);
         if !self.topics.contains_key(&key) && self.topics.len() >= self.options.max_types {
             let max = self.options.max_types;
             return Err(Ending::TooMuch(format!("a stream has at most {max} types")));
@@ -176,7 +182,7 @@ impl Session {
         // before it asks, and waits for the endpoints even if they are the same.
         let warming = match self.topics.contains_key(&key) {
             true => Vec::new(),
-            false => warming(&self.topics, key.0),
+            false => warming(types, &self.topics, key.0),
         };
         let number = self.topics.len();
         let names = &self.options.names;
@@ -215,6 +221,7 @@ impl Session {
 
     fn send(&mut self, now: Duration) -> Vec<Action> {
         let Some(target) = self.target.clone() else { return Vec::new() };
+        let types = self.options.types.clone();
         let keys: Vec<_> = self.topics.keys().cloned().collect();
         let mut actions = Vec::new();
         for key in keys {
@@ -241,14 +248,18 @@ impl Session {
             let (kind, url) = &key;
             let awaits = |name: &str| {
                 let is_held_back = target.collection(url).is_some_and(|it| it.find(name).is_some());
-                is_held_back || kind.is_awaited() && target.refers_to(*kind, name)
+                let is_awaited = types.is(*kind, |it| it.is_awaited);
+                is_held_back || is_awaited && target.refers_to(*kind, name)
             };
             let before = topic.sent.as_ref().unwrap_or(Collection::nothing()).clone();
-            let Some(payload) = topic.respond(*kind, &content, awaits) else { continue };
+            let Some(payload) = topic.respond(types.is(*kind, |it| it.is_whole), &content, awaits)
+            else {
+                continue;
+            };
             self.nonces += 1;
             let nonce = self.nonces.to_string().into();
             let response = topic.launch(url, nonce, payload, now);
-            if let Some(warmed) = kind.warmed_by() {
+            if let Some(warmed) = types.warmed_by(*kind) {
                 let difference = content.since(&before);
                 // What it refused is new to it again.
                 let again = response.resources.iter().filter(|it| topic.refused(it));
@@ -265,8 +276,8 @@ impl Session {
 }
 
 /// The names of a kind that clients need for what they may be warming up.
-fn warming(topics: &Topics, kind: Kind) -> Vec<Arc<str>> {
-    let others = topics.iter().filter(|((other, _), _)| other.warmed_by() == Some(kind));
+fn warming(types: &Types, topics: &Topics, kind: Kind) -> Vec<Arc<str>> {
+    let others = topics.iter().filter(|((other, _), _)| types.warmed_by(*other) == Some(kind));
     let resources = others.flat_map(|(_, topic)| topic.unanswered());
     let references = resources.flat_map(|it| &*it.references).filter(|it| it.kind == kind);
     references.map(|it| Arc::clone(&it.name)).collect()

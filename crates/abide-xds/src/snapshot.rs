@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::collection::Collection;
-use crate::kind::Kind;
+use crate::kind::{Kind, Types};
 use crate::resource::{Resource, hash};
 
 /// The resources of every type at one moment. It never changes; the next one takes
@@ -83,10 +83,10 @@ impl Snapshot {
     /// The references to resources that are nowhere. A kind of which the snapshot
     /// has no resource at all is one that clients have from elsewhere, except the
     /// endpoints of clusters. `known` are clusters that clients have from elsewhere.
-    pub fn dangling(&self, known: &BTreeSet<String>) -> Vec<Dangling> {
+    pub fn dangling(&self, types: &Types, known: &BTreeSet<String>) -> Vec<Dangling> {
         let mut names: BTreeMap<Kind, BTreeSet<&str>> = BTreeMap::new();
         for (url, collection) in &self.types {
-            let names = names.entry(Kind::of(url)).or_default();
+            let names = names.entry(types.kind(url)).or_default();
             names.extend(collection.iter().flat_map(|it| {
                 std::iter::once(&*it.name).chain(it.aliases.iter().map(|alias| &**alias))
             }));
@@ -96,13 +96,13 @@ impl Snapshot {
             for resource in collection.iter() {
                 for reference in &resource.references {
                     let is_known =
-                        reference.kind == Kind::Cluster && known.contains(&*reference.name);
+                        reference.kind == Kind::CLUSTER && known.contains(&*reference.name);
                     let has = |it: &BTreeSet<&str>| it.contains(&*reference.name);
                     let is_there = match names.get(&reference.kind) {
                         Some(names) => has(names),
-                        None => reference.kind != Kind::Endpoints,
+                        None => reference.kind != Kind::ENDPOINTS,
                     };
-                    let counts = reference.is_required || reference.kind == Kind::Endpoints;
+                    let counts = reference.is_required || reference.kind == Kind::ENDPOINTS;
                     if counts && !is_known && !is_there {
                         found.push(Dangling {
                             type_url: Arc::clone(type_url),

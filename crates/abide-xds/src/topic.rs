@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::collection::Collection;
-use crate::kind::Kind;
 use crate::message::{Names, Request, Response};
 use crate::names::SharedNames;
 use crate::resource::Resource;
@@ -365,10 +364,11 @@ impl Topic {
     }
 
     /// Makes the payload that takes the client from what it was sent to `content`,
-    /// if one has to be sent. `awaits` says of a missing name whether it may still come.
+    /// if one has to be sent. `has_all` says whether an answer in the state of the world has all
+    /// resources of the type, `awaits` of a missing name whether it may still come.
     pub(crate) fn respond(
         &mut self,
-        kind: Kind,
+        has_all: bool,
         content: &Arc<Collection>,
         awaits: impl Fn(&str) -> bool,
     ) -> Option<Payload> {
@@ -394,7 +394,7 @@ impl Topic {
                 }
             }
         }
-        let is_whole = !self.is_delta && kind.is_whole();
+        let is_whole = !self.is_delta && has_all;
         // Elsewhere there is no way to say it: clients drop what nothing uses.
         let tells_removed = self.is_delta || is_whole;
         let is_needed = is_asked

@@ -9,7 +9,7 @@ use abide_instance::{Reader, Translator, Way};
 use abide_schema::value::Codec;
 
 use crate::collection::Collection;
-use crate::kind::{TYPE_URL_PREFIX, newest_type_url};
+use crate::kind::{TYPE_URL_PREFIX, Types};
 use crate::negotiation::{Releases, Terms};
 use crate::resource::{Resource, hash};
 use crate::roll_back::ResourceVersion;
@@ -73,10 +73,16 @@ impl View {
     }
 
     /// What a resource that these clients got is of what is served, if it still is in the view.
-    pub fn original(&self, type_url: &str, name: &str, version: &str) -> Option<ResourceVersion> {
+    pub fn original(
+        &self,
+        types: &Types,
+        type_url: &str,
+        name: &str,
+        version: &str,
+    ) -> Option<ResourceVersion> {
         let own =
             self.snapshot.collection(type_url)?.get(name).filter(|it| *it.version == *version)?;
-        let newest = newest_type_url(type_url);
+        let newest = types.newest_url(type_url);
         let outcome = self.outcomes.get(&(Arc::clone(&newest), Arc::clone(&own.name)));
         // A view of all has no outcomes, and a resource that was held back is not that of now.
         let is_now =
@@ -96,6 +102,7 @@ impl View {
     /// cannot hold stays as it was in `before`; one that refers to what they do not
     /// have stays with it.
     pub fn of(snapshot: &Snapshot, understanding: Understanding<'_>, before: &View) -> View {
+        let types = understanding.releases.types();
         let mut outcomes = BTreeMap::new();
         for (url, collection) in snapshot.types() {
             for resource in collection.iter() {
@@ -108,35 +115,33 @@ impl View {
                 outcomes.insert(place, outcome);
             }
         }
-        let mut types: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>> = BTreeMap::new();
+        let mut theirs: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>> = BTreeMap::new();
         let mut losses = BTreeMap::new();
         for ((url, name), outcome) in &outcomes {
-            let url = understanding.terms.url(url);
+            let url = understanding.terms.url(types, url);
             let old = before.snapshot.collection(&url).and_then(|it| it.get(name));
             let resource = outcome.resource.as_ref().or(old);
-            let collection = types.entry(Arc::clone(&url)).or_default();
+            let collection = theirs.entry(Arc::clone(&url)).or_default();
             collection.extend(resource.map(|it| (Arc::clone(name), Arc::clone(it))));
             if outcome.loss != Loss::default() {
                 losses.insert((url, Arc::clone(name)), outcome.loss.clone());
             }
         }
-        let mut snapshot = assembled(&types);
+        let mut snapshot = assembled(&theirs);
         // What holds another one back may hold back more; each round settles one at least.
         loop {
-            let dangling = snapshot.dangling(&Default::default());
+            let dangling = snapshot.dangling(types, &Default::default());
             let required: Vec<_> = dangling.into_iter().filter(|it| it.is_required).collect();
             let is_lost = |it: &&crate::Dangling| {
                 losses.iter().any(|((url, name), loss)| {
-                    crate::Kind::of(url) == it.kind
-                        && *name == it.missing
-                        && loss.held_back.is_some()
+                    types.kind(url) == it.kind && *name == it.missing && loss.held_back.is_some()
                 })
             };
             let Some(found) = required.iter().find(is_lost) else { break };
             let place = (Arc::clone(&found.type_url), Arc::clone(&found.name));
             let old =
                 before.snapshot.collection(&found.type_url).and_then(|it| it.get(&found.name));
-            let collection = types.entry(Arc::clone(&found.type_url)).or_default();
+            let collection = theirs.entry(Arc::clone(&found.type_url)).or_default();
             let current = collection.get(&found.name).map(|it| Arc::clone(&it.version));
             match old.filter(|old| current.as_ref() != Some(&old.version)) {
                 Some(old) => collection.insert(Arc::clone(&found.name), Arc::clone(old)),
@@ -144,7 +149,7 @@ impl View {
             };
             let loss: &mut Loss = losses.entry(place).or_default();
             loss.held_back = Some(format!("it refers to `{}`, which is held back", found.missing));
-            snapshot = assembled(&types);
+            snapshot = assembled(&theirs);
         }
         View { snapshot: Arc::new(snapshot), losses, outcomes }
     }

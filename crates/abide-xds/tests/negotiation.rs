@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_schema::{FileDecl, SourceFile, Tree};
-use abide_xds::{Claims, Minor, Release, Releases, Terms, VersionedTypeUrl};
+use abide_xds::{Claims, Minor, Release, Releases, Terms, Types, VersionedTypeUrl};
 
 const CDS: [&str; 2] = [
     "type.googleapis.com/envoy.api.v2.Cluster",
@@ -73,7 +73,7 @@ fn s003_075_the_newest_major_that_both_know() {
             for asked in CDS {
                 let versions = CDS.iter().enumerate().filter(|it| has(known, it.0));
                 let versions = versions.map(|(_, url)| listed(url, None)).collect();
-                let answer = terms(&releases, asked, versions).type_url(asked);
+                let answer = terms(&releases, asked, versions).type_url(&Types::default(), asked);
                 match (0..2).rev().find(|&at| has(served, at) && has(known, at)) {
                     Some(at) => assert_eq!(answer.as_deref(), Ok(CDS[at]), "{served} {known}"),
                     None => assert!(answer.is_err(), "{served} {known}: nothing in common"),
@@ -91,18 +91,18 @@ fn s003_050_one_stream_has_types_of_different_majors() {
     let tree = tree(SERVED);
     let releases = releases(release(&tree, &[]), Vec::new());
     let older = terms(&releases, CDS[0], Vec::new());
-    assert_eq!(older.type_url(CDS[0]).as_deref(), Ok(CDS[0]));
+    assert_eq!(older.type_url(&Types::default(), CDS[0]).as_deref(), Ok(CDS[0]));
     assert!(!older.is_whole(&releases));
-    assert_eq!(older.asking(LDS[0]), None, "it is as before");
-    let both = older.asking(LDS[1]).expect("another major");
-    assert_eq!(both.type_url(LDS[1]).as_deref(), Ok(LDS[1]));
-    assert_eq!(both.type_url(CDS[0]).as_deref(), Ok(CDS[0]));
+    assert_eq!(older.asking(&Types::default(), LDS[0]), None, "it is as before");
+    let both = older.asking(&Types::default(), LDS[1]).expect("another major");
+    assert_eq!(both.type_url(&Types::default(), LDS[1]).as_deref(), Ok(LDS[1]));
+    assert_eq!(both.type_url(&Types::default(), CDS[0]).as_deref(), Ok(CDS[0]));
     let newest = terms(&releases, CDS[1], Vec::new());
     assert!(newest.is_whole(&releases));
     // A list decides for its types alone.
     let listed = terms(&releases, CDS[0], vec![listed(CDS[0], None), listed(CDS[1], None)]);
-    assert_eq!(listed.type_url(CDS[0]).as_deref(), Ok(CDS[1]));
-    assert_eq!(listed.type_url(LDS[0]).as_deref(), Ok(LDS[0]));
+    assert_eq!(listed.type_url(&Types::default(), CDS[0]).as_deref(), Ok(CDS[1]));
+    assert_eq!(listed.type_url(&Types::default(), LDS[0]).as_deref(), Ok(LDS[0]));
 }
 
 /// The minor that a client supports chooses the release whose fields it gets, type by type.
@@ -116,11 +116,18 @@ fn s003_138_the_minor_caps_the_fields() {
         [((3, 9), 0), ((3, 4), 0), ((3, 3), 2), ((3, 2), 1), ((3, 1), 1), ((3, 0), 1), ((4, 0), 0)]
     {
         let terms = terms(&releases, CDS[1], vec![listed(CDS[1], Some(supported))]);
-        assert_eq!(terms.release_of(CDS[1]), expected, "{supported:?}");
-        assert_eq!(terms.release_of(LDS[1]), 0, "it said nothing about listeners");
+        assert_eq!(terms.release_of(&Types::default(), CDS[1]), expected, "{supported:?}");
+        assert_eq!(
+            terms.release_of(&Types::default(), LDS[1]),
+            0,
+            "it said nothing about listeners"
+        );
     }
     // No minor: everything of the major.
-    assert_eq!(terms(&releases, CDS[1], vec![listed(CDS[1], None)]).release_of(CDS[1]), 0);
+    assert_eq!(
+        terms(&releases, CDS[1], vec![listed(CDS[1], None)]).release_of(&Types::default(), CDS[1]),
+        0
+    );
 }
 
 /// The release that has the extensions of the client, whatever its program is called.
@@ -133,7 +140,7 @@ fn s003_145_extensions_say_which_release_a_client_is_of() {
     let of = |extensions: &[&str]| {
         let extensions = extensions.iter().map(|&it| it.to_owned()).collect();
         let claims = Claims { extensions, operators_word: Some(1), ..Claims::default() };
-        releases.terms(&claims).expect("not too much").release_of(CDS[1])
+        releases.terms(&claims).expect("not too much").release_of(&Types::default(), CDS[1])
     };
     assert_eq!(of(&["envoy.extensions.a.v3.A", "com.example.Own"]), 2);
     assert_eq!(of(&["envoy.extensions.a.v3.A", "envoy.extensions.b.v3.B"]), 0, "the smallest");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use abide_instance::{Instance, Migration, Notation, ReadOptions, Translator, VersionMapping};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_xds::{
-    Claims, Kind, Loss, Release, Releases, Snapshot, Understanding, View, find, gather,
+    Claims, Kind, Loss, Release, Releases, Snapshot, Types, Understanding, View, find, gather,
 };
 
 const API: &str = r#"
@@ -90,7 +90,7 @@ fn older() -> Tree {
 fn snapshot(tree: &Tree, text: &str) -> Snapshot {
     let options = ReadOptions { notation: Notation::Yaml, ty: None, dialect: None };
     let instance = Instance::read(tree, text.as_bytes(), options);
-    let gathered = gather([(0, &find(tree, &instance))]);
+    let gathered = gather([(0, &find(&Types::default(), tree, &instance))]);
     assert_eq!(gathered.misfits, []);
     gathered.snapshot
 }
@@ -163,7 +163,7 @@ fn routes_to_a_cluster_that_they_do_not_have_are_held_back_as_well() {
     assert_eq!(body(&second, RDS, "r"), body(&first, RDS, "r"), "to `a`, as it was");
     let loss = &second.losses[&(RDS.into(), "r".into())];
     assert_eq!(loss.held_back.as_deref(), Some("it refers to `b`, which is held back"));
-    assert!(second.snapshot.dangling(&Default::default()).is_empty());
+    assert!(second.snapshot.dangling(&Types::default(), &Default::default()).is_empty());
     // Mended, everything goes on.
     let third = view(&(cluster("name: a") + &cluster("name: b") + &routes("b")), &second);
     assert!(third.losses.is_empty());
@@ -281,16 +281,16 @@ fn what_they_got_is_found_in_what_is_served() {
     let served = snapshot(&newest(), &text("note: x"));
     let own = served.collection(CDS).unwrap().get("a").unwrap().version.clone();
     assert_ne!(of(&first), own, "they got less, so it is another version");
-    let original = first.original(CDS, "a", &of(&first)).expect("it is served");
+    let original = first.original(&Types::default(), CDS, "a", &of(&first)).expect("it is served");
     assert_eq!((&*original.type_url, &*original.name, &original.version), (CDS, "a", &own));
-    assert_eq!(first.original(CDS, "a", &own), None, "they never got that");
-    assert_eq!(first.original(CDS, "b", &own), None);
-    assert_eq!(first.original(RDS, "a", &own), None);
+    assert_eq!(first.original(&Types::default(), CDS, "a", &own), None, "they never got that");
+    assert_eq!(first.original(&Types::default(), CDS, "b", &own), None);
+    assert_eq!(first.original(&Types::default(), RDS, "a", &own), None);
     let whole = View::whole(Arc::new(served));
-    assert_eq!(whole.original(CDS, "a", &own), Some(original));
+    assert_eq!(whole.original(&Types::default(), CDS, "a", &own), Some(original));
     // What is held back is not what is served.
     let second = view(&text("type: NEWER"), &first);
-    assert_eq!(second.original(CDS, "a", &of(&second)), None);
+    assert_eq!(second.original(&Types::default(), CDS, "a", &of(&second)), None);
 }
 
 #[test]
@@ -303,5 +303,5 @@ fn the_version_is_that_of_the_meaning() {
     let plain = of(&cluster("name: a\nnote: x"));
     assert_eq!(plain, of(&cluster("# a comment\nnote: \"x\"\nname: a\ntype: STATIC")));
     assert_ne!(plain, of(&cluster("name: a\nnote: y")));
-    assert_eq!(Kind::of(CDS), Kind::Cluster);
+    assert_eq!(Types::default().kind(CDS), Kind::CLUSTER);
 }

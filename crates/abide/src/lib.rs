@@ -129,7 +129,10 @@ pub use records::{PackagePast, Records, VersionIn};
 pub use report::Report;
 pub use rule::{ChangeCheck, Check, Context, Rule, Sink};
 pub use rule_names::{RuleFamily, nearest_rule, rule_family, rules_named};
-pub use rules::{ALPHA_TOO_OLD, OVERRIDE_USED, REMEDIES, RULES, Remedy, find_rule};
+pub use rules::{
+    ALPHA_TOO_OLD, DEPRECATED_USES, OLDER_MAJOR_USED, OVERRIDE_USED, REMEDIES, RULES, Remedy,
+    find_rule,
+};
 pub use semantic_version::{first as first_version, fits as version_fits, next as next_version};
 pub use severities::{FindingScope, RuleSettings};
 pub use simulation::bounds::Bound;

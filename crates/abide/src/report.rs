@@ -2,6 +2,7 @@
 
 use crate::bump_level::Bump;
 use crate::finding::{Finding, Severity};
+use crate::rule::Rule;
 
 /// The result of a run.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +45,18 @@ impl Report {
         self.errors = count(Severity::Error);
         self.warnings = count(Severity::Warning);
         self.notes = count(Severity::Note);
+    }
+
+    /// Gives the findings of a rule another severity, for a reason.
+    pub fn reweigh(&mut self, rule: &Rule, reason: &str, weigh: impl Fn(Severity) -> Severity) {
+        for finding in self.findings.iter_mut().filter(|it| it.rule == rule.id) {
+            let severity = weigh(finding.severity);
+            if severity != finding.severity {
+                finding.severity = severity;
+                finding.severity_reason = Some(reason.to_owned());
+            }
+        }
+        self.retain(|_| true);
     }
 
     /// Adds the findings of another run over other files, whose files of instances follow those

@@ -404,5 +404,12 @@ pub(crate) static FOLDER_RULES: &[&Rule] = &[&package_path_mismatch::RULE, &pack
 /// The rule about new majors outside the window.
 pub(crate) static EARLY_MAJOR: &Rule = &major_outside_window::RULE;
 
+/// The rule about instances of the major before the newest one, which a run can allow.
+pub static OLDER_MAJOR_USED: &Rule = &older_major_used::RULE;
+
+/// The rules about deprecated elements that an instance uses, as far as it may.
+pub static DEPRECATED_USES: &[&Rule] =
+    &[&deprecated_enum_value_used::RULE, &deprecated_field_used::RULE, &deprecated_type_used::RULE];
+
 /// The rule about overrides that decide, which a run can refuse.
 pub static OVERRIDE_USED: &Rule = &override_used::RULE;

@@ -115,6 +115,9 @@ pub(crate) struct ConfigCheckArgs {
     /// Fail if a runtime key decides about what is deprecated
     #[arg(long)]
     pub(crate) deny_overrides: bool,
+    /// Warn about types of the major before the newest stable one, instead of refusing them
+    #[arg(long)]
+    pub(crate) allow_previous_major: bool,
     /// Resolve imports of the API in DIR, and types that nothing imports (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,

@@ -4,7 +4,7 @@ mod translation;
 
 use std::path::Path;
 
-use abide::{OVERRIDE_USED, Severity, counted, usable_deprecations};
+use abide::{OLDER_MAJOR_USED, OVERRIDE_USED, Severity, counted, usable_deprecations};
 use abide_instance::{Dialect, Notation};
 
 use self::translation::{Direction, translate};
@@ -51,12 +51,11 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     progress.step(format!("judging {} files", texts.len()));
     let mut report = instances.judge(&settings, global.as_of.unwrap_or_else(today), None);
     if args.deny_overrides {
-        let is_used = |rule: &str| rule == OVERRIDE_USED.id;
-        for finding in report.findings.iter_mut().filter(|it| is_used(it.rule)) {
-            finding.severity = Severity::Error;
-            finding.severity_reason = Some("by `--deny-overrides`".to_owned());
-        }
-        report.retain(|_| true);
+        report.reweigh(OVERRIDE_USED, "by `--deny-overrides`", |_| Severity::Error);
+    }
+    if args.allow_previous_major {
+        let reason = "by `--allow-previous-major`";
+        report.reweigh(OLDER_MAJOR_USED, reason, |it| it.min(Severity::Warning));
     }
     selection.select(&mut report);
     let failed = report.errors > 0;

@@ -197,6 +197,34 @@ fn overrides_that_decide_are_shown_and_can_be_refused() {
 }
 
 #[test]
+fn s003_104_a_file_of_the_previous_major_is_refused_unless_that_is_allowed() {
+    let user = |major: u32| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v{major};\nmessage User {{ string name = 1; }}\n"
+        )
+    };
+    let files = [
+        ("api/acme/user/v1/user.proto", user(1)),
+        ("api/acme/user/v2/user.proto", user(2)),
+        ("a.yaml", "# proto-message: acme.user.v1.User\nname: ann\n".to_owned()),
+    ];
+    let folder = folder(&files.each_ref().map(|(name, text)| (*name, &**text)));
+    let ran = check(folder.path(), &["a.yaml"]);
+    assert_eq!((ran.status, found(&ran)), (1, vec!["error older-major-used:2".to_owned()]));
+    let help = ran.json()[0]["help"].as_str().unwrap().to_owned();
+    assert_eq!(
+        help,
+        "use `acme.user.v2.User`, or take the older one with `--allow-previous-major`"
+    );
+    let ran = check(folder.path(), &["a.yaml", "--allow-previous-major"]);
+    assert_eq!((ran.status, found(&ran)), (0, vec!["warning older-major-used:2".to_owned()]));
+    // What the configuration says is not raised by the flag.
+    put(folder.path(), &[("abide.toml", "[rules]\nolder-major-used = \"note\"\n")]);
+    let ran = check(folder.path(), &["a.yaml", "--allow-previous-major"]);
+    assert_eq!((ran.status, found(&ran)), (0, vec!["note older-major-used:2".to_owned()]));
+}
+
+#[test]
 fn layers_of_the_command_line_lie_on_top() {
     let key = format!("{PREFIX}.Filter.older");
     let files = [

@@ -235,6 +235,28 @@ fn layers(folder: &Path) -> Layers {
     Layers::of(&tree, instance.documents[0].message().unwrap())
 }
 
+/// How often a runtime was read, and the value of a key that is on disk.
+fn loads(runtime: &Runtime, key: &str) -> (u64, Option<u64>) {
+    (runtime.statistics().load_success, runtime.snapshot().integer(key))
+}
+
+#[test]
+fn s000_038_layers_of_one_root_are_read_together_once_for_each_move_of_the_link() {
+    let folder = four();
+    let (top, key) = (folder.path(), "health_check.min_interval");
+    let layers = layers(top);
+    let mut runtime = Runtime::new(layers.clone(), read_layers(&layers, top));
+    assert_eq!(loads(&runtime, key), (1, Some(9)));
+    for round in 2..5 {
+        let value = format!("v{round}/envoy_override/my-cluster/health_check/min_interval");
+        put(top, &[(&*value, &*format!("{round}0\n"))]);
+        put(top, &[(&*format!("v{round}/envoy/health_check/min_interval"), "7\n")]);
+        shell(top, &format!("ln -s v{round} new && mv -Tf new current"));
+        runtime.disk_changed(read_layers(&layers, top));
+        assert_eq!(loads(&runtime, key), (round, Some(round * 10)), "two layers, one load");
+    }
+}
+
 #[test]
 fn s000_021_a_tree_that_is_swapped_while_it_is_read_is_never_mixed() {
     const FILES: usize = 60;

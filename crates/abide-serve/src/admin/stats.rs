@@ -23,7 +23,7 @@ struct Metric {
 
 /// One number, and what sets it apart from the others of its metric.
 struct Sample {
-    labels: Vec<(&'static str, &'static str)>,
+    labels: Vec<(&'static str, String)>,
     value: u64,
 }
 
@@ -79,11 +79,23 @@ fn metrics(fleet: &Fleet) -> Vec<Metric> {
             statistics.admin_overrides_active.into(),
         );
     }
+    let surprises = clients.iter().filter(|it| it.surprise.is_some()).count();
+    gauge(
+        "grpc.streams_unexpected_active",
+        "Streams and polls that are open of clients that are not expected.",
+        surprises as u64,
+    );
+    gauge(
+        "runtime.deprecated_feature_seen_since_process_start",
+        "Uses of deprecated elements in what this process served.",
+        fleet.counters.deprecated_uses_seen(),
+    );
     let traffic = fleet.counters.traffic.all();
     for (at, (_, name, help)) in Count::ALL.into_iter().enumerate() {
         let samples = traffic.iter().map(|it| {
             let labels = [("type", Some(it.kind)), ("major", it.major)];
-            let labels = labels.into_iter().filter_map(|(name, value)| Some((name, value?)));
+            let labels =
+                labels.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned())));
             Sample { labels: labels.collect(), value: it.counts[at] }
         });
         all.push(Metric { name, help, is_counter: true, samples: samples.collect() });
@@ -121,7 +133,7 @@ fn exposition(metrics: &[Metric]) -> String {
         let name = format!("{PREFIX}_{base}{ending}");
         let _ = writeln!(text, "# HELP {name} {}\n# TYPE {name} {kind}", metric.help);
         for sample in &metric.samples {
-            // Labels are names of this program, so nothing in them has to be escaped.
+            // Labels are names of this program or of types, which have nothing to be escaped.
             let labels = sample.labels.iter().map(|(name, value)| format!("{name}=\"{value}\""));
             let labels = labels.collect::<Vec<_>>().join(",");
             let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };

@@ -7,6 +7,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::{judge_of, today};
 use crate::args::Serve;
+use crate::expected::Expected;
 use crate::fleet::Fleet;
 use crate::follow::follow;
 use crate::grpc::DiscoveryServices;
@@ -36,7 +37,9 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     let mut source = source::open(&args.inputs.source)?;
     let gates = Gates::new(args.drain);
     let apis = Arc::clone(&judge.apis);
-    let fleet = Arc::new(Fleet::new(apis, args.limits.clone(), !args.unordered, gates, epoch));
+    let expected = Expected::new(args.expect.clone());
+    let fleet = Fleet::new(apis, args.limits.clone(), expected, !args.unordered, gates, epoch);
+    let fleet = Arc::new(fleet);
     if let Some(clients) = args.roll_back_after {
         fleet.roll_back_after(clients);
     }

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use abide_xds::{Kind, Service};
+use abide_xds::{Kind, ResourceType, Types};
 use serde_json::{Value, json};
 
 /// The types that scenarios name.
 const WORDS: &[(&str, Kind)] = &[
-    ("cds", Kind::Cluster),
-    ("eds", Kind::Endpoints),
-    ("lds", Kind::Listener),
-    ("rds", Kind::Routes),
-    ("vhds", Kind::VirtualHost),
+    ("cds", Kind::CLUSTER),
+    ("eds", Kind::ENDPOINTS),
+    ("lds", Kind::LISTENER),
+    ("rds", Kind::ROUTES),
+    ("vhds", Kind::VIRTUAL_HOST),
 ];
 
 /// The endpoints that say which change a server serves: a client of the runner follows them.
@@ -23,7 +23,7 @@ pub(crate) struct Type(Kind);
 
 impl Type {
     /// The type of endpoints.
-    pub(crate) const ENDPOINTS: Type = Type(Kind::Endpoints);
+    pub(crate) const ENDPOINTS: Type = Type(Kind::ENDPOINTS);
 
     /// The type that a word of a scenario means.
     pub(crate) fn named(word: &str) -> Result<Type, String> {
@@ -39,20 +39,20 @@ impl Type {
         WORDS.iter().map(|(_, kind)| Type(*kind)).find(|it| it.url() == url)
     }
 
-    /// Its service.
-    pub(crate) fn service(self) -> &'static Service {
-        let found = Service::ALL.iter().find(|it| it.kind == self.0);
-        found.expect("every kind with a word has a service")
+    /// What is known about it.
+    pub(crate) fn resource_type(self) -> ResourceType {
+        Types::default().get(self.0).cloned().expect("every kind with a word is built in")
     }
 
     /// Its type URL.
     pub(crate) fn url(self) -> String {
-        self.service().type_url(3).expect("every kind with a word has a third major")
+        let url = self.resource_type().type_url(3);
+        url.expect("every kind with a word has a third major").to_string()
     }
 
     /// Whether an answer in the state of the world has to hold all resources.
     pub(crate) fn is_whole(self) -> bool {
-        self.0.is_whole()
+        self.resource_type().entry.is_whole
     }
 
     #[cfg(test)]
@@ -100,9 +100,9 @@ impl ServedResource {
             let to = Type::named(word)?;
             let can_refer = matches!(
                 (ty.0, to.0),
-                (Kind::Cluster, Kind::Endpoints)
-                    | (Kind::Listener, Kind::Routes)
-                    | (Kind::Routes, Kind::Cluster)
+                (Kind::CLUSTER, Kind::ENDPOINTS)
+                    | (Kind::LISTENER, Kind::ROUTES)
+                    | (Kind::ROUTES, Kind::CLUSTER)
             );
             match can_refer {
                 true => Ok((to, name.to_owned())),
@@ -120,7 +120,7 @@ impl ServedResource {
         let address =
             |port: u16| json!({"socket_address": {"address": "127.0.0.1", "port_value": port}});
         let mut message = match self.ty.0 {
-            Kind::Cluster => {
+            Kind::CLUSTER => {
                 let mut cluster = json!({
                     "name": self.name, "connect_timeout": format!("{}s", content + 1), "type": "STATIC",
                 });
@@ -131,11 +131,11 @@ impl ServedResource {
                 }
                 cluster
             }
-            Kind::Endpoints => json!({
+            Kind::ENDPOINTS => json!({
                 "cluster_name": self.name,
                 "endpoints": [{"lb_endpoints": [{"endpoint": {"address": address(10_000 + content)}}]}],
             }),
-            Kind::Listener => {
+            Kind::LISTENER => {
                 let chains = self.references.iter().map(|(_, routes)| {
                     let config = json!({
                         "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
@@ -147,7 +147,7 @@ impl ServedResource {
                 let chains: Vec<Value> = chains.collect();
                 json!({"name": self.name, "address": address(10_000 + content), "filter_chains": chains})
             }
-            Kind::Routes => {
+            Kind::ROUTES => {
                 let routes = self.references.iter().map(
                     |(_, cluster)| json!({"match": {"prefix": "/"}, "route": {"cluster": cluster}}),
                 );

@@ -301,12 +301,13 @@ fn path(stream: &Stream) -> String {
             "/envoy.service.discovery.v3.AggregatedDiscoveryService/{method}AggregatedResources"
         );
     };
-    let service = only.service();
+    let ty = only.resource_type().entry;
     if stream.is_rest {
-        return format!("/v3/discovery:{}", service.rest);
+        return format!("/v3/discovery:{}", ty.rest.unwrap_or_default());
     }
     let method = if stream.is_delta { "Delta" } else { "Stream" };
-    format!("/{}.{}/{method}{}", service.packages[1], service.name, service.plural)
+    let [_, service] = ty.services.map(Option::unwrap_or_default);
+    format!("/{service}/{method}{}", ty.methods.unwrap_or_default())
 }
 
 /// Talks on a stream until it ends. Returns why it did.

@@ -6,16 +6,20 @@ mod admin;
 mod conformance;
 mod drain;
 mod endpoints;
+mod expected;
 mod folder;
 mod git;
+mod health;
 mod hostile;
 mod initialising;
 mod logs;
+mod majors;
 mod negotiation;
 mod roll_back;
 mod runtime;
 mod server;
 mod streams;
+mod types;
 mod versions;
 #[path = "../../src/wire.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the client speaks the same messages")]

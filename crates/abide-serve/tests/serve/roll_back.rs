@@ -82,3 +82,52 @@ fn without_the_flag_nothing_is_taken_back() {
         assert!(now.contains(&second.version_info), "{now}");
     });
 }
+
+/// A poll of a client of one release for clusters.
+fn polled(server: &Server, id: &str, held: &str, error: Option<&str>) -> (u16, serde_json::Value) {
+    let mut request = serde_json::json!({
+        "node": {"id": id, "user_agent_name": "acme-proxy", "user_agent_version": "1.0.0"},
+        "version_info": held,
+    });
+    if let Some(message) = error {
+        request["error_detail"] = serde_json::json!({"code": 3, "message": message});
+    }
+    let (status, body) = server.poll("/v3/discovery:clusters", &request.to_string());
+    (status, serde_json::from_str(&body).unwrap_or_default())
+}
+
+fn version(answer: &serde_json::Value) -> String {
+    answer["versionInfo"].as_str().expect("a version").to_owned()
+}
+
+#[test]
+fn what_polls_refuse_counts_whether_they_say_why_or_come_again_and_again() {
+    let files = [("a.yaml", &*cluster("a", 1)), ("b.yaml", &*cluster("b", 1))];
+    let server = Server::start(&files, &["--roll-back-after", "2", "--long-poll", "0.3"]);
+    let mut held = String::new();
+    for id in ["one", "two", "three"] {
+        held = version(&polled(&server, id, "", None).1);
+        assert_eq!(polled(&server, id, &held, None).0, 304, "it has all");
+    }
+    server.put("a.yaml", &cluster("a", 2));
+    let second = polled(&server, "one", &held, None).1;
+    let refused = version(&second);
+    assert_ne!(refused, held);
+    // One says why, and is not answered the same again.
+    assert_eq!(polled(&server, "one", &held, Some("it is too fast")).0, 304);
+    // Another accepts.
+    assert_eq!(version(&polled(&server, "three", &held, None).1), refused);
+    assert_eq!(polled(&server, "three", &refused, None).0, 304);
+    // A third one polls on with what it had. The first repetition may be a lost answer.
+    for _ in 0..2 {
+        assert_eq!(version(&polled(&server, "two", &held, None).1), refused);
+    }
+    assert_eq!(server.get("/ready"), "LIVE\n");
+    assert_eq!(polled(&server, "two", &held, None).0, 304, "it has what is served again");
+    let ready = server.get("/ready");
+    let line = "the Cluster `a` was refused by 2 clients of acme-proxy 1.0.0: it polls on with the \
+                version before; change it, or take it out";
+    assert!(ready.contains(line), "{ready}");
+    assert_eq!(version(&polled(&server, "three", &refused, None).1), held);
+    assert!(server.get("/stats").contains("resources.rolled_back: 1\n"));
+}

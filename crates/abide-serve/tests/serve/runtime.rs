@@ -6,7 +6,7 @@ use prost::Message;
 use prost_types::value::Kind;
 use serde_json::json;
 
-use crate::server::{RTDS, RTDS_V2, Server, node, run};
+use crate::server::{RTDS, RTDS_V2, Server, edge_api, node, pool, run};
 use crate::wire::{DeltaDiscoveryRequest, Runtime};
 
 fn layer(name: &str, values: &str) -> String {
@@ -159,4 +159,40 @@ fn what_cannot_be_set_is_refused_with_the_reason() {
     assert!(
         server.get("/runtime?audience=nobody").starts_with("nothing is served to this audience")
     );
+}
+
+#[test]
+fn s000_062_each_use_of_a_deprecated_element_is_counted_and_named_in_the_log() {
+    let api = edge_api();
+    let (old, new) = (pool("a", "width: 3"), pool("b", "size: 1"));
+    let server = Server::with_api(api.path(), &[("a.yaml", &old), ("b.yaml", &new)], &[]);
+    let counts = |total: u64| {
+        let says = format!(
+            "runtime.deprecated_feature_seen_since_process_start: {total}\n\
+             runtime.deprecated_feature_use: {total}\n"
+        );
+        server.until("/stats", |text| text.contains(&says));
+    };
+    counts(1);
+    let said = server.said.clone() + &server.log();
+    let warning =
+        said.lines().find(|it| it.contains("acme.edge.v1.Pool.width")).expect("a warning");
+    assert!(warning.contains("\"WARN\"") && warning.contains("a.yaml:3:1: "), "{warning}");
+    // What did not change is not used again, and each use counts.
+    server.put("b.yaml", &format!("{}---\n{}", pool("b", "width: 1"), pool("c", "width: 2")));
+    counts(3);
+    server.put("a.yaml", &pool("a", "size: 1"));
+    server.until("/stats", |text| text.contains("resources.update_success: 3\n"));
+    counts(3);
+    // What is refused is not used.
+    server.put("a.yaml", &pool("a", "width: 3\nno: 1"));
+    server.until("/stats", |text| text.contains("resources.update_rejected: 1\n"));
+    counts(3);
+    let metrics = server.get("/stats/prometheus");
+    for line in [
+        "abide_serve_runtime_deprecated_feature_use_total 3\n",
+        "abide_serve_runtime_deprecated_feature_seen_since_process_start 3\n",
+    ] {
+        assert!(metrics.contains(line), "{metrics}");
+    }
 }

@@ -383,7 +383,7 @@ impl Polling {
 }
 
 /// A connection that is ready for streams.
-async fn channel(address: &str) -> Result<Grpc<Channel>, Status> {
+pub(crate) async fn channel(address: &str) -> Result<Grpc<Channel>, Status> {
     let unavailable = |error: tonic::transport::Error| Status::unavailable(format!("{error:?}"));
     let channel = Channel::from_shared(format!("http://{address}")).expect("a URL");
     let mut grpc = Grpc::new(channel.connect().await.map_err(unavailable)?);
@@ -422,8 +422,15 @@ impl Whole {
         Whole::at(grpc, &path, node).await
     }
 
-    /// A stream of a method.
-    async fn at(mut grpc: Grpc<Channel>, path: &str, node: Node) -> Result<Whole, Status> {
+    /// Opens the stream at a path.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) async fn at(
+        mut grpc: Grpc<Channel>,
+        path: &str,
+        node: Node,
+    ) -> Result<Whole, Status> {
         let (sender, receiver) = mpsc::channel(16);
         let codec = ProstCodec::<DiscoveryRequest, DiscoveryResponse>::default();
         let path = path.parse().expect("a path");
@@ -496,6 +503,25 @@ pub(crate) fn node(id: &str, cluster: &str, version: &str) -> Node {
         user_agent_version: version.to_owned(),
         ..Node::default()
     }
+}
+
+/// An API of somebody else, in a folder: tables lead to pools, and one field is deprecated.
+pub(crate) fn edge_api() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("acme/edge/v1");
+    std::fs::create_dir_all(&place).expect("a folder");
+    let text = "syntax = \"proto3\";
+package acme.edge.v1;
+message Pool { string name = 1; int32 size = 2; int32 width = 3 [deprecated = true]; }
+message Table { string id = 1; string pool = 2; }
+";
+    std::fs::write(place.join("edge.proto"), text).expect("a file");
+    folder
+}
+
+/// A pool of [`edge_api`] in YAML, with more of its fields.
+pub(crate) fn pool(name: &str, more: &str) -> String {
+    format!("\"@type\": type.googleapis.com/acme.edge.v1.Pool\nname: {name}\n{more}\n")
 }
 
 /// A cluster in YAML.

@@ -17,19 +17,6 @@ use crate::topic::Topic;
 /// How many of the resources that a client waits for are named.
 const MAX_AWAITED: usize = 100;
 
-/// The kinds that clients wait for, in the order in which they do.
-const ORDER: [Kind; 9] = [
-    Kind::Runtime,
-    Kind::Cluster,
-    Kind::Endpoints,
-    Kind::Listener,
-    Kind::ScopedRoutes,
-    Kind::Routes,
-    Kind::VirtualHost,
-    Kind::Secret,
-    Kind::Extension,
-];
-
 /// How far a client has come, judged by what it asked for and what it said about the answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialisation {
@@ -47,7 +34,7 @@ pub struct Initialisation {
 /// How far a client has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It waits for resources of this kind, and for those after it. With [`Kind::Endpoints`] it may wait
+    /// It waits for resources of this kind, and for those after it. With [`Kind::ENDPOINTS`] it may wait
     /// for the first round of its health checks alone.
     WaitsFor(Kind),
     /// It has an answer to all that it asked for.
@@ -96,16 +83,16 @@ impl Session {
     /// How far its client has come at a moment.
     pub fn initialisation(&self, now: Duration) -> Initialisation {
         if let Some(only) = &self.options.only {
-            let kind = Kind::of(only);
+            let kind = self.options.types.kind(only);
             return Initialisation::of_one_type(kind, self.awaited(kind));
         }
-        let all: Vec<Awaited> = ORDER.into_iter().flat_map(|kind| self.awaited(kind)).collect();
+        let all: Vec<Awaited> = self.waited_for().flat_map(|kind| self.awaited(kind)).collect();
         let health_checks = self.health_checks(now);
         let is_past =
-            |kind| self.is_past_clusters() && [Kind::Cluster, Kind::Endpoints].contains(&kind);
+            |kind| self.is_past_clusters() && [Kind::CLUSTER, Kind::ENDPOINTS].contains(&kind);
         let waits = all.iter().map(|it| it.kind).filter(|&kind| !is_past(kind));
-        let checks = (!health_checks.is_empty()).then_some(Kind::Endpoints);
-        let place = |kind: &Kind| ORDER.iter().position(|it| it == kind);
+        let checks = (!health_checks.is_empty()).then_some(Kind::ENDPOINTS);
+        let place = |kind: &Kind| self.waited_for().position(|it| it == *kind);
         let phase = match waits.chain(checks).min_by_key(place) {
             Some(kind) if !self.has_initialised => Phase::WaitsFor(kind),
             Some(_) | None => Phase::Initialised,
@@ -120,16 +107,24 @@ impl Session {
         if self.has_initialised || !self.is_past_clusters() {
             return;
         }
-        let listeners = ORDER.into_iter().skip_while(|&kind| kind != Kind::Listener);
-        self.has_initialised = listeners.flat_map(|kind| self.awaited(kind)).next().is_none();
+        let listeners = self.waited_for().skip_while(|&kind| kind != Kind::LISTENER);
+        let waits = listeners.flat_map(|kind| self.awaited(kind)).next().is_some();
+        self.has_initialised = !waits;
     }
 
     /// Whether the client asked for listeners after its clusters: proxies do so when these are ready, or
     /// when they waited long enough.
     fn is_past_clusters(&self) -> bool {
         let begin = |kind| self.of_kind(kind).map(|topic| topic.number).min();
-        let clusters = begin(Kind::Cluster);
-        clusters.is_some() && begin(Kind::Listener) > clusters
+        let clusters = begin(Kind::CLUSTER);
+        clusters.is_some() && begin(Kind::LISTENER) > clusters
+    }
+
+    /// The kinds that clients wait for, in the order in which they do: that of the protocol, after the
+    /// runtime, which proxies have before everything else.
+    fn waited_for(&self) -> impl Iterator<Item = Kind> {
+        let all = self.options.types.iter().map(|it| it.kind);
+        std::iter::once(Kind::RUNTIME).chain(all.filter(|it| *it != Kind::RUNTIME))
     }
 
     fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Topic> {
@@ -138,7 +133,7 @@ impl Session {
 
     /// What of a kind the client has no answer to, by name.
     fn awaited(&self, kind: Kind) -> Vec<Awaited> {
-        if kind.is_awaited() {
+        if self.options.types.is(kind, |it| it.is_awaited) {
             return self.awaited_by_name(kind);
         }
         let mut all = Vec::new();
@@ -177,8 +172,8 @@ impl Session {
     fn held_by_others(&self, kind: Kind) -> impl Iterator<Item = &Arc<Resource>> {
         let is_alone = self.options.only.is_some();
         let topics = self.topics.iter().filter(move |((it, _), _)| {
-            let is_scoped = (*it, kind) == (Kind::ScopedRoutes, Kind::Routes);
-            !is_alone && (it.warmed_by() == Some(kind) || is_scoped)
+            let is_scoped = (*it, kind) == (Kind::SCOPED_ROUTES, Kind::ROUTES);
+            !is_alone && (self.options.types.warmed_by(*it) == Some(kind) || is_scoped)
         });
         topics.flat_map(|(_, topic)| {
             let sent = topic.sent.iter().flat_map(|it| it.iter());
@@ -211,13 +206,13 @@ impl Session {
     /// The clusters whose endpoints the client may check before it goes on. A client without listeners
     /// from here is taken to be done when the longest first round is over.
     fn health_checks(&self, now: Duration) -> Vec<HealthChecks> {
-        if self.has_initialised || self.of_kind(Kind::Listener).next().is_some() {
+        if self.has_initialised || self.of_kind(Kind::LISTENER).next().is_some() {
             return Vec::new();
         }
-        let answered = self.of_kind(Kind::Cluster).chain(self.of_kind(Kind::Endpoints));
+        let answered = self.of_kind(Kind::CLUSTER).chain(self.of_kind(Kind::ENDPOINTS));
         let since = answered.filter_map(|it| it.first_answer).max().unwrap_or(now);
-        let waits = ![Kind::Cluster, Kind::Endpoints].iter().all(|&it| self.awaited(it).is_empty());
-        let clusters = self.of_kind(Kind::Cluster).flat_map(|topic| {
+        let waits = ![Kind::CLUSTER, Kind::ENDPOINTS].iter().all(|&it| self.awaited(it).is_empty());
+        let clusters = self.of_kind(Kind::CLUSTER).flat_map(|topic| {
             topic.sent.iter().flat_map(|it| it.iter()).filter(|it| !topic.refused(it))
         });
         clusters

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::{Options, Retired, Topics};
 use crate::collection::Collection;
-use crate::kind::Kind;
+use crate::kind::{Kind, Types};
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
 use crate::topic::HeldBack;
@@ -49,7 +49,8 @@ pub(super) fn plan(
     }
     let difference = planned.content.since(sent);
     let mut changes: BTreeMap<Arc<str>, Option<Arc<Resource>>> = BTreeMap::new();
-    if kind.directs_requests() {
+    let types = &options.types;
+    if types.is(*kind, |it| it.directs_requests) {
         for resource in &*difference.changed {
             if let Some(reason) = not_ready(topics, target, resource, topic.sent.is_none()) {
                 let name = Arc::clone(&resource.name);
@@ -65,7 +66,7 @@ pub(super) fn plan(
         }
         let is_used = is_used(topics, key, name);
         let is_named = topic.subscription.names(resource);
-        if !is_used && is_named && kind.is_whole() {
+        if !is_used && is_named && types.is(*kind, |it| it.is_whole) {
             let since = *topic.unused_since.get(name).unwrap_or(&now);
             if now < since + options.grace {
                 planned.unused_since.insert(Arc::clone(name), since);
@@ -91,6 +92,7 @@ pub(super) fn plan(
 /// What is in `old` or was retired before, is not in `new`, and may still be asked for: a client
 /// that warms up a cluster waits for its endpoints, also if both are gone by then.
 pub(super) fn retired(
+    types: &Types,
     topics: &Topics,
     before: &Retired,
     old: &Snapshot,
@@ -98,8 +100,8 @@ pub(super) fn retired(
 ) -> Retired {
     let mut all = before.clone();
     for (url, collection) in old.types() {
-        let key = (Kind::of(url), Arc::clone(url));
-        if !key.0.is_awaited() {
+        let key = (types.kind(url), Arc::clone(url));
+        if !types.is(key.0, |it| it.is_awaited) {
             continue;
         }
         let difference = new.collection(url).unwrap_or(Collection::nothing()).since(collection);
@@ -126,9 +128,9 @@ fn not_ready(
     resource: &Resource,
     is_first: bool,
 ) -> Option<String> {
-    let clusters = resource.references.iter().filter(|it| it.kind == Kind::Cluster);
+    let clusters = resource.references.iter().filter(|it| it.kind == Kind::CLUSTER);
     for cluster in clusters {
-        for ((_, url), topic) in topics.iter().filter(|((kind, _), _)| *kind == Kind::Cluster) {
+        for ((_, url), topic) in topics.iter().filter(|((kind, _), _)| *kind == Kind::CLUSTER) {
             let Some(needed) = target.collection(url).and_then(|it| it.get(&cluster.name)) else {
                 continue; // The client has it from elsewhere.
             };

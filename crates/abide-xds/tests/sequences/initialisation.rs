@@ -341,11 +341,11 @@ fn s001_015_a_stream_of_endpoints_alone_is_answered() {
 fn what_is_told_has_a_limit() {
     let name = |number: usize| Some(number.to_string().into());
     let awaited =
-        |number| Awaited { kind: Kind::Endpoints, name: name(number), reason: String::new() };
-    let all = Initialisation::of_one_type(Kind::Endpoints, (0..250).map(awaited));
+        |number| Awaited { kind: Kind::ENDPOINTS, name: name(number), reason: String::new() };
+    let all = Initialisation::of_one_type(Kind::ENDPOINTS, (0..250).map(awaited));
     assert_eq!((all.waits_for.len(), all.more), (100, 150));
-    assert_eq!(all.phase, Phase::WaitsFor(Kind::Endpoints));
-    assert_eq!(Initialisation::of_one_type(Kind::Endpoints, []).phase, Phase::Answered);
+    assert_eq!(all.phase, Phase::WaitsFor(Kind::ENDPOINTS));
+    assert_eq!(Initialisation::of_one_type(Kind::ENDPOINTS, []).phase, Phase::Answered);
     // What is not named counts all the same.
     let names: Vec<String> = (0..150).map(|it| format!("c{it:03}")).collect();
     let clusters: String = names.iter().map(|it| format!(" {it}>eds/{it}")).collect();
@@ -361,7 +361,7 @@ fn what_is_told_has_a_limit() {
          < lds l"
     ));
     let it = play.session.initialisation(Duration::ZERO);
-    assert_eq!(it.phase, Phase::WaitsFor(Kind::Listener));
+    assert_eq!(it.phase, Phase::WaitsFor(Kind::LISTENER));
     assert_eq!((it.waits_for.len(), it.more), (100, 51));
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_xds::{
-    Action, Event, Kind, Names, Options, Request, Resource, Response, Session, Snapshot,
+    Action, Event, Kind, Names, Options, Request, Resource, Response, Session, Snapshot, Types,
 };
 use fastrand::Rng;
 
@@ -34,10 +34,10 @@ pub(crate) struct Client {
 }
 
 pub(crate) const KINDS: [(Kind, &str); 4] = [
-    (Kind::Cluster, "cds"),
-    (Kind::Endpoints, "eds"),
-    (Kind::Listener, "lds"),
-    (Kind::Routes, "rds"),
+    (Kind::CLUSTER, "cds"),
+    (Kind::ENDPOINTS, "eds"),
+    (Kind::LISTENER, "lds"),
+    (Kind::ROUTES, "rds"),
 ];
 
 pub(crate) fn type_url(kind: Kind) -> String {
@@ -61,7 +61,7 @@ impl Client {
             received: 0,
             is_back: false,
         };
-        for kind in [Kind::Cluster, Kind::Listener] {
+        for kind in [Kind::CLUSTER, Kind::LISTENER] {
             client.request(kind, BTreeSet::new(), String::new(), None);
         }
         client
@@ -128,7 +128,7 @@ impl Client {
         self.is_back = true;
         self.step(Event::Snapshot(target));
         for (kind, names) in std::mem::take(&mut self.named) {
-            if names.is_empty() && !matches!(kind, Kind::Cluster | Kind::Listener) {
+            if names.is_empty() && !matches!(kind, Kind::CLUSTER | Kind::LISTENER) {
                 continue;
             }
             let mut request = self.made(kind, names, String::new(), None);
@@ -151,21 +151,21 @@ impl Client {
     pub(crate) fn read(&mut self, refuses: bool) {
         let Some(response) = self.inbox.pop_front() else { return };
         self.received += 1;
-        let kind = Kind::of(&response.type_url);
+        let kind = Types::default().kind(&response.type_url);
         let names = self.named.get(&kind).cloned().unwrap_or_default();
         let nonce = response.nonce.to_string();
         self.nonces.insert(kind, nonce.clone());
         // It starts with what it is given.
         if refuses && self.held.contains_key(&kind) {
             // Answers keep their order.
-            let older = self.waiting.take_if(|_| kind == Kind::Cluster);
+            let older = self.waiting.take_if(|_| kind == Kind::CLUSTER);
             self.outbox.extend(older.map(|(answer, _)| answer));
             // What is gone is gone, whatever it makes of the rest.
             if let Some(held) = self.held.get_mut(&kind) {
                 response.removed.iter().for_each(|name| drop(held.remove(name)));
             }
             self.request(kind, names, nonce, Some("no".to_owned()));
-            if kind == Kind::Endpoints {
+            if kind == Kind::ENDPOINTS {
                 // As in Envoy, a refusal ends the wait as well.
                 self.arrived(response.resources.iter().map(|it| it.name.to_string()).collect());
             }
@@ -178,18 +178,18 @@ impl Client {
             .filter(|it| held.get(&it.name).is_none_or(|old| old.version != it.version))
             .map(|it| Arc::clone(&it.name))
             .collect();
-        if !self.is_delta && matches!(kind, Kind::Cluster | Kind::Listener) {
+        if !self.is_delta && matches!(kind, Kind::CLUSTER | Kind::LISTENER) {
             held.clear();
         }
         let is_wanted = |it: &&Arc<Resource>| {
-            matches!(kind, Kind::Cluster | Kind::Listener) || names.contains(&*it.name)
+            matches!(kind, Kind::CLUSTER | Kind::LISTENER) || names.contains(&*it.name)
         };
         let wanted = response.resources.iter().filter(is_wanted);
         held.extend(wanted.map(|it| (Arc::clone(&it.name), Arc::clone(it))));
         response.removed.iter().for_each(|name| drop(held.remove(name)));
         let follower = match kind {
-            Kind::Cluster => Some(Kind::Endpoints),
-            Kind::Listener => Some(Kind::Routes),
+            Kind::CLUSTER => Some(Kind::ENDPOINTS),
+            Kind::LISTENER => Some(Kind::ROUTES),
             _ => None,
         };
         let Some(follower) = follower else {
@@ -215,7 +215,7 @@ impl Client {
             self.request(follower, wanted, nonce, None);
         }
         let answer = self.made(kind, names, nonce, None);
-        if kind == Kind::Cluster && self.is_patient && !warming.is_empty() {
+        if kind == Kind::CLUSTER && self.is_patient && !warming.is_empty() {
             // Of two that wait, the newer says all.
             let mut warming = warming;
             if let Some((older, before)) = self.waiting.take() {
@@ -247,8 +247,8 @@ impl Client {
             return;
         }
         let nothing = BTreeMap::new();
-        let clusters = self.held.get(&Kind::Cluster).unwrap_or(&nothing);
-        for route in self.held.get(&Kind::Routes).into_iter().flat_map(BTreeMap::values) {
+        let clusters = self.held.get(&Kind::CLUSTER).unwrap_or(&nothing);
+        for route in self.held.get(&Kind::ROUTES).into_iter().flat_map(BTreeMap::values) {
             for reference in &route.references {
                 assert!(
                     clusters.contains_key(&reference.name),
@@ -343,7 +343,7 @@ fn clients_converge() {
                     .expect("every type is served")
                     .iter()
                     .filter(|it| {
-                        matches!(kind, Kind::Cluster | Kind::Listener)
+                        matches!(kind, Kind::CLUSTER | Kind::LISTENER)
                             || client.named[&kind].contains(&*it.name)
                     })
                     .map(|it| (&*it.name, &*it.version))

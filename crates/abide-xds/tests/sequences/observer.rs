@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_xds::{Kind, Names, Request, Resource, Response, Snapshot};
+use abide_xds::{Kind, Names, Request, Resource, Response, Snapshot, Types};
 
 /// A name and a version.
 type Versioned = (Arc<str>, Arc<str>);
@@ -37,15 +37,17 @@ impl Observer {
     /// may come again.
     pub(crate) fn serve(&mut self, snapshot: &Snapshot) {
         for (url, collection) in snapshot.types() {
-            let kind = Kind::of(url);
-            if let Some(seen) = self.types.get_mut(&kind).filter(|_| !kind.is_whole()) {
+            let kind = Types::default().kind(url);
+            if let Some(seen) =
+                self.types.get_mut(&kind).filter(|_| !Types::default().is(kind, |it| it.is_whole))
+            {
                 seen.sent.retain(|name, _| collection.get(name).is_some());
             }
         }
     }
 
     pub(crate) fn request(&mut self, request: &Request) {
-        let seen = self.types.entry(Kind::of(&request.type_url)).or_default();
+        let seen = self.types.entry(Types::default().kind(&request.type_url)).or_default();
         let is_first = !std::mem::replace(&mut seen.has_begun, true);
         for resource in seen.responses.remove(&*request.nonce).into_iter().flatten() {
             match &request.error {
@@ -78,7 +80,7 @@ impl Observer {
     }
 
     pub(crate) fn response(&mut self, response: &Response) {
-        let kind = Kind::of(&response.type_url);
+        let kind = Types::default().kind(&response.type_url);
         let is_new = self.nonces.insert(Arc::clone(&response.nonce));
         assert!(is_new && !response.nonce.is_empty(), "the nonce `{}`", response.nonce);
         let seen = self.types.get_mut(&kind).expect("nobody asked for this type");
@@ -91,14 +93,14 @@ impl Observer {
             let is_due = seen.due.remove(&*resource.name);
             let is_told = held(seen, &resource.name, &resource.version);
             is_needed |= is_due || !is_told;
-            let may_repeat = !response.is_delta && kind.is_whole();
+            let may_repeat = !response.is_delta && Types::default().is(kind, |it| it.is_whole);
             assert!(
                 is_due || !is_told || is_any_due || may_repeat,
                 "{kind:?} `{}` was sent twice at one version",
                 resource.name
             );
         }
-        if !response.is_delta && kind.is_whole() {
+        if !response.is_delta && Types::default().is(kind, |it| it.is_whole) {
             is_needed |= seen.sent.len() != response.resources.len();
         }
         is_needed |= !seen.due.is_empty() && response.resources.is_empty();
@@ -110,7 +112,7 @@ impl Observer {
                 || seen.refused.contains(&(Arc::clone(&it.name), Arc::clone(&it.version)))
         };
         let changed: Vec<_> = changed.filter(is_new).map(Arc::clone).collect();
-        if !response.is_delta && kind.is_whole() {
+        if !response.is_delta && Types::default().is(kind, |it| it.is_whole) {
             seen.sent.clear();
         }
         response.removed.iter().for_each(|name| drop(seen.sent.remove(name)));

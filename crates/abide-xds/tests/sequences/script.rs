@@ -22,17 +22,17 @@ use std::time::Duration;
 
 use abide_xds::{
     Action, Ending, Event, Kind, Names, Options, Phase, Reference, Request, Resource, Response,
-    Service, Session, Snapshot,
+    Session, Snapshot, Types,
 };
 
 const TYPES: &[(&str, Kind)] = &[
-    ("cds", Kind::Cluster),
-    ("eds", Kind::Endpoints),
-    ("lds", Kind::Listener),
-    ("rds", Kind::Routes),
-    ("vhds", Kind::VirtualHost),
-    ("sds", Kind::Secret),
-    ("rtds", Kind::Runtime),
+    ("cds", Kind::CLUSTER),
+    ("eds", Kind::ENDPOINTS),
+    ("lds", Kind::LISTENER),
+    ("rds", Kind::ROUTES),
+    ("vhds", Kind::VIRTUAL_HOST),
+    ("sds", Kind::SECRET),
+    ("rtds", Kind::RUNTIME),
 ];
 
 fn kind(word: &str) -> Kind {
@@ -40,12 +40,13 @@ fn kind(word: &str) -> Kind {
 }
 
 pub(crate) fn url(word: &str) -> String {
-    let service = Service::ALL.iter().find(|it| it.kind == kind(word)).expect("it is in the table");
-    service.type_url(3).expect("every kind has a third major")
+    let types = Types::default();
+    let url = types.get(kind(word)).and_then(|it| it.type_url(3));
+    url.expect("every kind has a third major").to_string()
 }
 
 fn word(url: &str) -> &'static str {
-    let found = TYPES.iter().find(|(_, kind)| *kind == Kind::of(url));
+    let found = TYPES.iter().find(|(_, kind)| *kind == Types::default().kind(url));
     found.unwrap_or_else(|| panic!("no word for `{url}`")).0
 }
 
@@ -237,7 +238,9 @@ impl Play {
     /// How far the client has come: `PHASE: TYPE/NAME (REASON) …; checks CLUSTER TIME …`.
     pub(crate) fn progress(&self) -> String {
         let word = |kind: Kind| TYPES.iter().find(|it| it.1 == kind).expect("a word for it").0;
-        let plural = |kind| Service::ALL.iter().find(|it| it.kind == kind).expect("a service").rest;
+        let types = Types::default();
+        let plural =
+            |kind| types.get(kind).and_then(|it| it.entry.rest.as_deref()).expect("a path");
         let it = self.session.initialisation(self.now);
         let mut text = match it.phase {
             Phase::WaitsFor(kind) => plural(kind),

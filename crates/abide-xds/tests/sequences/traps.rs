@@ -1,6 +1,6 @@
 //! What other servers got wrong, under the numbers of their reports.
 
-use abide_xds::{Options, Session};
+use abide_xds::{Options, Session, Types};
 
 use super::script::{Play, play, play_alone, snapshot};
 
@@ -237,10 +237,12 @@ fn nonces_after_a_reconnect() {
 #[test]
 fn dangling_references() {
     let found = snapshot("cds: a>eds/gone rds: r>cds/a>cds/b lds: l>rds/r>rds/s")
-        .dangling(&["b".to_owned()].into());
+        .dangling(&Types::default(), &["b".to_owned()].into());
+    let types = Types::default();
+    let name = |kind| types.get(kind).map_or("other", |it| &*it.entry.name);
     let found: Vec<String> =
-        found.iter().map(|it| format!("{} {:?} {}", it.name, it.kind, it.missing)).collect();
-    assert_eq!(found, ["a Endpoints gone", "l Routes s"]);
+        found.iter().map(|it| format!("{} {} {}", it.name, name(it.kind), it.missing)).collect();
+    assert_eq!(found, ["a eds gone", "l rds s"]);
     // Of a kind that is not served at all, clients have what is needed.
-    assert_eq!(snapshot("rds: r>cds/a").dangling(&Default::default()), []);
+    assert_eq!(snapshot("rds: r>cds/a").dangling(&Types::default(), &Default::default()), []);
 }

@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "older-major-used",
     summary: "an instance of a type that a newer major replaces",
     group: Group::Instance,
-    severity: Some(Severity::Warning),
+    severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
     aliases_by_case: &[],
@@ -23,7 +23,8 @@ fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Si
         let (name, package) = (ty.full_name(), ty.file().package().name());
         let text = format!("message `{name}` is of an older major");
         let finding = sink.report(location, package, &*name, text);
-        finding.help(format!("use `{}`", newer.full_name()));
+        let newer = newer.full_name();
+        finding.help(format!("use `{newer}`, or take the older one with `--allow-previous-major`"));
         finding.why("readers drop an older major before the one that replaces it");
     }
 }

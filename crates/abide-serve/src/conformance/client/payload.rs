@@ -206,10 +206,10 @@ pub(super) struct World {
 
 /// The place of a type in a [`World`].
 pub(super) fn place(ty: Type) -> usize {
-    match ty.service().kind {
-        Kind::Cluster => 0,
-        Kind::Endpoints => 1,
-        Kind::Listener => 2,
+    match ty.resource_type().kind {
+        Kind::CLUSTER => 0,
+        Kind::ENDPOINTS => 1,
+        Kind::LISTENER => 2,
         _ => 3,
     }
 }
@@ -256,9 +256,9 @@ impl World {
         let resources = all.into_iter().filter_map(|(place, word, name, body)| {
             let url = Type::named(word).ok()?.url();
             let reference = match place {
-                0 => Some(Reference::optional(Kind::Endpoints, &endpoints)),
-                2 => Some(Reference::required(Kind::Routes, "routes")),
-                3 => Some(Reference::required(Kind::Cluster, &cluster)),
+                0 => Some(Reference::optional(Kind::ENDPOINTS, &endpoints)),
+                2 => Some(Reference::required(Kind::ROUTES, "routes")),
+                3 => Some(Reference::required(Kind::CLUSTER, &cluster)),
                 _ => None,
             };
             // Bytes that end within a field are no message.

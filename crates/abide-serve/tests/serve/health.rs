@@ -1,0 +1,95 @@
+//! Clients that offer to check the health of endpoints.
+
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Request, Status, Streaming};
+use tonic_prost::ProstCodec;
+
+use crate::server::{CDS, Server, channel, cluster, node, run};
+use crate::wire::{HealthCheckRequest, HealthCheckRequestOrResponse, HealthCheckSpecifier, Node};
+
+const PATHS: [(&str, &str); 2] = [
+    ("v2", "/envoy.service.discovery.v2.HealthDiscoveryService/StreamHealthCheck"),
+    ("v3", "/envoy.service.health.v3.HealthDiscoveryService/StreamHealthCheck"),
+];
+
+/// A client, with what it sends.
+struct Checker {
+    sender: mpsc::Sender<HealthCheckRequestOrResponse>,
+    specifiers: Streaming<HealthCheckSpecifier>,
+}
+
+impl Checker {
+    async fn open(server: &Server, path: &str) -> Checker {
+        let mut grpc = channel(&server.grpc).await.expect("it listens");
+        let (sender, receiver) = mpsc::channel(16);
+        let codec = ProstCodec::<HealthCheckRequestOrResponse, HealthCheckSpecifier>::default();
+        let stream = Request::new(ReceiverStream::new(receiver));
+        let path = path.parse().expect("a path");
+        let specifiers = grpc.streaming(stream, path, codec).await.expect("a stream").into_inner();
+        Checker { sender, specifiers }
+    }
+
+    async fn ask(&mut self, node: Node) -> Result<Option<HealthCheckSpecifier>, Status> {
+        let health_check_request = Some(HealthCheckRequest { node: Some(node) });
+        self.send(HealthCheckRequestOrResponse { health_check_request }).await;
+        self.specifiers.message().await
+    }
+
+    async fn send(&self, message: HealthCheckRequestOrResponse) {
+        let _ = self.sender.send(message).await;
+    }
+}
+
+#[test]
+fn s003_130_the_node_is_read_from_requests_of_both_kinds() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+        let mut discovery = server.ads("v3", node("asks", "core", "1.0.0")).await;
+        discovery.ask(CDS, &[]).await;
+        discovery.next().await.expect("a response");
+        for (major, path) in PATHS {
+            let mut checker = Checker::open(&server, path).await;
+            let specifier = checker.ask(node("checks", "edge", "2.0.0")).await;
+            let specifier = specifier.expect("an answer").expect("there is nothing to check");
+            assert_eq!(specifier.interval.map(|it| it.seconds), Some(60));
+            let told = server.clients();
+            let seen = |at: usize, key: &str| told[at][key].clone();
+            assert_eq!((seen(0, "node"), seen(0, "service")), ("asks".into(), "discovery".into()));
+            assert_eq!((seen(1, "node"), seen(1, "service")), ("checks".into(), "health".into()));
+            assert_eq!((seen(1, "cluster"), seen(1, "transport")), ("edge".into(), major.into()));
+            assert_eq!(seen(1, "user_agent"), "acme-proxy 2.0.0");
+            // Its reports are read and forgotten.
+            for _ in 0..3 {
+                checker.send(HealthCheckRequestOrResponse::default()).await;
+            }
+            assert!(server.get("/clients").contains("checks"));
+            drop(checker);
+            server.until("/clients", |text| !text.contains("checks"));
+        }
+    });
+}
+
+#[test]
+fn s003_130_a_stream_that_does_not_begin_with_a_node_ends() {
+    run(async {
+        let server = Server::start(
+            &[("a.yaml", &cluster("a", 1))],
+            &["--stall", "0.2", "--max-streams", "1"],
+        );
+        let mut silent = Checker::open(&server, PATHS[1].1).await;
+        let ended = silent.specifiers.message().await.expect_err("nothing came");
+        assert_eq!(ended.code(), Code::DeadlineExceeded);
+        let mut reports = Checker::open(&server, PATHS[1].1).await;
+        reports.send(HealthCheckRequestOrResponse::default()).await;
+        let ended = reports.specifiers.message().await.expect_err("it is no request");
+        assert_eq!(ended.code(), Code::InvalidArgument, "{ended}");
+        // It is one of as many streams as there may be.
+        let mut first = Checker::open(&server, PATHS[1].1).await;
+        assert!(first.ask(node("a", "", "")).await.expect("an answer").is_some());
+        let mut second = Checker::open(&server, PATHS[1].1).await;
+        let ended = second.ask(node("b", "", "")).await.expect_err("there is no room");
+        assert_eq!(ended.code(), Code::ResourceExhausted);
+        assert!(server.get("/stats").contains("grpc.streams_refused: 1\n"));
+    });
+}
