@@ -4,10 +4,11 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use crate::dynamic as value;
 use crate::element::Element;
 use crate::features::Presence;
-use crate::ids::{EnumValueId, FieldId};
-use crate::tables::{FieldTable, LongLists, ValueTable};
+use crate::ids::{EnumValueId, FieldId, FileId};
+use crate::tables::{Declaration, Declarations, FieldTable, LongLists, ValueTable};
 use crate::tree::Tree;
 use crate::view::{Enum, EnumValue, Field, File, Message};
 
@@ -269,6 +270,34 @@ impl<'t> File<'t> {
             })
         })
     }
+}
+
+impl Tree {
+    /// The declarations of an extension range, by its index in its file.
+    pub(crate) fn declarations(&self, file: FileId, range: usize) -> Option<&Declarations> {
+        let linked = self.linked(file);
+        let of_file = linked.declarations.get_or_init(|| {
+            let ranges = linked.ranges.iter().enumerate();
+            ranges.filter_map(|(at, it)| Some((at, declarations(self, it.as_deref()?)))).collect()
+        });
+        of_file.get(&range)
+    }
+}
+
+fn declarations(tree: &Tree, options: &value::Message) -> Declarations {
+    let entries = options.get_all(tree, "declaration");
+    let all: Vec<Declaration> = entries
+        .filter_map(|entry| entry.value.as_message())
+        .map(|declaration| Declaration {
+            number: declaration.i64(tree, "number").unwrap_or_default(),
+            full_name: declaration.str(tree, "full_name").map(str::to_owned),
+            ty: declaration.str(tree, "type").map(str::to_owned),
+            reserved: declaration.bool(tree, "reserved").unwrap_or_default(),
+            repeated: declaration.bool(tree, "repeated").unwrap_or_default(),
+        })
+        .collect();
+    let numbers = index(all.iter().enumerate().map(|(at, it)| (it.number, at)));
+    Declarations { all, numbers }
 }
 
 fn field_table(message: Message<'_>) -> FieldTable {

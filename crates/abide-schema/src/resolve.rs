@@ -25,11 +25,8 @@ impl NameResolver<'_> {
             scopes.push(Scope::Message(MessageId { file, index }));
             parent = decl.messages[index as usize].parent;
         }
-        let mut node = Some(self.nodes[file.0 as usize]);
-        while let Some(at) = node {
-            scopes.push(Scope::Package(at));
-            node = self.symbols.package_parent(at);
-        }
+        let package = self.nodes[file.0 as usize];
+        scopes.extend(self.symbols.with_prefixes(package).map(Scope::Package));
         scopes
     }
 

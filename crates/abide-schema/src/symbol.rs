@@ -5,6 +5,7 @@
 //! different files; a lookup sees only those of files that are visible.
 
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -189,6 +190,11 @@ impl<'a> Symbols<'a> {
         (node != PackageNode::ROOT).then(|| self.packages[node.0 as usize].0)
     }
 
+    /// A package and its prefixes, down to the root.
+    pub(crate) fn with_prefixes(&self, node: PackageNode) -> impl Iterator<Item = PackageNode> {
+        std::iter::successors(Some(node), |&at| self.package_parent(at))
+    }
+
     /// Adds a symbol of a package behind those that have its name already.
     pub(crate) fn insert(&mut self, package: PackageNode, name: &'a str, symbol: Symbol) {
         self.top.insert(package.0, name, symbol);
@@ -217,10 +223,12 @@ impl<'a> Symbols<'a> {
     }
 }
 
-/// A set of numbers below a limit, in the smaller of two forms.
+/// A set of numbers below a limit, in a small form.
 pub(crate) enum NumberSet {
     /// Sorted.
     Few(Vec<u32>),
+    /// First and last numbers, sorted and apart.
+    Ranges(Vec<(u32, u32)>),
     /// A bit for each number below the limit.
     Many(Vec<u64>),
 }
@@ -235,16 +243,65 @@ impl NumberSet {
             numbers.shrink_to_fit();
             return NumberSet::Few(numbers);
         }
+        NumberSet::bits(numbers.into_iter().map(|number| (number, number)), limit)
+    }
+
+    /// Of ranges from a first to a last number, in any order.
+    pub(crate) fn of_ranges(mut ranges: Vec<(u32, u32)>, limit: usize) -> NumberSet {
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, last| {
+            let joins = next.0 <= last.1.saturating_add(1);
+            if joins {
+                last.1 = last.1.max(next.1);
+            }
+            joins
+        });
+        if ranges.len() <= limit / 64 || ranges.len() <= 1 {
+            ranges.shrink_to_fit();
+            return NumberSet::Ranges(ranges);
+        }
+        NumberSet::bits(ranges.into_iter(), limit)
+    }
+
+    fn bits(ranges: impl Iterator<Item = (u32, u32)>, limit: usize) -> NumberSet {
         let mut bits = vec![0; limit.div_ceil(64)];
-        for number in numbers {
+        for number in ranges.flat_map(|(first, last)| first..=last) {
             bits[number as usize / 64] |= 1 << (number % 64);
         }
         NumberSet::Many(bits)
     }
 
-    fn contains(&self, number: u32) -> bool {
+    /// What it holds, as ranges of which none needs to be as long as it could be.
+    pub(crate) fn ranges(&self) -> Vec<(u32, u32)> {
+        let held = |number: &u32| self.contains(*number);
+        match self {
+            NumberSet::Few(numbers) => numbers.iter().map(|&it| (it, it)).collect(),
+            NumberSet::Ranges(ranges) => ranges.clone(),
+            NumberSet::Many(bits) => {
+                (0..bits.len() as u32 * 64).filter(held).map(|it| (it, it)).collect()
+            }
+        }
+    }
+
+    /// Whether it shares no number with a set below the same limit.
+    pub(crate) fn is_disjoint(&self, other: &NumberSet) -> bool {
+        let each_apart = |few: &NumberSet, other: &NumberSet| {
+            few.ranges().into_iter().flat_map(|it| it.0..=it.1).all(|it| !other.contains(it))
+        };
+        match (self, other) {
+            (NumberSet::Many(a), NumberSet::Many(b)) => a.iter().zip(b).all(|(a, b)| a & b == 0),
+            (NumberSet::Many(_), few) => each_apart(few, self),
+            (few, other) => each_apart(few, other),
+        }
+    }
+
+    pub(crate) fn contains(&self, number: u32) -> bool {
         match self {
             NumberSet::Few(numbers) => numbers.binary_search(&number).is_ok(),
+            NumberSet::Ranges(ranges) => {
+                let at = ranges.partition_point(|range| range.0 <= number);
+                ranges[..at].last().is_some_and(|range| number <= range.1)
+            }
             NumberSet::Many(bits) => {
                 bits.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
             }
@@ -255,22 +312,64 @@ impl NumberSet {
 /// The files a file may use names of: itself, what it imports, and what those
 /// import publicly.
 pub(crate) struct Visible {
+    /// Itself and its imports.
     pub(crate) files: NumberSet,
     /// Those that `import option` adds: of them only extensions are visible.
     pub(crate) option_files: NumberSet,
     /// The packages of those files and their prefixes.
     pub(crate) packages: NumberSet,
+    /// What those files import publicly.
+    pub(crate) passed_on: Option<PassedOn>,
+}
+
+/// What imports pass on to a file.
+pub(crate) struct PassedOn {
+    pub(crate) numbers: Arc<PublicNumbers>,
+    pub(crate) by_imports: Option<Arc<Passed>>,
+    pub(crate) by_option_imports: Option<Arc<Passed>>,
+}
+
+/// Numbers of files and of packages, in an order in which what a file passes on lies together.
+pub(crate) struct PublicNumbers {
+    pub(crate) files: Vec<u32>,
+    pub(crate) packages: Vec<u32>,
+}
+
+/// Some files with their packages and the prefixes of those, by their [`PublicNumbers`].
+pub(crate) struct Passed {
+    pub(crate) files: NumberSet,
+    pub(crate) packages: NumberSet,
+}
+
+impl PassedOn {
+    fn sees(&self, symbol: Symbol) -> bool {
+        let by_imports = self.by_imports.iter();
+        match (symbol, symbol.file()) {
+            (Symbol::Package(node), _) => {
+                let number = self.numbers.packages[node.0 as usize];
+                by_imports.chain(&self.by_option_imports).any(|it| it.packages.contains(number))
+            }
+            (_, None) => false,
+            (_, Some(FileId(file))) => {
+                let number = self.numbers.files[file as usize];
+                let is_extension = matches!(symbol, Symbol::Extension(_));
+                let options = self.by_option_imports.iter().filter(|_| is_extension);
+                by_imports.chain(options).any(|it| it.files.contains(number))
+            }
+        }
+    }
 }
 
 impl Visible {
     fn sees(&self, symbol: Symbol) -> bool {
-        match symbol {
+        let directly = match symbol {
             Symbol::Package(node) => self.packages.contains(node.0),
             _ => symbol.file().is_some_and(|FileId(file)| {
                 self.files.contains(file)
                     || (matches!(symbol, Symbol::Extension(_)) && self.option_files.contains(file))
             }),
-        }
+        };
+        directly || self.passed_on.as_ref().is_some_and(|it| it.sees(symbol))
     }
 }
 
@@ -392,7 +491,22 @@ mod tests {
             let set = NumberSet::new(numbers.iter().rev().copied().collect(), limit);
             let held: Vec<u32> = (0..5000).filter(|&number| set.contains(number)).collect();
             assert_eq!(held, numbers, "below {limit}");
+            let points = numbers.iter().rev().map(|&it| (it, it)).collect();
+            for ranges in [points, vec![(63, 64), (0, 0), (4095, 4095)]] {
+                let set = NumberSet::of_ranges(ranges, limit);
+                let held: Vec<u32> = (0..5000).filter(|&number| set.contains(number)).collect();
+                assert_eq!(held, numbers, "below {limit}");
+                assert!(!set.is_disjoint(&NumberSet::new(vec![4095], limit)));
+                assert!(NumberSet::new(vec![1, 65], limit).is_disjoint(&set));
+                let again = NumberSet::of_ranges(set.ranges(), limit);
+                assert!((0..5000).all(|number| again.contains(number) == set.contains(number)));
+            }
         }
+        // Ranges that touch or overlap are one; of many that do not, bits take less room.
+        let joined = NumberSet::of_ranges(vec![(5, 9), (0, 2), (3, 3), (4, 7)], 100);
+        assert!(matches!(joined, NumberSet::Ranges(ranges) if ranges == [(0, 9)]));
+        let apart = (0..500).map(|it| (it * 2, it * 2)).collect();
+        assert!(matches!(NumberSet::of_ranges(apart, 1000), NumberSet::Many(_)));
     }
 
     #[test]

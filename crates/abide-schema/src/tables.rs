@@ -47,3 +47,21 @@ pub(crate) struct ValueTable {
     /// The other values of a number that has several.
     pub(crate) aliases: FxHashMap<i32, Vec<u32>>,
 }
+
+/// The entries of `declaration` of an extension range.
+#[derive(Debug, Default)]
+pub(crate) struct Declarations {
+    pub(crate) all: Vec<Declaration>,
+    /// The first of each number, by its index.
+    pub(crate) numbers: FxHashMap<i64, usize>,
+}
+
+/// What one of them says.
+#[derive(Debug)]
+pub(crate) struct Declaration {
+    pub(crate) number: i64,
+    pub(crate) full_name: Option<String>,
+    pub(crate) ty: Option<String>,
+    pub(crate) reserved: bool,
+    pub(crate) repeated: bool,
+}

@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use abide_syntax::Slice;
+use rustc_hash::FxHashMap;
 
 use crate::annotation::Known;
 use crate::decl::{FileDecl, Scalar};
@@ -11,7 +12,7 @@ use crate::dynamic as value;
 use crate::features::Features;
 use crate::ids::{EnumId, FileId, MessageId, PackageId};
 use crate::problem::Problem;
-use crate::tables::{FullNames, LongLists};
+use crate::tables::{Declarations, FullNames, LongLists};
 use crate::version::PackageVersion;
 
 /// A linked, immutable proto tree.
@@ -43,6 +44,8 @@ pub(crate) struct LinkedFile {
     pub(crate) methods: Vec<MethodLink>,
     pub(crate) ranges: Vec<OptionsLink>,
     pub(crate) long_lists: OnceLock<Box<LongLists>>,
+    /// Of the extension ranges that have options, by their indices.
+    pub(crate) declarations: OnceLock<FxHashMap<usize, Declarations>>,
 }
 
 /// Interpreted options; `None` where the element has none.

@@ -58,6 +58,7 @@ pub(crate) fn validate(
                 seen,
                 extensions: Vec::new(),
                 problems: Vec::new(),
+                next_free: None,
             };
             check.run(broken[index])
         })

@@ -88,10 +88,13 @@ fn may_collide(basis: Basis<'_, '_>) -> bool {
                     || file.imports().filter_map(|it| it.file).any(|it| relevant(&it))
             })
     };
+    // Many files of one package may collide, and its answer is the same for each.
+    let mut asked: FxHashSet<&str> = FxHashSet::default();
     tree.files().filter(|it| standings.file(*it) == Standing::Active).any(|file| {
+        let package = file.package();
         let path = |stage: Stage| Next::of(settings, file, stage).map(|it| it.path);
         let there = path(Stage::Stable).is_some_and(|it| taken.contains(it.as_str()));
         let twice = path(Stage::Candidate).is_some_and(|it| !taken.insert(it.into()));
-        (there || twice) && may_rise(file.package())
+        (there || twice) && asked.insert(package.name()) && may_rise(package)
     })
 }

@@ -177,14 +177,19 @@ fn is_live(word: &str) -> bool {
         }
         _ => false,
     });
-    let issue =
-        lower.strip_prefix("gh-").is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()));
-    // The id of a commit.
-    let is_commit = (7..=40).contains(&bytes.len())
-        && bytes.iter().all(u8::is_ascii_hexdigit)
-        && bytes.iter().any(u8::is_ascii_digit)
-        && bytes.iter().any(u8::is_ascii_alphabetic);
-    is_reference || issue || is_commit
+    // `GH-1`, also inside a word.
+    let bounded = |at: usize| at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+    let is_issue = lower.match_indices("gh-").any(|(at, word)| {
+        bounded(at) && bytes.get(at + word.len()).is_some_and(u8::is_ascii_digit)
+    });
+    // The id of a commit, also inside a word.
+    let is_commit = bytes.split(|it| !it.is_ascii_alphanumeric()).any(|part| {
+        (7..=40).contains(&part.len())
+            && part.iter().all(u8::is_ascii_hexdigit)
+            && part.iter().any(u8::is_ascii_digit)
+            && part.iter().any(u8::is_ascii_alphabetic)
+    });
+    is_reference || is_issue || is_commit
 }
 
 #[cfg(test)]
@@ -205,6 +210,8 @@ mod tests {
             ("ask @me, see #1.", "ask `@me`, see `#1`."),
             ("(https://x.y/z) GH-7 UTF-8", "(`https://x.y/z`) `GH-7` UTF-8"),
             ("0123abcd 536870911", "`0123abcd` 536870911"),
+            ("x:0123abcd** a/GH-7 `GH-7`", "`x:0123abcd**` `a/GH-7` `` `GH-7` ``"),
+            ("high-7 0123abcdx", "high-7 0123abcdx"),
             ("# x", "\\# x"),
             ("1. x", "1\\. x"),
             ("1.4 x", "1.4 x"),

@@ -59,6 +59,7 @@ pub(super) fn link_file(
         methods,
         ranges: vec![None; decl.ranges.len()],
         long_lists: OnceLock::new(),
+        declarations: OnceLock::new(),
     };
     super::features::resolve(&mut file);
     (file, references.problems)

@@ -32,6 +32,8 @@ pub(super) struct Check<'a> {
     pub(super) seen: &'a mut Seen,
     pub(super) extensions: Vec<Extension>,
     pub(super) problems: Vec<Problem>,
+    /// The message whose next free number was asked for last, and the help that says it.
+    pub(super) next_free: Option<(MessageId, Option<String>)>,
 }
 
 impl<'a> Check<'a> {

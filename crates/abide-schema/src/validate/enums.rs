@@ -53,8 +53,10 @@ impl<'a> Check<'a> {
     fn enum_numbers(&mut self, item: Enum<'a>, allow_alias: bool) -> bool {
         let mut values: Vec<EnumValue<'a>> = item.values().collect();
         values.sort_by_key(|value| value.number());
+        let groups: Vec<&[EnumValue<'a>]> =
+            values.chunk_by(|a, b| a.number() == b.number()).collect();
         let mut twice = false;
-        for group in values.chunk_by(|a, b| a.number() == b.number()) {
+        for (group, free) in groups.iter().zip(free_behind(&groups)) {
             twice |= group.len() > 1;
             if allow_alias {
                 continue;
@@ -72,13 +74,6 @@ impl<'a> Check<'a> {
                     self.place(self.span(first.decl().node, Part::Number)),
                     format!("the value `{}`", first.name()),
                 );
-                let free = values
-                    .iter()
-                    .map(|value| i64::from(value.number()))
-                    .filter(|&number| number > i64::from(second.number()))
-                    .fold(i64::from(second.number()) + 1, |free, number| {
-                        if number == free { free + 1 } else { free }
-                    });
                 let problem = self.report(
                     ProblemKind::NumberDuplicated,
                     Element::EnumValue(second),
@@ -221,4 +216,18 @@ fn pascal_case(name: &[u8]) -> String {
         }
     }
     out
+}
+
+/// The first number behind that of each group that no other group has. The groups are sorted.
+fn free_behind(groups: &[&[EnumValue<'_>]]) -> Vec<i64> {
+    let mut free = Vec::with_capacity(groups.len());
+    let mut behind: Option<(i64, i64)> = None;
+    for group in groups.iter().rev() {
+        let number = i64::from(group[0].number());
+        let next = behind.filter(|it| it.0 == number + 1).map_or(number + 1, |it| it.1);
+        free.push(next);
+        behind = Some((number, next));
+    }
+    free.reverse();
+    free
 }

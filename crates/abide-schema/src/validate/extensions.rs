@@ -1,6 +1,7 @@
 //! Extensions, and the ranges and declarations that allow them.
 
 use abide_syntax::Label;
+use rustc_hash::FxHashSet;
 
 use crate::decl::MAX_FIELD_NUMBER;
 use crate::decl::{FileDecl, Part, RangeDecl};
@@ -10,6 +11,7 @@ use crate::element::Element;
 use crate::features::Presence;
 use crate::json_name::default_json_name;
 use crate::problem::{Problem, ProblemKind};
+use crate::tables::Declaration;
 use crate::tree::{Tree, Type};
 use crate::view::{Field, File, Message};
 
@@ -114,7 +116,7 @@ impl<'a> Check<'a> {
         if let Some(options) = of_extendee.ranges[at].as_deref()
             && !is_builtin
         {
-            self.declared(field, extendee, &ranges[at], options);
+            self.declared(field, extendee, at, options);
         }
     }
 
@@ -146,14 +148,17 @@ impl<'a> Check<'a> {
         &mut self,
         field: Field<'a>,
         extendee: Message<'a>,
-        range: &'a RangeDecl,
+        at: usize,
         options: &'a value::Message,
     ) {
-        let declarations = declarations(self.tree, options);
+        let file = extendee.id.file;
+        let range = &self.tree.linked(file).decl.ranges[at];
+        let Some(declarations) = self.tree.declarations(file, at) else { return };
         let number = field.number();
-        let Some(declared) = declarations.iter().find(|it| it.number == i64::from(number)) else {
+        let declared = declarations.numbers.get(&i64::from(number));
+        let Some(declared) = declared.map(|&at| &declarations.all[at]) else {
             let verified = options.i64(self.tree, "verification") == Some(DECLARATION);
-            if verified || !declarations.is_empty() {
+            if verified || !declarations.all.is_empty() {
                 let text = format!(
                     "`{}` does not declare the extension number `{number}`",
                     extendee.full_name()
@@ -235,16 +240,16 @@ impl<'a> Check<'a> {
                 Some("remove it, or declare the message in proto2 or an edition".to_owned());
         }
         let max = if is_message_set(message) { i32::MAX } else { MAX_FIELD_NUMBER };
-        let options = &self.linked.ranges[message.decl().extension_ranges.range()];
-        let mut names: Vec<String> = Vec::new();
-        for (range, options) in ranges.iter().zip(options) {
+        let mut names = FxHashSet::default();
+        for (range, at) in ranges.iter().zip(message.decl().extension_ranges.range()) {
             if i64::from(range.end) > i64::from(max) + 1 {
                 let text = format!("the extension range ends after {max}");
                 self.report(ProblemKind::RangeInvalid, element, range.span, text).help =
                     Some("write `max`".to_owned());
             }
-            let Some(options) = options.as_deref() else { continue };
-            let declared = declarations(self.tree, options);
+            let Some(options) = self.linked.ranges[at].as_deref() else { continue };
+            let Some(declared) = self.tree.declarations(self.file.id, at) else { continue };
+            let declared = &declared.all;
             let unverified = options
                 .get(self.tree, "verification")
                 .filter(|it| it.value.as_i64() == Some(UNVERIFIED));
@@ -257,7 +262,7 @@ impl<'a> Check<'a> {
                     Some("remove `verification` or the declarations".to_owned());
                 return;
             }
-            self.declarations(element, range, &declared, &mut names);
+            self.declarations(element, range, declared, &mut names);
         }
     }
 
@@ -265,26 +270,24 @@ impl<'a> Check<'a> {
         &mut self,
         element: Element<'a>,
         range: &'a RangeDecl,
-        declared: &[Declaration],
-        names: &mut Vec<String>,
+        declared: &'a [Declaration],
+        names: &mut FxHashSet<&'a str>,
     ) {
-        let mut numbers: Vec<i64> = Vec::new();
+        let mut numbers = FxHashSet::default();
         for declaration in declared {
             let number = declaration.number;
             let mut found: Vec<String> = Vec::new();
             if !(i64::from(range.start)..i64::from(range.end)).contains(&number) {
                 found.push(format!("the declared number `{number}` is not in the extension range"));
             }
-            if numbers.contains(&number) {
+            if !numbers.insert(number) {
                 found.push(format!("the extension number `{number}` is declared twice"));
             }
-            numbers.push(number);
             match (&declaration.full_name, &declaration.ty) {
                 (Some(name), Some(ty)) => {
-                    if names.contains(name) {
+                    if !names.insert(name.as_str()) {
                         found.push(format!("the extension `{name}` is declared twice"));
                     } else {
-                        names.push(name.clone());
                         for symbol in [name, ty] {
                             if !(is_full_name(symbol) || symbol == ty && is_scalar(ty)) {
                                 found.push(format!(
@@ -338,29 +341,6 @@ pub(super) fn numbers(tree: &Tree, mut all: Vec<Extension>, problems: &mut Vec<P
             });
         }
     }
-}
-
-/// An entry of `declaration` of an extension range.
-struct Declaration {
-    number: i64,
-    full_name: Option<String>,
-    ty: Option<String>,
-    reserved: bool,
-    repeated: bool,
-}
-
-fn declarations(tree: &Tree, options: &value::Message) -> Vec<Declaration> {
-    options
-        .get_all(tree, "declaration")
-        .filter_map(|entry| entry.value.as_message())
-        .map(|declaration| Declaration {
-            number: declaration.i64(tree, "number").unwrap_or_default(),
-            full_name: declaration.str(tree, "full_name").map(str::to_owned),
-            ty: declaration.str(tree, "type").map(str::to_owned),
-            reserved: declaration.bool(tree, "reserved").unwrap_or_default(),
-            repeated: declaration.bool(tree, "repeated").unwrap_or_default(),
-        })
-        .collect()
 }
 
 /// Source: `IsNonMessageType` of protobuf's descriptor.cc.

@@ -240,7 +240,8 @@ impl<'a> Check<'a> {
                 }
                 Type::Enum(id) => {
                     let ty = self.tree.enumeration(id);
-                    if ty.values().any(|known| known.name().as_bytes() == value) {
+                    let is_known = |name| ty.value_named(name).is_some();
+                    if std::str::from_utf8(value).is_ok_and(is_known) {
                         return;
                     }
                     let value = String::from_utf8_lossy(value);

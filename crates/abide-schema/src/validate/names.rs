@@ -2,15 +2,14 @@
 
 use std::hash::Hasher;
 
-use fixedbitset::FixedBitSet;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::decl::{FileDecl, Name, Part};
 use crate::element::Element;
 use crate::ids::FileId;
 use crate::problem::{Problem, ProblemKind, article};
 use crate::resolve::NameResolver;
-use crate::symbol::{PackageNode, Scope, Symbol};
+use crate::symbol::{NumberSet, PackageNode, Scope, Symbol};
 use crate::tree::Tree;
 use crate::view::{EnumValue, Message, Service};
 
@@ -215,7 +214,7 @@ pub(super) struct Worlds<'a> {
     importers: Option<Vec<Vec<FileId>>>,
     /// For each file asked about, itself and everything that imports it in any
     /// number of steps.
-    above: FxHashMap<FileId, FixedBitSet>,
+    above: FxHashMap<FileId, NumberSet>,
 }
 
 impl<'a> Worlds<'a> {
@@ -223,7 +222,7 @@ impl<'a> Worlds<'a> {
         Worlds { tree, importers: None, above: FxHashMap::default() }
     }
 
-    fn above(&mut self, file: FileId) -> &FixedBitSet {
+    fn above(&mut self, file: FileId) -> &NumberSet {
         let tree = self.tree;
         let importers = self.importers.get_or_insert_with(|| {
             let mut importers = vec![Vec::new(); tree.files.len()];
@@ -235,20 +234,20 @@ impl<'a> Worlds<'a> {
             importers
         });
         self.above.entry(file).or_insert_with(|| {
-            let mut seen = FixedBitSet::with_capacity(importers.len());
+            let mut seen = FxHashSet::default();
             let mut pending = vec![file];
             while let Some(at) = pending.pop() {
-                if !seen.put(at.0 as usize) {
+                if seen.insert(at.0) {
                     pending.extend(&importers[at.0 as usize]);
                 }
             }
-            seen
+            NumberSet::new(seen.into_iter().collect(), importers.len())
         })
     }
 
     /// Whether one of the files imports the other, in any number of steps.
     fn imports(&mut self, importer: FileId, imported: FileId) -> bool {
-        importer != imported && self.above(imported).contains(importer.0 as usize)
+        importer != imported && self.above(imported).contains(importer.0)
     }
 
     /// Whether the files are in one root or some file imports both.

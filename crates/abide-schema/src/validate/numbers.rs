@@ -92,7 +92,9 @@ impl<'a> Check<'a> {
             format!("the field number `{number}` is greater than {MAX_FIELD_NUMBER}")
         };
         let help = match field {
-            Element::Field(field) if !field.is_extension() => field.parent().and_then(next_free),
+            Element::Field(field) if !field.is_extension() => {
+                field.parent().and_then(|message| self.next_free(message))
+            }
             _ => None,
         };
         self.report(ProblemKind::NumberInvalid, field, span, message).help = help;
@@ -112,10 +114,11 @@ impl<'a> Check<'a> {
                     message.full_name()
                 );
                 let label = (self.place(first_span), format!("the field `{}`", first.name()));
+                let help = self.next_free(message);
                 let problem =
                     self.report(ProblemKind::NumberDuplicated, Element::Field(second), span, text);
                 problem.labels.push(label);
-                problem.help = next_free(message);
+                problem.help = help;
             }
         }
     }
@@ -172,9 +175,22 @@ impl<'a> Check<'a> {
                 ProblemKind::RangeInvalid
             };
             let label = (self.place(range.range.span), format!("the {} range", range.what));
+            let help = self.next_free(message);
             let problem = self.report(kind, Element::Field(field), span, text);
             problem.labels.push(label);
-            problem.help = next_free(message);
+            problem.help = help;
+        }
+    }
+
+    /// The first number that a new field could have, as a help. Every field of a message may ask.
+    fn next_free(&mut self, message: Message<'a>) -> Option<String> {
+        match &self.next_free {
+            Some((known, help)) if *known == message.id => help.clone(),
+            _ => {
+                let help = next_free(message);
+                self.next_free = Some((message.id, help.clone()));
+                help
+            }
         }
     }
 

@@ -39,6 +39,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), Part::JsonName, message);
     finding.fact(&was).fact(is);
     finding.proven(diff.prove_field(change).on(&[Surface::Json]));
-    finding.help(format!("write `[json_name = \"{was}\"]` to keep the old JSON name"));
+    let option = code(format!("[json_name = \"{was}\"]"));
+    finding.help(format!("write {option} to keep the old JSON name"));
     finding.aliases(&aliases::of_pair(old, new, RULE.aliases));
 }

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, File, Part, Ranges, ReservedNameDecl};
 
+use crate::code_span::code;
 use crate::finding::Severity;
 use crate::fix::reservations::with_reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -66,7 +67,7 @@ fn report<'t>(
     let freed: Vec<String> = (!numbers.is_empty())
         .then(|| numbers.to_string())
         .into_iter()
-        .chain(names.iter().map(|name| format!("`{name}`")))
+        .chain(names.iter().map(code))
         .collect();
     if freed.is_empty() {
         return;

@@ -81,6 +81,35 @@ pub(super) fn enum_aliases(count: usize) -> Files {
     one(&format!("enum E {{\n  option allow_alias = true;\n  E_UNSPECIFIED = 0;\n{values}}}\n"))
 }
 
+/// Values that have one number without an alias.
+pub(super) fn values_of_one_number(count: usize) -> Files {
+    let values = each(count, |at| format!("  E_V{at} = 1;\n"));
+    one(&format!("enum E {{\n  E_UNSPECIFIED = 0;\n{values}}}\n"))
+}
+
+/// Fields that have one number.
+pub(super) fn fields_of_one_number(count: usize) -> Files {
+    one(&message_fields(count, |at| format!("  string f{at} = 1;\n")))
+}
+
+/// Fields that have reserved numbers.
+pub(super) fn fields_of_reserved_numbers(count: usize) -> Files {
+    let field = |at| format!("  reserved {0};\n  string f{at} = {0};\n", number(at));
+    one(&message_fields(count, field))
+}
+
+/// Fields that have numbers which protobuf keeps for itself.
+pub(super) fn fields_of_invalid_numbers(count: usize) -> Files {
+    one(&message_fields(count, |at| format!("  string f{at} = {};\n", 19_000 + at % 1_000)))
+}
+
+/// Fields with values of one enum as their defaults.
+pub(super) fn enum_defaults(count: usize) -> Files {
+    let values = each(count, |at| format!("  E_V{at} = {at};\n"));
+    let field = |at| format!("  optional E f{at} = {} [default = E_V{at}];\n", number(at));
+    proto2(&format!("enum E {{\n{values}}}\n{}", message_fields(count, field)))
+}
+
 pub(super) fn methods(count: usize) -> Files {
     let methods = each(count, |at| format!("  rpc Do{at}(M) returns (M);\n"));
     one(&format!("message M {{}}\nservice S {{\n{methods}}}\n"))
@@ -132,6 +161,19 @@ pub(super) fn extension_ranges(count: usize) -> Files {
 pub(super) fn extensions(count: usize) -> Files {
     let all = each(count, |at| format!("  optional int32 e{at} = {};\n", at + 20_000));
     proto2(&format!("message M {{ extensions 20000 to max; }}\nextend M {{\n{all}}}\n"))
+}
+
+/// Extensions that the message declares.
+pub(super) fn declared_extensions(count: usize) -> Files {
+    let declared = each(count, |at| {
+        format!(
+            ",\n    declaration = {{ number: {} full_name: \".acme.v1.e{at}\" type: \"int32\" }}",
+            at + 20_000
+        )
+    });
+    let all = each(count, |at| format!("  optional int32 e{at} = {};\n", at + 20_000));
+    let range = format!("extensions 20000 to max [verification = DECLARATION{declared}];");
+    proto2(&format!("message M {{ {range} }}\nextend M {{\n{all}}}\n"))
 }
 
 /// Extensions in many `extend` statements.
@@ -225,6 +267,32 @@ pub(super) fn public_imports(count: usize) -> Files {
             1 => String::new(),
             _ => format!("import public \"acme/v1/f{}.proto\";\n", at - 1),
         };
+        proto("acme.v1", &format!("f{at}"), &head, &format!("message M{at} {{ M1 m = 1; }}\n"))
+    };
+    (1..=count).map(file).collect()
+}
+
+/// The same, each in a package of its own.
+pub(super) fn public_packages(count: usize) -> Files {
+    let file = |at: usize| {
+        let head = match at {
+            1 => String::new(),
+            _ => format!("import public \"acme/p{}/v1/a.proto\";\n", at - 1),
+        };
+        let body = format!("message M{at} {{ acme.p1.v1.M1 m = 1; }}\n");
+        proto(&format!("acme.p{at}.v1"), "a", &head, &body)
+    };
+    (1..=count).map(file).collect()
+}
+
+/// Files that each hand on the one before and the one at half their number.
+pub(super) fn public_graph(count: usize) -> Files {
+    let file = |at: usize| {
+        let mut before = vec![at / 2, at - 1];
+        before.dedup();
+        before.retain(|it| *it > 0);
+        let import = |it| format!("import public \"acme/v1/f{it}.proto\";\n");
+        let head: String = before.into_iter().map(import).collect();
         proto("acme.v1", &format!("f{at}"), &head, &format!("message M{at} {{ M1 m = 1; }}\n"))
     };
     (1..=count).map(file).collect()
