@@ -120,7 +120,11 @@ impl LineIndex {
     /// Finds the lines of `text`. A line ends after `\n`.
     pub fn new(text: &[u8]) -> LineIndex {
         let ends = memchr::memchr_iter(b'\n', text).map(|at| at as u32 + 1);
-        let starts: Box<[u32]> = std::iter::once(0).chain(ends).collect();
+        // Lines are seldom shorter, and what is too much is given back.
+        let mut starts = Vec::with_capacity(text.len() / 24 + 1);
+        starts.push(0);
+        starts.extend(ends);
+        let starts = starts.into_boxed_slice();
         let ends = starts.iter().skip(1).copied().chain([text.len() as u32]);
         let lines = starts.iter().copied().zip(ends);
         let long = lines.filter(|(start, end)| (end - start) as usize > STRIDE);
