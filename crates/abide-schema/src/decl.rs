@@ -282,7 +282,7 @@ pub enum RawOptions {
 }
 
 /// What encloses a declaration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parent {
     /// The file.
     File,

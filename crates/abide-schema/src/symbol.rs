@@ -275,7 +275,7 @@ impl Visible {
 }
 
 /// What is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Wanted {
     /// A message or an enum; other symbols are passed over.
     Type,

@@ -87,6 +87,12 @@ const CLASS: [u8; 256] = {
     table
 };
 
+/// Whether a byte may stand in a word: a letter, a digit or `_`.
+#[inline]
+pub(crate) fn is_word(byte: u8) -> bool {
+    CLASS[byte as usize] & (LETTER | DIGIT) != 0
+}
+
 /// Where a text begins: after the byte order mark, if it has one.
 pub fn text_start(text: &[u8]) -> u32 {
     if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }

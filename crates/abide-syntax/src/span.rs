@@ -151,8 +151,12 @@ impl LineIndex {
     /// two.
     pub fn line_near(&self, near: u32, offset: u32) -> u32 {
         let begins_before = |line: u32| self.line_start(line).is_some_and(|start| start <= offset);
-        let holds = |&line: &u32| begins_before(line) && !begins_before(line + 1);
-        (near..near.saturating_add(3)).find(holds).unwrap_or_else(|| self.line(offset))
+        if begins_before(near)
+            && let Some(line) = (near..near.saturating_add(3)).find(|line| !begins_before(line + 1))
+        {
+            return line;
+        }
+        self.line(offset)
     }
 
     /// The offset at which a line (from 0) begins.
