@@ -62,15 +62,16 @@ pub fn encode_pieces<E: Send>(
     mut write: impl FnMut(&[u8]) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     /// How many files are encoded at a time, for each thread.
-    const FILES: usize = 128;
+    const FILES: usize = 64;
     /// How many of them make a piece. Few large pieces would leave threads
     /// without work at the end.
     const FILES_IN_PIECE: usize = 4;
 
     let encode = |files: &[FileId]| -> Vec<Vec<u8>> {
         let piece = |files: &[FileId]| {
-            // With source info, a descriptor is about as large as its text.
-            let length = |id: &FileId| tree.file(*id).decl().strings.text().len();
+            // With source info, a descriptor is a little larger than its text. Room that stays
+            // unused was never touched, so it costs nothing.
+            let length = |id: &FileId| tree.file(*id).decl().strings.text().len() * 3 / 2;
             let mut writer = Writer::with_capacity(files.iter().map(length).sum());
             for &id in files {
                 writer.message(file_set::FILE, |writer| {
