@@ -129,6 +129,7 @@ impl Strings {
     }
 
     /// The bytes of a name, without a look at whether they are text.
+    #[inline]
     pub(crate) fn bytes(&self, name: Name) -> &[u8] {
         let base = self.text.len() as u32;
         if name.0.start < base {
@@ -136,6 +137,12 @@ impl Strings {
         } else {
             Span::new(name.0.start - base, name.0.end - base).of(self.extra.as_bytes())
         }
+    }
+
+    /// Whether a name is this text. Most differ in their length.
+    #[inline]
+    pub(crate) fn is(&self, name: Name, text: &str) -> bool {
+        (name.0.end - name.0.start) as usize == text.len() && self.bytes(name) == text.as_bytes()
     }
 
     /// Keeps a name that does not stand in the file.
@@ -275,7 +282,7 @@ pub enum RawOptions {
 }
 
 /// What encloses a declaration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parent {
     /// The file.
     File,

@@ -134,7 +134,7 @@ impl<'t> Message<'t> {
     /// The field with this name.
     pub fn field_named(self, name: &str) -> Option<Field<'t>> {
         match self.table() {
-            None => self.fields().find(|field| field.name() == name),
+            None => self.fields().find(|field| field.is_named(name)),
             Some(table) => self.numbered_in_file(table.names.get(name)),
         }
     }
@@ -222,7 +222,7 @@ impl<'t> Enum<'t> {
     /// The value with this name.
     pub fn value_named(self, name: &str) -> Option<EnumValue<'t>> {
         match self.table() {
-            None => self.values().find(|value| value.name() == name),
+            None => self.values().find(|value| value.is_named(name)),
             Some(table) => self.numbered_in_file(table.names.get(name)),
         }
     }

@@ -17,17 +17,15 @@ pub(crate) struct NameResolver<'a> {
 
 impl NameResolver<'_> {
     /// The scopes a name is looked up in, from the innermost to the root.
-    pub(crate) fn scopes(&self, file: FileId, parent: Parent) -> Vec<Scope> {
+    pub(crate) fn scopes(&self, file: FileId, parent: Parent) -> impl Iterator<Item = Scope> {
         let decl = &self.files[file.0 as usize];
-        let mut scopes = Vec::with_capacity(8);
-        let mut parent = parent;
-        while let Parent::Message(index) = parent {
-            scopes.push(Scope::Message(MessageId { file, index }));
-            parent = decl.messages[index as usize].parent;
-        }
-        let package = self.nodes[file.0 as usize];
-        scopes.extend(self.symbols.with_prefixes(package).map(Scope::Package));
-        scopes
+        let messages = std::iter::successors(message_of(parent), |&index| {
+            message_of(decl.messages[index as usize].parent)
+        });
+        let packages = self.symbols.with_prefixes(self.nodes[file.0 as usize]);
+        messages
+            .map(move |index| Scope::Message(MessageId { file, index }))
+            .chain(packages.map(Scope::Package))
     }
 
     /// Finds what a name means at a place of a file.
@@ -51,7 +49,7 @@ impl NameResolver<'_> {
         wanted: Wanted,
     ) -> Result<Symbol, NotFound> {
         let scopes = self.scopes(scope_file, parent);
-        self.symbols.resolve(&scopes, name, wanted, &self.visible[file.0 as usize])
+        self.symbols.resolve(scopes, name, wanted, &self.visible[file.0 as usize])
     }
 
     /// The innermost scope that could hold the first component of a name: a
@@ -75,7 +73,7 @@ impl NameResolver<'_> {
         name: &str,
         reason: &NotFound,
     ) -> (String, Option<String>) {
-        let scopes = self.scopes(file, parent);
+        let scopes = || self.scopes(file, parent);
         if let NotFound::InnerScope { found } = reason {
             let first = name.split('.').next().unwrap_or(name);
             let inner = match found {
@@ -89,7 +87,7 @@ impl NameResolver<'_> {
             let absolute = format!(".{name}");
             let root = Scope::Package(PackageNode::ROOT);
             let is_visible = self.resolve(file, Parent::File, &absolute, Wanted::Any).is_ok();
-            let help = match self.not_imported(file, &[root], &absolute) {
+            let help = match self.not_imported(file, [root], &absolute) {
                 // What is looked up from the outermost scope anyhow is found by its import alone.
                 Some(path) if self.is_outermost(found) => Some(import_advice(path)),
                 _ if is_visible => {
@@ -99,11 +97,11 @@ impl NameResolver<'_> {
                 None => None,
             };
             // What the scope itself lacks may be in a file that is not imported.
-            let nearer = || self.not_imported(file, &scopes, name);
+            let nearer = || self.not_imported(file, scopes(), name);
             let help = help.or_else(|| nearer().map(import_advice));
             return (message, help);
         }
-        match self.not_imported(file, &scopes, name) {
+        match self.not_imported(file, scopes(), name) {
             Some(path) => {
                 let message = format!("`{name}` is declared in a file that is not imported");
                 (message, Some(import_advice(path)))
@@ -119,7 +117,12 @@ impl NameResolver<'_> {
     }
 
     /// The path of another file that declares a name.
-    fn not_imported(&self, file: FileId, scopes: &[Scope], name: &str) -> Option<&str> {
+    fn not_imported(
+        &self,
+        file: FileId,
+        scopes: impl IntoIterator<Item = Scope>,
+        name: &str,
+    ) -> Option<&str> {
         let other = self.symbols.anywhere(scopes, name).and_then(Symbol::file)?;
         (other != file).then(|| &*self.files[other.0 as usize].path)
     }
@@ -174,5 +177,12 @@ impl NameResolver<'_> {
         names.reverse();
         names.retain(|name| !name.is_empty());
         names.join(".")
+    }
+}
+
+fn message_of(parent: Parent) -> Option<u32> {
+    match parent {
+        Parent::Message(index) => Some(index),
+        Parent::File => None,
     }
 }

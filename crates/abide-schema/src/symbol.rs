@@ -374,7 +374,7 @@ impl Visible {
 }
 
 /// What is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Wanted {
     /// A message or an enum; other symbols are passed over.
     Type,
@@ -421,7 +421,7 @@ impl Symbols<'_> {
     /// rest is missing there, the search is over.
     pub(crate) fn resolve(
         &self,
-        scopes: &[Scope],
+        scopes: impl IntoIterator<Item = Scope>,
         name: &str,
         wanted: Wanted,
         visible: &Visible,
@@ -434,7 +434,7 @@ impl Symbols<'_> {
             Some((first, rest)) => (first, Some(rest)),
             None => (name, None),
         };
-        for &scope in scopes {
+        for scope in scopes {
             match rest {
                 None => {
                     let found = self.all(scope, first).find(|&symbol| {
@@ -461,7 +461,11 @@ impl Symbols<'_> {
     }
 
     /// A symbol with this name in any file, for "is not imported".
-    pub(crate) fn anywhere(&self, scopes: &[Scope], name: &str) -> Option<Symbol> {
+    pub(crate) fn anywhere(
+        &self,
+        scopes: impl IntoIterator<Item = Scope>,
+        name: &str,
+    ) -> Option<Symbol> {
         let everything = |scope: Scope, name: &str| {
             let mut scope = scope;
             let mut components = name.split('.').peekable();
@@ -476,7 +480,7 @@ impl Symbols<'_> {
         if let Some(absolute) = name.strip_prefix('.') {
             return everything(Scope::Package(PackageNode::ROOT), absolute);
         }
-        scopes.iter().find_map(|&scope| everything(scope, name))
+        scopes.into_iter().find_map(|scope| everything(scope, name))
     }
 }
 

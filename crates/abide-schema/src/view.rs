@@ -208,6 +208,12 @@ macro_rules! element_view {
                 self.file().decl().str(self.decl().name)
             }
 
+            /// Whether this is its simple name.
+            #[inline]
+            pub fn is_named(self, name: &str) -> bool {
+                self.file().decl().strings.is(self.decl().name, name)
+            }
+
             /// Where a part of it stands.
             pub fn place(self, part: Part) -> Place {
                 self.file().place_of(self.decl().node, part)
@@ -409,14 +415,28 @@ impl<'t> File<'t> {
     }
 
     fn qualify(self, parent: Parent, name: &str) -> String {
-        let mut full = match self.scope(parent) {
-            Some(message) => message.full_name(),
-            None => self.package().name().to_owned(),
+        let mut full = self.scope_name(parent, name.len() + 1);
+        full.push_str(name);
+        full
+    }
+
+    /// The name of a scope with a dot behind it, except for that of no package, with room for more
+    /// bytes.
+    fn scope_name(self, parent: Parent, room: usize) -> String {
+        let (mut full, name) = match self.scope(parent) {
+            Some(message) => {
+                let name = message.name();
+                (self.scope_name(message.decl().parent, name.len() + 1 + room), name)
+            }
+            None => {
+                let name = self.package().name();
+                (String::with_capacity(name.len() + room), name)
+            }
         };
+        full.push_str(name);
         if !full.is_empty() {
             full.push('.');
         }
-        full.push_str(name);
         full
     }
 }

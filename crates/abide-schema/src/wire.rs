@@ -206,12 +206,18 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// With room for so many bytes.
+    pub(crate) fn with_capacity(capacity: usize) -> Writer {
+        Writer { bytes: Vec::with_capacity(capacity) }
+    }
+
     /// The serialised message.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
     /// A number without a tag, as in a packed field.
+    #[inline]
     pub(crate) fn raw_varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);
@@ -261,6 +267,7 @@ impl Writer {
     }
 
     /// A message, or the elements of a packed field, written by `fill`.
+    #[inline]
     pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Writer)) {
         self.tag(number, 2);
         // Most messages are short: a byte is left for the length, and the message moves only if
@@ -268,15 +275,25 @@ impl Writer {
         let start = self.bytes.len();
         self.bytes.push(0);
         fill(self);
-        let mut length = self.bytes.len() - start - 1;
-        let mut at = start;
-        while length >= 0x80 {
-            self.bytes[at] = length as u8 | 0x80;
-            length >>= 7;
-            at += 1;
-            self.bytes.insert(at, 0);
+        let length = self.bytes.len() - start - 1;
+        match length < 0x80 {
+            true => self.bytes[start] = length as u8,
+            false => self.set_long_length(start, length),
         }
-        self.bytes[at] = length as u8;
+    }
+
+    /// Writes a length that takes more than the byte that is left for it at `start`.
+    #[inline(never)]
+    fn set_long_length(&mut self, start: usize, mut length: usize) {
+        let more = length.ilog2() as usize / 7;
+        let end = self.bytes.len();
+        self.bytes.resize(end + more, 0);
+        self.bytes.copy_within(start + 1..end, start + 1 + more);
+        for byte in &mut self.bytes[start..start + more] {
+            *byte = length as u8 | 0x80;
+            length >>= 7;
+        }
+        self.bytes[start + more] = length as u8;
     }
 
     /// Takes back all but the first `length` bytes.

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::lexer::{Lexer, TokenKind};
+use crate::lexer::{Lexer, TokenKind, is_word};
 use crate::span::Span;
 
 /// Index of a declaration in [`Ast::decls`].
@@ -460,7 +460,7 @@ impl Ast {
 /// A dotted name with white space and comments taken out: `.a.b` of
 /// `.a /* x */ . b`. `None` where the text already has that form.
 pub fn dotted_name(text: &[u8], span: Span) -> Option<String> {
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'/');
+    let plain = |b: &u8| is_word(*b) || matches!(b, b'.' | b'/');
     if span.of(text).iter().all(plain) {
         return None;
     }

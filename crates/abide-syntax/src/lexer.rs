@@ -40,6 +40,22 @@ pub enum TokenKind {
     End,
 }
 
+impl TokenKind {
+    /// Whether it is text that protoc refuses.
+    #[inline]
+    pub(crate) fn is_malformed(self) -> bool {
+        !matches!(
+            self,
+            TokenKind::Ident
+                | TokenKind::Int
+                | TokenKind::Float
+                | TokenKind::String
+                | TokenKind::Symbol(_)
+                | TokenKind::End
+        )
+    }
+}
+
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
@@ -71,6 +87,12 @@ const CLASS: [u8; 256] = {
     table
 };
 
+/// Whether a byte may stand in a word: a letter, a digit or `_`.
+#[inline]
+pub(crate) fn is_word(byte: u8) -> bool {
+    CLASS[byte as usize] & (LETTER | DIGIT) != 0
+}
+
 /// Where a text begins: after the byte order mark, if it has one.
 pub fn text_start(text: &[u8]) -> u32 {
     if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
@@ -100,16 +122,26 @@ impl<'t> Lexer<'t> {
         self.text.get(at).map_or(0, |&b| CLASS[b as usize])
     }
 
+    /// Skips the bytes of some classes.
+    #[inline]
+    fn skip(&mut self, classes: u8) {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let length = rest.iter().position(|&byte| CLASS[byte as usize] & classes == 0);
+        self.at += length.unwrap_or(rest.len());
+    }
+
     /// Skips white space and comments. `Err` says what is wrong with a comment
     /// and where that is.
+    #[inline]
     fn skip_trivia(&mut self) -> Result<(), (TokenKind, usize)> {
+        self.skip(SPACE);
+        if self.byte(self.at) == b'/' { self.skip_comments() } else { Ok(()) }
+    }
+
+    /// Skips comments from a `/` on, and the white space behind them.
+    #[inline(never)]
+    fn skip_comments(&mut self) -> Result<(), (TokenKind, usize)> {
         loop {
-            while self.class(self.at) == SPACE {
-                self.at += 1;
-            }
-            if self.byte(self.at) != b'/' {
-                return Ok(());
-            }
             let rest = self.text.get(self.at + 2..).unwrap_or_default();
             match self.byte(self.at + 1) {
                 b'/' => {
@@ -147,11 +179,16 @@ impl<'t> Lexer<'t> {
                 },
                 _ => return Ok(()),
             }
+            self.skip(SPACE);
+            if self.byte(self.at) != b'/' {
+                return Ok(());
+            }
         }
     }
 
     /// The next token; at the end of the text [`TokenKind::End`], again and
     /// again.
+    #[inline]
     pub fn next_token(&mut self) -> Token {
         if let Err((kind, start)) = self.skip_trivia() {
             return self.token(kind, start);
@@ -164,7 +201,7 @@ impl<'t> Lexer<'t> {
         let first = self.text[start];
         match CLASS[first as usize] {
             LETTER => {
-                self.skip_word();
+                self.skip(LETTER | DIGIT);
                 self.token(TokenKind::Ident, start)
             }
             DIGIT => self.number(start),
@@ -189,18 +226,7 @@ impl<'t> Lexer<'t> {
         Token { kind, span: Span::new(start as u32, self.at as u32) }
     }
 
-    fn skip_word(&mut self) {
-        while self.class(self.at) & (LETTER | DIGIT) != 0 {
-            self.at += 1;
-        }
-    }
-
-    fn skip_digits(&mut self) {
-        while self.class(self.at) == DIGIT {
-            self.at += 1;
-        }
-    }
-
+    #[inline(never)]
     fn number(&mut self, start: usize) -> Token {
         let mut kind = TokenKind::Int;
         // Only decimal numbers have a point.
@@ -215,18 +241,18 @@ impl<'t> Lexer<'t> {
                 kind = TokenKind::BadNumber;
             }
         } else if self.byte(start) == b'0' && self.class(start + 1) == DIGIT {
-            self.skip_digits();
+            self.skip(DIGIT);
             let digits = &self.text[start..self.at];
             if digits.iter().any(|digit| matches!(digit, b'8' | b'9')) {
                 kind = TokenKind::BadNumber;
             }
         } else {
             decimal = true;
-            self.skip_digits();
+            self.skip(DIGIT);
             if self.byte(self.at) == b'.' {
                 kind = TokenKind::Float;
                 self.at += 1;
-                self.skip_digits();
+                self.skip(DIGIT);
             }
             if matches!(self.byte(self.at), b'e' | b'E') {
                 kind = TokenKind::Float;
@@ -237,40 +263,39 @@ impl<'t> Lexer<'t> {
                 if self.class(self.at) != DIGIT {
                     kind = TokenKind::BadNumber;
                 }
-                self.skip_digits();
+                self.skip(DIGIT);
             }
         }
         if self.class(self.at) == LETTER {
-            self.skip_word();
+            self.skip(LETTER | DIGIT);
             kind = TokenKind::NumberTouchesIdent;
         } else if (kind != TokenKind::Int || !decimal) && self.byte(self.at) == b'.' {
             kind = TokenKind::BadNumber;
             while self.byte(self.at) == b'.' {
                 self.at += 1;
-                self.skip_word();
+                self.skip(LETTER | DIGIT);
             }
         }
         self.token(kind, start)
     }
 
+    #[inline(never)]
     fn string(&mut self, quote: u8) -> Token {
         let start = self.at;
         self.at += 1;
-        let mut kind = TokenKind::String;
         loop {
+            let rest = &self.text[self.at..];
+            let length = memchr::memchr3(quote, b'\\', b'\n', rest);
+            self.at += length.unwrap_or(rest.len());
             match self.text.get(self.at) {
                 None | Some(b'\n') => return self.token(TokenKind::UnterminatedString, start),
-                Some(b'\\') if !matches!(self.byte(self.at + 1), 0 | b'\n') => {
-                    self.at = (self.at + 2).min(self.text.len());
-                }
-                Some(&byte) => {
+                Some(b'\\') if !matches!(self.byte(self.at + 1), 0 | b'\n') => self.at += 2,
+                Some(b'\\') => self.at += 1,
+                Some(_) => {
                     self.at += 1;
-                    if byte == quote {
-                        return self.token(kind, start);
-                    }
-                    if byte == 0 {
-                        kind = TokenKind::NulInString;
-                    }
+                    let has_nul = memchr::memchr(0, &self.text[start..self.at]).is_some();
+                    let kind = if has_nul { TokenKind::NulInString } else { TokenKind::String };
+                    return self.token(kind, start);
                 }
             }
         }

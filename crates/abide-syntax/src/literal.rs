@@ -96,11 +96,12 @@ pub fn unescape(token: &[u8], out: &mut Vec<u8>) -> Result<(), LiteralError> {
     let end = token.len().saturating_sub(1).max(1);
     let mut at = 1;
     while at < end {
-        let byte = token[at];
-        if byte != b'\\' {
-            out.push(byte);
-            at += 1;
-            continue;
+        // Few strings have escapes.
+        let plain = memchr::memchr(b'\\', &token[at..end]).unwrap_or(end - at);
+        out.extend_from_slice(&token[at..at + plain]);
+        at += plain;
+        if at == end {
+            break;
         }
         let start = at;
         let escape = token.get(at + 1).copied().unwrap_or(0);
@@ -200,7 +201,8 @@ fn push_code_point(value: u32, out: &mut Vec<u8>) -> Option<()> {
 /// The first literal that [`unescape`] refuses; its span counts from the
 /// beginning of `text`.
 pub fn unescape_all(text: &[u8], span: Span) -> Result<Vec<u8>, LiteralError> {
-    let mut out = Vec::with_capacity((span.end - span.start) as usize);
+    // Most are one literal without escapes, whose quotes are left out.
+    let mut out = Vec::with_capacity((span.end - span.start).saturating_sub(2) as usize);
     let mut lexer = Lexer::new(text, span.start);
     loop {
         let token = lexer.next_token();
@@ -213,6 +215,9 @@ pub fn unescape_all(text: &[u8], span: Span) -> Result<Vec<u8>, LiteralError> {
                 error.span.end += token.span.start;
                 error
             })?;
+        }
+        if token.span.end >= span.end {
+            return Ok(out);
         }
     }
 }

@@ -247,52 +247,67 @@ impl<'t> Parser<'t> {
                 return;
             }
             self.token = self.lexer.next_token();
-            let span = self.token.span;
-            match self.token.kind {
-                TokenKind::Garbage => {
-                    self.garbage(span);
-                    self.gap = span.end;
-                    continue;
-                }
-                TokenKind::BadNumber => {
-                    let error = self.bad_number(span);
-                    self.token.kind = TokenKind::Int;
-                    self.report(error);
-                }
-                TokenKind::NumberTouchesIdent => {
-                    self.token.kind = TokenKind::Int;
-                    self.error(span, "a space is needed between a number and a name");
-                }
-                TokenKind::UnterminatedString => {
-                    self.token.kind = TokenKind::String;
-                    self.error(span, "the string has no closing quote on this line");
-                }
-                TokenKind::NulInString => {
-                    self.token.kind = TokenKind::String;
-                    let nul = memchr::memchr(0, span.of(self.text)).unwrap_or_default() as u32;
-                    self.nul_byte(span.start + nul, Some("write `\\0`"));
-                }
-                TokenKind::NulInComment => {
-                    self.nul_byte(span.start, None);
-                    self.gap = span.end;
-                    continue;
-                }
-                TokenKind::NestedComment => {
-                    let inner = Span::new(span.start, span.start + 2);
-                    self.error(inner, "a block comment begins inside another one");
-                    self.gap = span.end;
-                    continue;
-                }
-                TokenKind::UnterminatedComment => {
-                    let opening = Span::new(span.start, span.start + 2);
-                    self.token = Token { kind: TokenKind::End, span: Span::at(span.end) };
-                    self.error(opening, "the comment is never closed");
-                    self.end_reported = true;
-                }
-                _ => {}
+            if !self.token.kind.is_malformed() || self.mend() {
+                return;
             }
-            return;
         }
+    }
+
+    /// Reports the current token, which is malformed, and takes it for what it was meant to be.
+    /// Returns false if it is to be passed over.
+    #[cold]
+    #[inline(never)]
+    fn mend(&mut self) -> bool {
+        let span = self.token.span;
+        match self.token.kind {
+            TokenKind::Garbage => {
+                self.garbage(span);
+                self.gap = span.end;
+                return false;
+            }
+            TokenKind::BadNumber => {
+                let error = self.bad_number(span);
+                self.token.kind = TokenKind::Int;
+                self.report(error);
+            }
+            TokenKind::NumberTouchesIdent => {
+                self.token.kind = TokenKind::Int;
+                self.error(span, "a space is needed between a number and a name");
+            }
+            TokenKind::UnterminatedString => {
+                self.token.kind = TokenKind::String;
+                self.error(span, "the string has no closing quote on this line");
+            }
+            TokenKind::NulInString => {
+                self.token.kind = TokenKind::String;
+                let nul = memchr::memchr(0, span.of(self.text)).unwrap_or_default() as u32;
+                self.nul_byte(span.start + nul, Some("write `\\0`"));
+            }
+            TokenKind::NulInComment => {
+                self.nul_byte(span.start, None);
+                self.gap = span.end;
+                return false;
+            }
+            TokenKind::NestedComment => {
+                let inner = Span::new(span.start, span.start + 2);
+                self.error(inner, "a block comment begins inside another one");
+                self.gap = span.end;
+                return false;
+            }
+            TokenKind::UnterminatedComment => {
+                let opening = Span::new(span.start, span.start + 2);
+                self.token = Token { kind: TokenKind::End, span: Span::at(span.end) };
+                self.error(opening, "the comment is never closed");
+                self.end_reported = true;
+            }
+            TokenKind::Ident
+            | TokenKind::Int
+            | TokenKind::Float
+            | TokenKind::String
+            | TokenKind::Symbol(_)
+            | TokenKind::End => {}
+        }
+        true
     }
 
     fn nul_byte(&mut self, at: u32, help: Option<&'static str>) {

@@ -120,7 +120,11 @@ impl LineIndex {
     /// Finds the lines of `text`. A line ends after `\n`.
     pub fn new(text: &[u8]) -> LineIndex {
         let ends = memchr::memchr_iter(b'\n', text).map(|at| at as u32 + 1);
-        let starts: Box<[u32]> = std::iter::once(0).chain(ends).collect();
+        // Lines are seldom shorter, and what is too much is given back.
+        let mut starts = Vec::with_capacity(text.len() / 24 + 1);
+        starts.push(0);
+        starts.extend(ends);
+        let starts = starts.into_boxed_slice();
         let ends = starts.iter().skip(1).copied().chain([text.len() as u32]);
         let lines = starts.iter().copied().zip(ends);
         let long = lines.filter(|(start, end)| (end - start) as usize > STRIDE);
@@ -147,8 +151,12 @@ impl LineIndex {
     /// two.
     pub fn line_near(&self, near: u32, offset: u32) -> u32 {
         let begins_before = |line: u32| self.line_start(line).is_some_and(|start| start <= offset);
-        let holds = |&line: &u32| begins_before(line) && !begins_before(line + 1);
-        (near..near.saturating_add(3)).find(holds).unwrap_or_else(|| self.line(offset))
+        if begins_before(near)
+            && let Some(line) = (near..near.saturating_add(3)).find(|line| !begins_before(line + 1))
+        {
+            return line;
+        }
+        self.line(offset)
     }
 
     /// The offset at which a line (from 0) begins.

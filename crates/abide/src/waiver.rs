@@ -35,6 +35,8 @@ use self::scopes::{Reach, WaiverScopes};
 
 /// The text that marks a comment as a waiver.
 pub(crate) const MARKER: &str = "abide:allow";
+/// How [`MARKER`] and [`SECURITY_MARKER`] begin.
+const OWN_PREFIX: &str = "abide:";
 /// The text that marks a comment as one of buf's.
 pub(crate) const BUF_MARKER: &str = "buf:lint:ignore";
 
@@ -231,7 +233,8 @@ fn in_comments<'t>(
     let may_lint = marked("lint");
     let of_linters = may_lint && LinterComments::marked(text, &context.policy.lint);
     let of_buf = may_lint && marked(BUF_MARKER);
-    if !of_linters && !of_buf && !marked(MARKER) && !marked(SECURITY_MARKER) {
+    let is_ours = || marked(OWN_PREFIX) && (marked(MARKER) || marked(SECURITY_MARKER));
+    if !of_linters && !of_buf && !is_ours() {
         return None;
     }
     let ast = decl.ast()?;

@@ -1,11 +1,9 @@
 //! Finds which fields the options of a source file set, as paths of locations.
 
-use abide_syntax::OptionId;
-use rustc_hash::FxHashMap;
-
 use crate::decl::RawOptions;
 use crate::dynamic::{Entry, Message};
 use crate::view::{Cardinality, Field, File};
+use abide_syntax::OptionId;
 
 /// The field that an option sets, below the options message of its element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +17,10 @@ pub(crate) struct OptionPath {
     pub(crate) source_only: Option<usize>,
 }
 
-/// The paths of the options of a file that could be interpreted.
-pub(crate) fn option_paths(file: File<'_>) -> FxHashMap<OptionId, OptionPath> {
-    let mut paths = Paths { file, found: FxHashMap::default() };
+/// The paths of the options of a file, by their ids; `None` for those that could not be interpreted.
+pub(crate) fn option_paths(file: File<'_>) -> Vec<Option<OptionPath>> {
+    let count = file.decl().ast().map_or(0, |ast| ast.options.len());
+    let mut paths = Paths { file, found: vec![None; count], keys: Vec::new() };
     paths.add(file.decl().options, file.options());
     for element in file.elements() {
         paths.add(element.raw_options(), element.options());
@@ -34,7 +33,10 @@ pub(crate) fn option_paths(file: File<'_>) -> FxHashMap<OptionId, OptionPath> {
 
 struct Paths<'t> {
     file: File<'t>,
-    found: FxHashMap<OptionId, OptionPath>,
+    found: Vec<Option<OptionPath>>,
+    /// Where the last parts of the names of the options of an element stand, in the order of the
+    /// text, with the options. An entry is identified by the place of its key.
+    keys: Vec<(u32, OptionId)>,
 }
 
 impl<'t> Paths<'t> {
@@ -44,35 +46,30 @@ impl<'t> Paths<'t> {
         else {
             return;
         };
-        // An entry is identified by the place of its key, the last part of a name.
         let mut deepest = 0;
-        let mut by_key: FxHashMap<u32, OptionId> = FxHashMap::default();
+        self.keys.clear();
         for &id in &decl.option_ids[slice.range()] {
             let parts = ast.parts(&ast.options[id as usize]);
             deepest = deepest.max(parts.len());
-            by_key.extend(parts.last().map(|part| (part.span.start, id)));
+            self.keys.extend(parts.last().map(|part| (part.span.start, id)));
         }
-        self.walk(options, deepest, &by_key, &mut Vec::new());
+        self.walk(options, deepest, &mut Vec::new());
     }
 
     /// Recurses only as deep as names have parts.
-    fn walk(
-        &mut self,
-        message: &'t Message,
-        depth: usize,
-        by_key: &FxHashMap<u32, OptionId>,
-        above: &mut Vec<&'t Entry>,
-    ) {
+    fn walk(&mut self, message: &'t Message, depth: usize, above: &mut Vec<&'t Entry>) {
         for entry in &message.entries {
             above.push(entry);
-            if let Some(&id) = by_key.get(&entry.key.start) {
-                let path = self.path(above);
-                self.found.entry(id).or_insert(path);
+            if let Ok(at) = self.keys.binary_search_by_key(&entry.key.start, |it| it.0) {
+                let id = self.keys[at].1 as usize;
+                if self.found[id].is_none() {
+                    self.found[id] = Some(self.path(above));
+                }
             }
             if let Some(inner) = entry.value.as_message()
                 && depth > 1
             {
-                self.walk(inner, depth - 1, by_key, above);
+                self.walk(inner, depth - 1, above);
             }
             above.pop();
         }

@@ -11,7 +11,6 @@ use abide_syntax::{
     Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Lexer, LineIndex, MapNode, MethodNode,
     OptionId, RangeEnd, Slice, Span,
 };
-use rustc_hash::FxHashMap;
 
 use super::option_path::OptionPath;
 use crate::comments::{Gap, Run, end_of_declaration};
@@ -28,7 +27,7 @@ use crate::wire::Writer;
 pub(crate) fn write(
     text: &[u8],
     ast: &Ast,
-    option_paths: &FxHashMap<OptionId, OptionPath>,
+    option_paths: &[Option<OptionPath>],
     writer: &mut Writer,
 ) {
     // Kept only as long as it is used: trees may have thousands of files.
@@ -143,7 +142,8 @@ struct Recorder<'a> {
     leading: Option<Run>,
     /// The comments that stand before it on their own.
     detached: Vec<Run>,
-    option_paths: &'a FxHashMap<OptionId, OptionPath>,
+    /// By the ids of the options.
+    option_paths: &'a [Option<OptionPath>],
     writer: &'a mut Writer,
 }
 
@@ -165,12 +165,17 @@ impl<'a> Recorder<'a> {
     /// protobuf's retention.cc.
     fn are_stripped(&self, options: impl IntoIterator<Item = OptionId>) -> bool {
         options.into_iter().all(|option| {
-            self.option_paths.get(&option).is_some_and(|path| path.source_only == Some(0))
+            let path = self.option_path(option);
+            path.is_some_and(|path| path.source_only == Some(0))
         })
     }
 
     fn decl(&self, id: DeclId) -> &'a Decl {
         &self.ast.decls[id as usize]
+    }
+
+    fn option_path(&self, id: OptionId) -> Option<&'a OptionPath> {
+        self.option_paths.get(id as usize)?.as_ref()
     }
 
     /// Runs `record` with more components on the path.
@@ -228,11 +233,12 @@ impl<'a> Recorder<'a> {
                 writer.bytes(location::PATH, path);
             }
             writer.message(location::SPAN, |writer| {
-                let line = (end_line != start_line).then_some(end_line);
-                [Some(start_line), Some(start_column), line, Some(end_column)]
-                    .into_iter()
-                    .flatten()
-                    .for_each(|number| writer.raw_varint(u64::from(number)));
+                writer.raw_varint(start_line.into());
+                writer.raw_varint(start_column.into());
+                if end_line != start_line {
+                    writer.raw_varint(end_line.into());
+                }
+                writer.raw_varint(end_column.into());
             });
             for (number, run) in [(location::LEADING, leading), (location::TRAILING, trailing)] {
                 // protoc does not tell an empty comment from none here.
@@ -652,7 +658,7 @@ impl<'a> Recorder<'a> {
         option: OptionId,
         index: u32,
     ) -> Option<Vec<u32>> {
-        let Some(path) = self.option_paths.get(&option) else {
+        let Some(path) = self.option_path(option) else {
             return Some(vec![options::UNINTERPRETED, index]);
         };
         if path.source_only.is_some() {

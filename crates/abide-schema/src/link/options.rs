@@ -15,8 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::annotation::Known;
 use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
-use crate::element::Element;
-use crate::ids::{FieldId, FileId, MessageId};
+use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, ServiceId};
 use crate::link::{AbsentImports, Kept};
 use crate::near::nearest;
 use crate::problem::{Place, Problem, ProblemKind};
@@ -609,15 +608,17 @@ impl<'t> Interpreter<'t> {
 /// The options that stand where they may not: not among the `targets` of their
 /// field. Source: `ValidateOptionTargetConstraints` of protoc.
 fn misplaced(tree: &Tree, kept: &Kept) -> Vec<Problem> {
-    let targets = |field: view::Field<'_>| -> Vec<i64> {
-        let options = field.options().into_iter();
-        let entries = options.flat_map(|options| options.get_all(tree, "targets"));
-        entries.filter_map(|entry| entry.value.as_i64()).collect()
+    let targets = |options: &Message| -> Vec<i64> {
+        options.get_all(tree, "targets").filter_map(|entry| entry.value.as_i64()).collect()
     };
-    let limited: FxHashMap<FieldId, Vec<i64>> = (0..tree.files.len() as u32)
-        .into_par_iter()
-        .flat_map_iter(|index| tree.file(FileId(index)).all_fields())
-        .map(|field| (field.id, targets(field)))
+    let files = || (0..tree.files.len() as u32).into_par_iter().map(FileId);
+    let limited: FxHashMap<FieldId, Vec<i64>> = files()
+        .flat_map_iter(|file| {
+            let fields = (0..).zip(&tree.linked(file).fields);
+            fields.filter_map(move |(index, link)| {
+                Some((FieldId { file, index }, targets(link.options.as_deref()?)))
+            })
+        })
         .filter(|(_, targets)| !targets.is_empty())
         .collect::<Vec<_>>()
         .into_iter()
@@ -625,63 +626,82 @@ fn misplaced(tree: &Tree, kept: &Kept) -> Vec<Problem> {
     if limited.is_empty() {
         return Vec::new();
     }
-    let check = |problems: &mut Vec<Problem>,
-                 file: view::File<'_>,
-                 target: OptionTarget,
-                 options: Option<&Message>,
-                 element: &dyn Fn() -> String| {
-        let mut pending: Vec<&Message> = options.into_iter().collect();
-        while let Some(message) = pending.pop() {
-            for entry in &message.entries {
-                pending.extend(entry.value.as_message());
-                let Some(targets) = limited.get(&entry.field) else { continue };
-                if targets.contains(&target.number().into()) {
-                    continue;
-                }
-                let name = tree.field(entry.field).name();
-                problems.push(Problem {
-                    kind: ProblemKind::OptionInvalid,
-                    place: Place { file: file.id, span: entry.key },
-                    message: format!("`{name}` cannot be set on {}", target.noun()),
-                    element: Some(element()),
-                    labels: Vec::new(),
-                    help: Some(format!("it can only be set on {}", allowed(targets))),
-                });
-            }
-        }
-    };
-    let check_file = |file: view::File<'_>| {
+    let check_file = |file: FileId| {
+        let linked = tree.linked(file);
         let mut problems = Vec::new();
-        check(&mut problems, file, OptionTarget::File, file.options(), &|| file.full_name());
-        for element in file.elements() {
-            let target = match element {
-                Element::Message(message) => {
-                    for at in message.decl().extension_ranges.range() {
-                        let options = tree.linked(file.id).ranges[at].as_deref();
-                        let name = || message.full_name();
-                        check(&mut problems, file, OptionTarget::ExtensionRange, options, &name);
+        for (target, index, options) in set_options(linked) {
+            let decl = &linked.decl;
+            if target == OptionTarget::Field && is_part_of_map(decl, &decl.fields[index as usize]) {
+                continue;
+            }
+            let mut pending = vec![options];
+            while let Some(message) = pending.pop() {
+                for entry in &message.entries {
+                    pending.extend(entry.value.as_message());
+                    let Some(targets) = limited.get(&entry.field) else { continue };
+                    if targets.contains(&target.number().into()) {
+                        continue;
                     }
-                    OptionTarget::Message
+                    let name = tree.field(entry.field).name();
+                    problems.push(Problem {
+                        kind: ProblemKind::OptionInvalid,
+                        place: Place { file, span: entry.key },
+                        message: format!("`{name}` cannot be set on {}", target.noun()),
+                        element: Some(full_name(tree, file, target, index)),
+                        labels: Vec::new(),
+                        help: Some(format!("it can only be set on {}", allowed(targets))),
+                    });
                 }
-                Element::Field(field) if is_part_of_map(file.decl(), field.decl()) => {
-                    continue;
-                }
-                Element::Field(_) => OptionTarget::Field,
-                Element::Oneof(_) => OptionTarget::Oneof,
-                Element::Enum(_) => OptionTarget::Enum,
-                Element::EnumValue(_) => OptionTarget::EnumValue,
-                Element::Service(_) => OptionTarget::Service,
-                Element::Method(_) => OptionTarget::Method,
-            };
-            check(&mut problems, file, target, element.options(), &|| element.full_name());
+            }
         }
         problems
     };
-    (0..tree.files.len() as u32)
-        .into_par_iter()
-        .filter(|index| kept.file(*index as usize).is_none())
-        .flat_map_iter(|index| check_file(tree.file(FileId(index))))
-        .collect()
+    let is_new = |file: &FileId| kept.file(file.0 as usize).is_none();
+    files().filter(is_new).flat_map_iter(check_file).collect()
+}
+
+/// The elements of a file that have options: what each is, its index in the file, and its options.
+fn set_options(file: &LinkedFile) -> impl Iterator<Item = (OptionTarget, u32, &Message)> {
+    fn of<'t, L>(
+        target: OptionTarget,
+        links: &'t [L],
+        options: fn(&L) -> &OptionsLink,
+    ) -> impl Iterator<Item = (OptionTarget, u32, &'t Message)> {
+        let links = (0..).zip(links);
+        links.filter_map(move |(index, link)| Some((target, index, options(link).as_deref()?)))
+    }
+    of(OptionTarget::File, std::slice::from_ref(&file.options), |it| it)
+        .chain(of(OptionTarget::Message, &file.messages, |it| &it.options))
+        .chain(of(OptionTarget::ExtensionRange, &file.ranges, |it| it))
+        .chain(of(OptionTarget::Field, &file.fields, |it| &it.options))
+        .chain(of(OptionTarget::Oneof, &file.oneofs, |it| it))
+        .chain(of(OptionTarget::Enum, &file.enums, |it| &it.options))
+        .chain(of(OptionTarget::EnumValue, &file.values, |it| it))
+        .chain(of(OptionTarget::Service, &file.services, |it| it))
+        .chain(of(OptionTarget::Method, &file.methods, |it| &it.options))
+}
+
+/// The full name of such an element; that of the message for one of its extension ranges.
+fn full_name(tree: &Tree, file: FileId, target: OptionTarget, index: u32) -> String {
+    match target {
+        OptionTarget::File => tree.file(file).full_name(),
+        OptionTarget::ExtensionRange => {
+            let holds = |it: &view::Message<'_>| {
+                it.decl().extension_ranges.range().contains(&(index as usize))
+            };
+            let message = tree.file(file).all_messages().find(holds);
+            message.map(view::Message::full_name).unwrap_or_default()
+        }
+        OptionTarget::Message => tree.message(MessageId { file, index }).full_name(),
+        OptionTarget::Field => tree.field(FieldId { file, index }).full_name(),
+        OptionTarget::Oneof => view::Oneof { tree, id: OneofId { file, index } }.full_name(),
+        OptionTarget::Enum => tree.enumeration(EnumId { file, index }).full_name(),
+        OptionTarget::EnumValue => {
+            view::EnumValue { tree, id: EnumValueId { file, index } }.full_name()
+        }
+        OptionTarget::Service => view::Service { tree, id: ServiceId { file, index } }.full_name(),
+        OptionTarget::Method => view::Method { tree, id: MethodId { file, index } }.full_name(),
+    }
 }
 
 fn allowed(targets: &[i64]) -> String {

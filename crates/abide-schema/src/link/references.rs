@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, TypeDecl};
 use crate::features::Features;
@@ -25,6 +25,7 @@ pub(super) fn link_file(
         names,
         file: FileId(index as u32),
         decl,
+        found: FxHashMap::default(),
         methods: decl.methods.iter().map(|it| (it.service, decl.strings.bytes(it.name))).collect(),
         used: vec![],
         absent: AbsentImports::of(decl, imports.iter().copied()),
@@ -89,6 +90,8 @@ struct References<'a> {
     names: &'a NameResolver<'a>,
     file: FileId,
     decl: &'a FileDecl,
+    /// Names that were found, by the scope that could hold their first component.
+    found: FxHashMap<(Parent, Wanted, &'a str), Symbol>,
     /// The names of the methods of each service.
     methods: FxHashSet<(u32, &'a [u8])>,
     used: Vec<FileId>,
@@ -215,13 +218,15 @@ impl References<'_> {
         wanted: Wanted,
     ) -> Option<Symbol> {
         let text = self.decl.str(name);
+        let first = text.split('.').next().unwrap_or(text);
+        let key = (self.names.nearest_scope(self.file, parent, first), wanted, text);
+        if let Some(&symbol) = self.found.get(&key) {
+            return Some(symbol);
+        }
         match self.names.resolve(self.file, parent, text, wanted) {
             Ok(symbol @ (Symbol::Message(_) | Symbol::Enum(_))) => {
-                if let Some(file) = symbol.file()
-                    && self.used.last() != Some(&file)
-                {
-                    self.used.push(file);
-                }
+                self.used.extend(symbol.file());
+                self.found.insert(key, symbol);
                 Some(symbol)
             }
             Ok(symbol) => {

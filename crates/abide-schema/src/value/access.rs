@@ -95,11 +95,12 @@ impl Message {
 
 fn is_field(tree: &Tree, entry: &Entry, name: &str) -> bool {
     let field = tree.field(entry.field);
-    !field.is_extension() && field.name() == name
+    !field.is_extension() && field.is_named(name)
 }
 
 fn is_extension(tree: &Tree, entry: &Entry, full_name: &str) -> bool {
     let field = tree.field(entry.field);
-    let simple = full_name.rsplit('.').next().unwrap_or(full_name);
-    field.is_extension() && field.name() == simple && field.full_name() == full_name
+    // Full names are joined only for extensions that could have this one.
+    let simple = field.file().decl().strings.bytes(field.decl().name);
+    field.is_extension() && full_name.as_bytes().ends_with(simple) && field.full_name() == full_name
 }

@@ -50,22 +50,22 @@ fn s003_130_the_node_is_read_from_requests_of_both_kinds() {
         discovery.next().await.expect("a response");
         for (major, path) in PATHS {
             let mut checker = Checker::open(&server, path).await;
-            let specifier = checker.ask(node("checks", "edge", "2.0.0")).await;
+            let specifier = checker.ask(node("prober", "edge", "2.0.0")).await;
             let specifier = specifier.expect("an answer").expect("there is nothing to check");
             assert_eq!(specifier.interval.map(|it| it.seconds), Some(60));
             let told = server.clients();
             let seen = |at: usize, key: &str| told[at][key].clone();
             assert_eq!((seen(0, "node"), seen(0, "service")), ("asks".into(), "discovery".into()));
-            assert_eq!((seen(1, "node"), seen(1, "service")), ("checks".into(), "health".into()));
+            assert_eq!((seen(1, "node"), seen(1, "service")), ("prober".into(), "health".into()));
             assert_eq!((seen(1, "cluster"), seen(1, "transport")), ("edge".into(), major.into()));
             assert_eq!(seen(1, "user_agent"), "acme-proxy 2.0.0");
             // Its reports are read and forgotten.
             for _ in 0..3 {
                 checker.send(HealthCheckRequestOrResponse::default()).await;
             }
-            assert!(server.get("/clients").contains("checks"));
+            assert!(server.get("/clients").contains("prober"));
             drop(checker);
-            server.until("/clients", |text| !text.contains("checks"));
+            server.until("/clients", |text| !text.contains("prober"));
         }
     });
 }
