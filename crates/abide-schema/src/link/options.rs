@@ -662,11 +662,11 @@ fn misplaced(tree: &Tree, kept: &Kept) -> Vec<Problem> {
 
 /// The elements of a file that have options: what each is, its index in the file, and its options.
 fn set_options(file: &LinkedFile) -> impl Iterator<Item = (OptionTarget, u32, &Message)> {
-    fn of<'t, L>(
+    fn of<L>(
         target: OptionTarget,
-        links: &'t [L],
+        links: &[L],
         options: fn(&L) -> &OptionsLink,
-    ) -> impl Iterator<Item = (OptionTarget, u32, &'t Message)> {
+    ) -> impl Iterator<Item = (OptionTarget, u32, &Message)> {
         let links = (0..).zip(links);
         links.filter_map(move |(index, link)| Some((target, index, options(link).as_deref()?)))
     }
