@@ -7,6 +7,7 @@ mod editor;
 mod growth;
 mod history;
 mod instances;
+mod lived;
 mod serving;
 mod timing;
 

@@ -12,38 +12,62 @@ use crate::task::Result;
 const BEGIN: u64 = 1_700_000_000;
 
 /// A commit to make.
+#[derive(Default)]
 pub(crate) struct Commit {
     pub(crate) subject: String,
     /// The files that it writes, with their texts; a file without a text is removed.
     pub(crate) files: Vec<(String, Option<Vec<u8>>)>,
+    /// The commits of a branch that it merges, which start at the commit before it.
+    pub(crate) side: Vec<Commit>,
 }
 
-/// Creates a repository with these commits in one line, hours apart, oldest first.
+/// Creates a repository with these commits in one line of first parents, hours apart, oldest first.
 pub(crate) fn repository(name: &str, commits: &[Commit], hours: u64) -> Result<PathBuf> {
     let folder = corpora::fresh(name)?;
     git(&folder, &["init", "--quiet"], &[])?;
     let mut stream: Vec<u8> = Vec::new();
-    let mut head = String::new();
     for (number, commit) in (0..).zip(commits) {
-        head.clear();
         let seconds = BEGIN + number * hours * 3600;
-        writeln!(head, "commit refs/heads/main\ncommitter A <a@example.com> {seconds} +0000")?;
-        writeln!(head, "data {}\n{}", commit.subject.len(), commit.subject)?;
-        stream.extend(head.as_bytes());
-        for (path, text) in &commit.files {
-            match text {
-                Some(text) => {
-                    stream.extend(format!("M 100644 inline {path}\ndata {}\n", text.len()).bytes());
-                    stream.extend(text);
-                    stream.push(b'\n');
-                }
-                None => stream.extend(format!("D {path}\n").bytes()),
-            }
+        for (at, side) in commit.side.iter().enumerate() {
+            let from = if at == 0 { "from refs/heads/main^0\n" } else { "" };
+            add(&mut stream, side, "side", seconds, from)?;
         }
+        let merged = if commit.side.is_empty() { "" } else { "merge refs/heads/side^0\n" };
+        add(&mut stream, commit, "main", seconds, merged)?;
     }
     git(&folder, &["fast-import", "--quiet"], &stream)?;
     git(&folder, &["symbolic-ref", "HEAD", "refs/heads/main"], &[])?;
     Ok(folder)
+}
+
+/// Adds a commit to a stream that git imports. `parents` are those besides the last of its branch.
+fn add(
+    stream: &mut Vec<u8>,
+    commit: &Commit,
+    branch: &str,
+    seconds: u64,
+    parents: &str,
+) -> Result<()> {
+    let mut head = String::new();
+    writeln!(head, "commit refs/heads/{branch}\ncommitter A <a@example.com> {seconds} +0000")?;
+    write!(head, "data {}\n{}\n{parents}", commit.subject.len(), commit.subject)?;
+    stream.extend(head.as_bytes());
+    for (path, text) in &commit.files {
+        match text {
+            Some(text) => {
+                stream.extend(format!("M 100644 inline {path}\ndata {}\n", text.len()).bytes());
+                stream.extend(text);
+                stream.push(b'\n');
+            }
+            None => stream.extend(format!("D {path}\n").bytes()),
+        }
+    }
+    Ok(())
+}
+
+/// Packs a repository as clones have it: most objects are deltas of others.
+pub(crate) fn pack(folder: &Path) -> Result<()> {
+    git(folder, &["repack", "-q", "-a", "-d", "-f", "--depth=50", "--window=10"], &[])
 }
 
 fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> Result<()> {

@@ -8,11 +8,13 @@ mod claimed;
 
 use std::collections::BTreeSet;
 use std::ops::Index;
+use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::outline::{Outline, claim};
+use crate::part::Part;
 use crate::problem::ProblemKind;
 use crate::tree::Tree;
 use crate::version::api_name;
@@ -82,20 +84,64 @@ impl Slice {
     /// name or an import that is not found may mean, and where a duplicate or a circle is reported,
     /// depends on files that need not be in it.
     pub fn is_enough(&self, tree: &Tree) -> bool {
+        self.unfound(tree).is_some_and(|it| it.is_empty())
+    }
+
+    /// The slice with the files that decide what is said in these trees of it about names and imports
+    /// that are not found: the same slice if it has them. `None` if no part is sure to be enough.
+    pub fn grown(&self, files: &[OutlinedFile<'_>], trees: [&Tree; 2]) -> Option<Slice> {
+        let mut unfound = Unfound::default();
+        for tree in trees {
+            unfound.append(self.unfound(tree)?);
+        }
+        if unfound.is_empty() {
+            return Some(self.clone());
+        }
+        let places = Places::of(files);
+        let is_reached = |package: &usize| self.reached.contains(places.packages[*package]);
+        let reached = (0..places.packages.len()).filter(is_reached).collect();
+        let mut asked = self.files.clone();
+        asked.extend(unfound.files(&places));
+        let grown = Slice::of_files(&places, &reached, &asked);
+        grown.whole.is_none().then_some(grown)
+    }
+
+    /// What is not found in the packages of the slice; `None` if there are problems that depend on
+    /// more.
+    fn unfound(&self, tree: &Tree) -> Option<Unfound> {
         use ProblemKind::{
             ImportCycle, ImportNotFound, NameDuplicated, NameNotFound, NumberDuplicated,
         };
-        let is_local = |kind| {
-            !matches!(kind, ImportNotFound | NameNotFound | NameDuplicated | NumberDuplicated)
-        };
-        tree.problems().iter().all(|it| {
-            let package = tree.file(it.place.file).package().name();
-            it.kind != ImportCycle && (is_local(it.kind) || !self.reached.contains(package))
-        })
+        let mut found = Unfound::default();
+        for problem in tree.problems() {
+            let file = tree.file(problem.place.file);
+            let package = file.package().name();
+            match problem.kind {
+                ImportCycle => return None,
+                _ if !self.reached.contains(package) => {}
+                NameDuplicated | NumberDuplicated => return None,
+                ImportNotFound => {
+                    let import = file.import_at(Part::Name, problem.place.span)?;
+                    found.imports.insert(import.decl.path.clone());
+                }
+                NameNotFound => {
+                    let name = problem.place.span.of(file.decl().strings.text());
+                    found.names.insert((package.into(), identifiers(name)));
+                }
+                _ => {}
+            }
+        }
+        Some(found)
     }
 
     fn within(places: &Places<'_>, reached: &BTreeSet<usize>) -> Slice {
+        Slice::of_files(places, reached, &[])
+    }
+
+    /// The slice that decides what is found in some packages, with these files.
+    fn of_files(places: &Places<'_>, reached: &BTreeSet<usize>, files: &[usize]) -> Slice {
         let mut closure = Closure::new(places);
+        closure.add_all(files);
         for &package in reached {
             closure.add_package(package);
             for &file in &places.files_of[package] {
@@ -120,11 +166,106 @@ impl Slice {
     }
 }
 
+/// What is not found in the files of a slice.
+#[derive(Default)]
+struct Unfound {
+    /// The paths of imports.
+    imports: BTreeSet<Box<str>>,
+    /// Packages in which something is named, and the parts of that name.
+    names: BTreeSet<(Box<str>, Vec<Box<str>>)>,
+}
+
+impl Unfound {
+    fn is_empty(&self) -> bool {
+        self.imports.is_empty() && self.names.is_empty()
+    }
+
+    fn append(&mut self, mut other: Unfound) {
+        self.imports.append(&mut other.imports);
+        self.names.append(&mut other.names);
+    }
+
+    /// The files that decide what is said about it: those that have an import too, since all of them
+    /// share one finding, those with a path like it, and those that declare a name in a package
+    /// around the one that it stands in.
+    fn files(&self, places: &Places<'_>) -> Vec<usize> {
+        let mut found = Vec::new();
+        for (path, at) in places.files.iter().map(|it| it.path).zip(0..) {
+            let is_near = |import: &Box<str>| import.ends_with(path) || path.ends_with(&**import);
+            if self.imports.iter().any(is_near) {
+                found.push(at);
+            }
+        }
+        let imports_it = |file: &usize| {
+            let imports = places.files[*file].outlines().flat_map(|it| &it.imports);
+            imports.into_iter().any(|it| self.imports.contains(&**it))
+        };
+        let all = 0..places.files.len();
+        found.extend(all.clone().filter(imports_it));
+        let mut names = Claimable::default();
+        for (package, parts) in &self.names {
+            for around in prefixes(package).chain([""]) {
+                let mut name = around.to_owned();
+                for part in parts {
+                    name = if name.is_empty() { part.to_string() } else { name + "." + part };
+                    names.add(claim(&name));
+                }
+            }
+        }
+        found.extend(all.filter(|file| places.claims(*file).any(|it| names.has(*it))));
+        found
+    }
+}
+
+/// The identifiers in a text.
+fn identifiers(text: &[u8]) -> Vec<Box<str>> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let parts = text.split(|byte| !is_part(byte)).filter(|it| !it.is_empty());
+    parts.map(|it| String::from_utf8_lossy(it).into()).collect()
+}
+
+/// A set of hashes of names that is asked about every name of a tree, and has few of them.
+#[derive(Default)]
+struct Claimable {
+    hashes: FxHashSet<u64>,
+    /// A bit for the low bits of each, which nearly always says that a hash is not there.
+    may_have: Vec<u64>,
+}
+
+impl Claimable {
+    const BITS: usize = 1 << 16;
+
+    fn of(hashes: impl Iterator<Item = u64>) -> Claimable {
+        let mut all = Claimable::default();
+        hashes.for_each(|it| all.add(it));
+        all
+    }
+
+    fn place(hash: u64) -> (usize, u64) {
+        let bit = hash as usize % Claimable::BITS;
+        (bit / 64, 1 << (bit % 64))
+    }
+
+    fn add(&mut self, hash: u64) {
+        self.may_have.resize(Claimable::BITS / 64, 0);
+        let (at, bit) = Claimable::place(hash);
+        self.may_have[at] |= bit;
+        self.hashes.insert(hash);
+    }
+
+    fn has(&self, hash: u64) -> bool {
+        let (at, bit) = Claimable::place(hash);
+        self.may_have.get(at).is_some_and(|it| it & bit != 0) && self.hashes.contains(&hash)
+    }
+}
+
 /// Numbers for the names of a tree, in the order in which they are first met.
 #[derive(Default)]
 struct Numbers<'a> {
     of: FxHashMap<&'a str, usize>,
     names: Vec<&'a str>,
+    /// By the address of a shared name: kept outlines share what they repeat.
+    shared: FxHashMap<usize, usize>,
 }
 
 impl<'a> Numbers<'a> {
@@ -133,6 +274,16 @@ impl<'a> Numbers<'a> {
             self.names.push(name);
             self.names.len() - 1
         })
+    }
+
+    fn shared_number(&mut self, name: &'a Arc<str>) -> usize {
+        let address = name.as_ptr() as usize;
+        if let Some(&number) = self.shared.get(&address) {
+            return number;
+        }
+        let number = self.number(name);
+        self.shared.insert(address, number);
+        number
     }
 }
 
@@ -209,8 +360,8 @@ impl<'a> Places<'a> {
         let (mut imports, mut members) = (Vec::new(), Vec::new());
         for (file, it) in files.iter().enumerate() {
             for outline in it.outlines() {
-                members.push((file, packages.number(&outline.package)));
-                imports.extend(outline.imports.iter().map(|it| (file, paths.number(it))));
+                members.push((file, packages.shared_number(&outline.package)));
+                imports.extend(outline.imports.iter().map(|it| (file, paths.shared_number(it))));
             }
         }
         let mut versions: FxHashMap<String, Vec<usize>> = FxHashMap::default();
@@ -254,20 +405,33 @@ impl<'a> Places<'a> {
         self.files[file].outlines().flat_map(|it| &it.claims)
     }
 
+    fn strings(&self, file: usize) -> impl Iterator<Item = &'a Arc<str>> + use<'a> {
+        self.files[file].outlines().flat_map(|it| &it.strings).filter(|it| it.contains('.'))
+    }
+
     /// The files that name these packages, or packages that they name, in a string.
     fn namers(&self, packages: &BTreeSet<usize>) -> Vec<usize> {
-        let names = |file: usize| {
-            let strings = self.files[file].outlines().flat_map(|it| &it.strings);
-            strings.filter(|it| it.contains('.')).flat_map(|it| prefixes(it))
-        };
         let known: FxHashSet<&str> = self.packages.iter().copied().collect();
         let files = packages.iter().flat_map(|it| &self.files_of[*it]);
-        let named = files.flat_map(|it| names(*it)).filter(|it| known.contains(it));
+        let named = files.flat_map(|it| self.strings(*it)).flat_map(|it| prefixes(it));
+        let named = named.filter(|it| known.contains(it));
         let own = packages.iter().map(|it| self.packages[*it]);
         // Everyone names the well-known types, and nothing was made from them.
         let is_asked = |it: &&str| !it.is_empty() && *it != WELL_KNOWN;
         let asked: FxHashSet<&str> = own.chain(named).filter(is_asked).collect();
-        (0..self.files.len()).filter(|it| names(*it).any(|it| asked.contains(it))).collect()
+        // Most names stand in many files, which share them.
+        let mut answers: FxHashMap<usize, bool> = FxHashMap::default();
+        let mut names_one = |name: &Arc<str>| {
+            let answer = || prefixes(name).any(|it| asked.contains(it));
+            *answers.entry(name.as_ptr() as usize).or_insert_with(answer)
+        };
+        let mut found = Vec::new();
+        for file in 0..self.files.len() {
+            if self.strings(file).any(&mut names_one) {
+                found.push(file);
+            }
+        }
+        found
     }
 
     /// Whether a file of these packages may be in a folder that repeats another one of its root:
@@ -376,13 +540,13 @@ impl<'a> Closure<'a> {
     fn rivals(&self) -> Vec<usize> {
         let places = self.places;
         let around = |package: usize| prefixes(places.packages[package]).map(claim);
-        let types = self.files.ones().flat_map(|it| places.claims(it));
-        let types: FxHashSet<u64> = types.copied().collect();
-        let packages: FxHashSet<u64> = self.packages.ones().flat_map(around).collect();
+        let types = Claimable::of(self.files.ones().flat_map(|it| places.claims(it)).copied());
+        let packages = Claimable::of(self.packages.ones().flat_map(around));
+        let is_within = |package| around(package).any(|it| types.has(it));
+        let is_within: Vec<bool> = (0..places.packages.len()).map(is_within).collect();
         let is_rival = |file: &usize| {
-            let mut own = places.packages_of[*file].iter();
-            places.claims(*file).any(|it| types.contains(it) || packages.contains(it))
-                || own.any(|it| around(*it).any(|it| types.contains(&it)))
+            places.claims(*file).any(|it| types.has(*it) || packages.has(*it))
+                || places.packages_of[*file].iter().any(|it| is_within[*it])
         };
         self.files.zeroes().filter(is_rival).collect()
     }
@@ -391,17 +555,18 @@ impl<'a> Closure<'a> {
     /// they declare. The name of an element may leave out the package that it is written in.
     fn named(&self) -> Vec<usize> {
         let places = self.places;
-        let (mut names, mut inner) = (FxHashSet::default(), FxHashSet::default());
+        let (mut names, mut inner) = <(Claimable, Claimable)>::default();
         for outline in self.files.ones().flat_map(|it| places.files[it].outlines()) {
-            for name in &outline.strings {
-                names.extend(prefixes(name).map(claim));
-                inner.extend(prefixes(name).map(|it| claim(&format!("{}.{it}", outline.package))));
+            for name in outline.strings.iter().flat_map(|it| prefixes(it)) {
+                names.add(claim(name));
+                inner.add(claim(&format!("{}.{name}", outline.package)));
             }
         }
+        let packages: Vec<bool> =
+            places.packages.iter().map(|package| names.has(claim(package))).collect();
         let is_named = |file: &usize| {
-            let mut own = places.packages_of[*file].iter();
-            places.claims(*file).any(|it| names.contains(it) || inner.contains(it))
-                || own.any(|it| names.contains(&claim(places.packages[*it])))
+            places.claims(*file).any(|it| names.has(*it) || inner.has(*it))
+                || places.packages_of[*file].iter().any(|it| packages[*it])
         };
         self.files.zeroes().filter(is_named).collect()
     }

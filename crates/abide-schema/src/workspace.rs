@@ -9,6 +9,7 @@
 
 mod index;
 mod offer;
+mod option_types;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -335,12 +336,13 @@ impl Workspace {
     pub fn dependants(&self, changes: &Changes) -> BTreeSet<FileKey> {
         let mut found: BTreeSet<FileKey> = BTreeSet::new();
         let options = self.option_closure();
+        let of_options = changes.files.iter().filter(|(key, change)| {
+            change.both().any(|it| it.extends_options) || options.contains(&*key.1)
+        });
+        found.extend(self.option_users(of_options, &options));
         for (key, change) in &changes.files {
             found.insert(key.clone());
             found.extend(self.concerned(&key.1, change));
-            if change.both().any(|it| it.extends_options) || options.contains(&*key.1) {
-                found.extend(self.all_importers(&key.1));
-            }
             // A package may be in many files, but no type may have its name.
             for claim in change.both().flat_map(|it| &it.claims) {
                 match claim.strip_prefix(PACKAGE) {

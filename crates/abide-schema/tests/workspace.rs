@@ -336,3 +336,60 @@ fn changes_are_what_became_of_each_file() {
         (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned(), "d".to_owned()],)
     );
 }
+
+/// What sets an option is read again if the option's type may have changed, and else not.
+#[test]
+fn options_are_read_again_where_they_are_mentioned() {
+    let file = |package: &str, imports: &[&str], rest: &str| {
+        let imports = imports.iter().map(|it| format!("import \"{it}.proto\";\n"));
+        let imports: String = imports.collect();
+        format!("syntax = \"proto3\";\npackage {package};\n{imports}{rest}\n")
+    };
+    let extend = "extend google.protobuf.FieldOptions { Rule rule = 50001; }\n\
+                  extend google.protobuf.FieldOptions { string plain = 50002; }";
+    let kind = "message Kind { string name = 1; }\nmessage Other { }";
+    let base = [
+        ("kind", file("o", &[], kind)),
+        ("rule", file("o", &["kind"], "message Rule { Kind kind = 1; }")),
+        ("options", file("o", &["google/protobuf/descriptor", "rule"], extend)),
+        (
+            "user",
+            file("u", &["options"], "message M { int32 a = 1 [(o.rule).kind.name = \"a\"]; }"),
+        ),
+        ("plain", file("u", &["options"], "message P { int32 a = 1 [(o.plain) = \"a\"]; }")),
+        ("none", file("u", &["options"], "message N { int32 a = 1; }")),
+    ];
+    let path = |name: &str| key(0, &format!("{name}.proto"));
+    let all = ["kind", "none", "options", "plain", "rule", "user"];
+    for (name, text, expected) in [
+        ("kind", file("o", &[], &format!("// More.\n{kind}")), &["kind"][..]),
+        ("kind", file("o", &[], &format!("{kind}\nmessage More {{ }}")), &["kind"]),
+        (
+            "kind",
+            file("o", &[], &kind.replace("name = 1", "name = 2")),
+            &["kind", "options", "rule", "user"],
+        ),
+        ("kind", file("o", &[], &format!("option java_package = \"o\";\n{kind}")), &all),
+        ("kind", file("p", &[], kind), &all),
+        (
+            "options",
+            file("o", &["google/protobuf/descriptor", "rule"], &extend.replace("50002", "50003")),
+            &["options", "plain"],
+        ),
+        (
+            "options",
+            file("o", &["google/protobuf/descriptor", "rule"], &extend.replace("plain", "lone")),
+            &["options", "plain"],
+        ),
+    ] {
+        let mut workspace = Workspace::new();
+        workspace.set_all(base.iter().map(|(name, text)| parse(&path(name), text)).collect());
+        workspace.take_changes();
+        workspace.set(parse(&path(name), &text));
+        let changes = workspace.take_changes();
+        let found = workspace.dependants(&changes);
+        let found: Vec<String> = found.into_iter().map(|(_, path)| path.to_string()).collect();
+        let expected: Vec<String> = expected.iter().map(|it| format!("{it}.proto")).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
+use super::lived;
 use super::timing::{Bench, Tool, verdict};
 use crate::corpora::Corpus;
-use crate::repository::{Commit, repository};
+use crate::repository::{Commit, pack, repository};
 use crate::task::Result;
 
 /// The number of commits of the longest history.
@@ -15,6 +16,9 @@ const COMMITS: usize = 2000;
 
 /// The number of files that the commits edit, equal in every tree.
 const EDITED: usize = 60;
+
+/// The number of commits of the history that is like a real one.
+const LIVED: usize = 1000;
 
 /// The most seconds that a thousand commits may take.
 const SECONDS: f64 = 10.0;
@@ -41,6 +45,7 @@ impl Bench {
         let mut more = all.clone();
         // A separate root that the edits do not affect.
         more.extend(whole(larger, "beside/")?);
+        let lived = lived::commits(&whole(larger, "")?, LIVED);
         let trees = [("small", small), ("large", all), ("larger", more)];
         let mut tools = Vec::new();
         let mut rows = Vec::new();
@@ -50,7 +55,14 @@ impl Bench {
                 rows.push((name, files.len(), commits));
             }
         }
-        let medians = self.medians(&mut tools)?;
+        // As clones have it, from its first commit and whole.
+        for commits in [&lived[..1], &lived] {
+            let tool = self.walk("lived", commits)?;
+            pack(&tool.folder)?;
+            tools.push(tool);
+        }
+        let mut medians = self.medians(&mut tools)?;
+        let medians_lived = medians.split_off(medians.len() - 2);
         writeln!(report, "\n## abide history: one-file edits of the same {EDITED} files\n")?;
         writeln!(report, "The first commit adds all files; each later one edits one of them.\n")?;
         writeln!(report, "| tree | files | commits | seconds | ms per later commit | peak MiB |")?;
@@ -73,6 +85,18 @@ impl Bench {
                 (all - first) / (COMMITS - 1) as f64,
             ]);
         }
+        let later = (medians_lived[1].seconds - medians_lived[0].seconds) / LIVED as f64;
+        writeln!(
+            report,
+            "\nA history with commits of 1 to 40 files, merges, renames, packages that come and go, and \
+             edits of what nearly all import: {:.2} s and {:.0} MiB for its first commit, {:.2} s and \
+             {:.0} MiB with {LIVED} more: {:.2} ms for each.",
+            medians_lived[0].seconds,
+            medians_lived[0].mebibytes,
+            medians_lived[1].seconds,
+            medians_lived[1].mebibytes,
+            later * 1e3,
+        )?;
         let all = costs.iter().map(|[_, cost]| *cost);
         let dearest = all.clone().fold(0.0, f64::max) * 1e3;
         let growth = all.fold(0.0, f64::max) / costs.first().map_or(f64::NAN, |[_, cost]| *cost);
@@ -144,7 +168,8 @@ fn closed(tree: &Corpus, files: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
 fn edits(files: &[(String, Vec<u8>)], edited: &[String], commits: usize) -> Vec<Commit> {
     let mut random = fastrand::Rng::with_seed(1);
     let all = files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
-    let mut history = vec![Commit { subject: "all files".to_owned(), files: all }];
+    let mut history =
+        vec![Commit { subject: "all files".to_owned(), files: all, side: Vec::new() }];
     let mut added: BTreeMap<&String, Vec<(usize, usize)>> = BTreeMap::new();
     let texts: BTreeMap<&String, &Vec<u8>> =
         files.iter().map(|(path, text)| (path, text)).collect();
@@ -171,7 +196,7 @@ fn edits(files: &[(String, Vec<u8>)], edited: &[String], commits: usize) -> Vec<
         }
         text.extend(comment.bytes());
         let files = vec![(path.clone(), Some(text))];
-        history.push(Commit { subject: format!("edit {number}"), files });
+        history.push(Commit { subject: format!("edit {number}"), files, side: Vec::new() });
     }
     history
 }

@@ -50,7 +50,7 @@ fn commit(subject: &str, files: &[(&str, Option<String>)]) -> Commit {
     let files = files.iter().map(|(path, text)| {
         ((*path).to_owned(), text.as_ref().map(|text| text.clone().into_bytes()))
     });
-    Commit { subject: subject.to_owned(), files: files.collect() }
+    Commit { subject: subject.to_owned(), files: files.collect(), side: Vec::new() }
 }
 
 /// A history with a change of each kind, and texts that look like markup.

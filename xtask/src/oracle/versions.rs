@@ -69,7 +69,7 @@ fn commits(releases: &[Corpus]) -> Result<Vec<Commit>> {
         let mut files: Vec<_> = gone.map(|path| (path.clone(), None)).collect();
         let changed = now.iter().filter(|(path, text)| before.get(*path) != Some(text));
         files.extend(changed.map(|(path, text)| (path.clone(), Some(text.clone()))));
-        commits.push(Commit { subject: release.name.clone(), files });
+        commits.push(Commit { subject: release.name.clone(), files, side: Vec::new() });
         before = now;
     }
     Ok(commits)

@@ -183,7 +183,7 @@ impl<'s> ChangedFiles<'s> {
             Some("only a part of it is compared, or its roots changed")
         } else if matches!(outside, Outside::Changed) {
             Some("imported files changed outside of it")
-        } else if slice.files.len() * 2 > files.len() {
+        } else if is_most(&slice, &files) {
             Some("the change concerns most of it")
         } else {
             slice.whole
@@ -251,48 +251,73 @@ impl<'s> ChangedFiles<'s> {
 
     /// Loads what the change concerns, on both sides; `None` if that turns out not to be enough.
     pub(crate) fn load(mut self, progress: &Progress) -> Result<Option<(Loaded, Loaded)>, Error> {
-        let chosen: BTreeSet<usize> = self.slice.files.iter().copied().collect();
-        let mut number = 0;
-        self.files.retain(|_| {
-            number += 1;
-            chosen.contains(&(number - 1))
-        });
-        progress.step(format!("reading {} files", self.files.len()));
-        read(self.new, self.files.iter_mut().filter_map(|it| it.new.as_mut()));
-        read(self.old, self.files.iter_mut().filter_map(File::old_text));
-        self.files.par_iter_mut().flat_map_iter(File::texts).for_each(|it| {
+        loop {
+            let Some((new, old)) = self.link(progress)? else { return Ok(None) };
+            let is_enough = [&new, &old].into_iter().all(|it| self.slice.is_enough(&it.tree));
+            if is_enough {
+                return Ok(Some((new, old)));
+            }
+            // What is outside of the tree may be meant, too.
+            if self.new.has_import_paths() || self.old.has_import_paths() {
+                return Ok(None);
+            }
+            let outlined: Vec<OutlinedFile<'_>> = self.files.iter().map(File::outlined).collect();
+            let Some(grown) = self.slice.grown(&outlined, [&new.tree, &old.tree]) else {
+                return Ok(None);
+            };
+            if grown.files == self.slice.files {
+                return Ok(Some((new, old)));
+            }
+            if is_most(&grown, &self.files) {
+                return Ok(None);
+            }
+            self.slice = grown;
+        }
+    }
+
+    /// Links the files of the slice; `None` if one of them cannot be read.
+    fn link(&mut self, progress: &Progress) -> Result<Option<(Loaded, Loaded)>, Error> {
+        let ChangedFiles { new, old, files, slice, notes, note, .. } = self;
+        progress.step(format!("reading {} files", slice.files.len()));
+        let in_slice = |(at, file)| slice.files.binary_search(&at).is_ok().then_some(file);
+        let mut files: Vec<&mut File> = files.iter_mut().enumerate().filter_map(in_slice).collect();
+        read(new, files.iter_mut().filter_map(|it| it.new.as_mut()));
+        read(old, files.iter_mut().filter_map(|it| it.old_text()));
+        files.par_iter_mut().flat_map_iter(|it| it.texts()).for_each(|it| {
             it.parse();
         });
         let decl = |it: &Side| it.decl.clone();
-        let now = self.files.iter().filter_map(|it| it.new.as_ref());
+        let now = files.iter().filter_map(|it| it.new.as_ref());
         // A file that did not change is the same on both sides.
-        let before = self.files.iter().filter_map(|it| match it.changed {
+        let before = files.iter().filter_map(|it| match it.changed {
             true => it.old.as_ref(),
             false => it.new.as_ref(),
         });
-        let new: Option<Vec<Arc<FileDecl>>> = now.map(decl).collect();
-        let old: Option<Vec<Arc<FileDecl>>> = before.map(decl).collect();
-        let (Some(new), Some(old)) = (new, old) else { return Ok(None) };
-        let [mut notes, old_notes] = self.notes;
-        notes.extend(self.note);
-        let new = Parsed {
-            files: with_imports(self.new, new, &Known::of(&[]))?,
-            name: self.new.name().to_owned(),
+        let now: Option<Vec<Arc<FileDecl>>> = now.map(decl).collect();
+        let before: Option<Vec<Arc<FileDecl>>> = before.map(decl).collect();
+        let (Some(now), Some(before)) = (now, before) else { return Ok(None) };
+        let [new_notes, old_notes] = notes;
+        let now = Parsed {
+            files: with_imports(new, now, &Known::of(&[]))?,
+            name: new.name().to_owned(),
             unreadable: Vec::new(),
-            notes,
+            notes: new_notes.iter().chain(&*note).cloned().collect(),
         };
-        let old = Parsed {
-            files: with_imports(self.old, old, &Known::of(&new.files))?,
-            name: self.old.name().to_owned(),
+        let before = Parsed {
+            files: with_imports(old, before, &Known::of(&now.files))?,
+            name: old.name().to_owned(),
             unreadable: Vec::new(),
-            notes: old_notes,
+            notes: old_notes.clone(),
         };
-        progress.step(format!("linking {} files", new.files.len() + old.files.len()));
-        let (tree, old_tree) = Tree::link_both(new.files.clone(), old.files.clone());
-        let (new, old) = (new.linked(|_| tree), old.linked(|_| old_tree));
-        let is_enough = [&new, &old].into_iter().all(|it| self.slice.is_enough(&it.tree));
-        Ok(is_enough.then_some((new, old)))
+        progress.step(format!("linking {} files", now.files.len() + before.files.len()));
+        let (tree, old_tree) = Tree::link_both(now.files.clone(), before.files.clone());
+        Ok(Some((now.linked(|_| tree), before.linked(|_| old_tree))))
     }
+}
+
+/// Whether a slice has so many of the files that reading all of them is no more work.
+fn is_most(slice: &Slice, files: &[File]) -> bool {
+    slice.files.len() * 2 > files.len()
 }
 
 impl File {

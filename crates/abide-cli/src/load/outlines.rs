@@ -20,7 +20,7 @@ use crate::write::write;
 /// Where the outlines are, from the folder of git.
 const FILE: &str = "abide/outlines";
 /// What a file of outlines begins with. Outlines of other versions are made anew.
-const HEAD: &str = concat!("abide outlines 1 ", env!("CARGO_PKG_VERSION"), "\n");
+const HEAD: &str = concat!("abide outlines 2 ", env!("CARGO_PKG_VERSION"), "\n");
 /// How many outlines may be missing before the file is written again. A few files are read sooner
 /// than the outlines of all are written.
 const FEW: usize = 16;
@@ -86,7 +86,8 @@ fn checksum(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The head, the checksum of the rest, the texts, and then each blob with the numbers of its texts.
+/// The head, the checksum of the rest, the lengths of the texts, the texts, and then each blob with
+/// the numbers of its texts.
 fn encode(outlines: Vec<(&ObjectId, &Outline)>) -> Vec<u8> {
     let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
     let mut texts: Vec<&str> = Vec::new();
@@ -106,10 +107,10 @@ fn encode(outlines: Vec<(&ObjectId, &Outline)>) -> Vec<u8> {
         outline.claims.iter().for_each(|it| entries.extend(it.to_le_bytes()));
     }
     let mut body: Vec<u8> = (texts.len() as u32).to_le_bytes().into();
-    for text in texts {
-        body.extend((text.len() as u32).to_le_bytes());
-        body.extend(text.as_bytes());
-    }
+    texts.iter().for_each(|it| body.extend((it.len() as u32).to_le_bytes()));
+    let texts = texts.concat();
+    body.extend((texts.len() as u32).to_le_bytes());
+    body.extend(texts.as_bytes());
     body.extend((outlines.len() as u32).to_le_bytes());
     body.extend(entries);
     [HEAD.as_bytes(), &checksum(&body).to_le_bytes(), &body].concat()
@@ -132,11 +133,15 @@ fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
     if rest.u64()? != checksum(rest.0) {
         return None;
     }
-    let text = |rest: &mut Rest<'_>| {
-        let length = rest.u32()? as usize;
-        Some(Arc::<str>::from(std::str::from_utf8(rest.take(length)?).ok()?))
-    };
-    let texts = rest.list(text)?;
+    let lengths = rest.list(Rest::u32)?;
+    let length = rest.u32()? as usize;
+    let mut text = std::str::from_utf8(rest.take(length)?).ok()?;
+    let mut texts: Vec<Arc<str>> = Vec::with_capacity(lengths.len());
+    for length in lengths {
+        let (first, others) = text.split_at_checked(length as usize)?;
+        texts.push(first.into());
+        text = others;
+    }
     let blob_length = gix::hash::Kind::Sha1.len_in_bytes();
     let number = |rest: &mut Rest<'_>| texts.get(rest.u32()? as usize).cloned();
     let count = rest.u32()? as usize;

@@ -231,7 +231,7 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
         };
         if folder.is_dir() {
             let ignored = Ignored::around(&folder);
-            rayon::scope(|scope| walk.enter(scope, &folder, &ignored));
+            rayon::scope(|scope| walk.enter(scope, &folder, Some(""), &ignored));
             let hidden = std::mem::take(&mut *locked(&hidden));
             if !hidden.is_empty() {
                 walk.add_tracked(&hidden, &tracked);
@@ -265,8 +265,15 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    /// Reads the files of a folder; each folder in it becomes a task of its own.
-    fn enter<'s>(&'s self, scope: &Scope<'s>, folder: &Path, around: &Ignored) {
+    /// Reads the files of a folder; each folder in it becomes a task of its own. `within` is where
+    /// it lies in the root, if that is Unicode.
+    fn enter<'s>(
+        &'s self,
+        scope: &Scope<'s>,
+        folder: &Path,
+        within: Option<&str>,
+        around: &Ignored,
+    ) {
         let mut entries = Vec::new();
         let mut found = Found::default();
         let listed = fs::read_dir(folder).and_then(|listing| {
@@ -303,11 +310,12 @@ impl Walk<'_> {
                 }
                 Match::None | Match::Whitelist(()) => {}
             }
+            let place = within.zip(name.to_str()).map(|(within, name)| join(within, name));
             if kind.is_dir() {
                 let ignored = ignored.clone();
-                scope.spawn(move |scope| self.enter(scope, &path, &ignored));
+                scope.spawn(move |scope| self.enter(scope, &path, place.as_deref(), &ignored));
             } else {
-                self.entry(&path, kind, is_proto, || entry.metadata().ok());
+                self.entry(&path, place, kind, is_proto, || entry.metadata().ok());
             }
         }
     }
@@ -330,7 +338,8 @@ impl Walk<'_> {
                 if let Ok(found) = fs::symlink_metadata(&path)
                     && self.enters(hidden, &path)
                 {
-                    self.entry(&path, found.file_type(), true, || Some(found));
+                    let place = relative(&path, self.folder);
+                    self.entry(&path, place, found.file_type(), true, || Some(found));
                 }
             }
         }
@@ -347,10 +356,12 @@ impl Walk<'_> {
             && fs::canonicalize(parent).is_ok_and(|real| real == parent)
     }
 
-    /// Reads a file, or the file that a link points to. `found` is asked about the entry itself.
+    /// Reads a file, or the file that a link points to. `place` is its path in the root, if that is
+    /// Unicode, and `found` is asked about the entry itself.
     fn entry(
         &self,
         path: &Path,
+        place: Option<String>,
         kind: fs::FileType,
         is_proto: bool,
         found: impl FnOnce() -> Option<fs::Metadata>,
@@ -373,8 +384,8 @@ impl Walk<'_> {
                 shown(&self.display(path))
             )),
             _ if !is_proto => {}
-            Ok(kind) if kind.is_file() => match relative(path, self.folder) {
-                Some(name) => self.read(path, name, found),
+            Ok(kind) if kind.is_file() => match place {
+                Some(place) => self.read(path, place, found),
                 None => self.problem(self.display(path), NOT_UNICODE),
             },
             Ok(_) => self.problem(self.display(path), NOT_REGULAR),

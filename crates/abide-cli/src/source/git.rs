@@ -21,6 +21,7 @@ use super::paths::{below, canonical, is_proto, is_skipped, join, normalize, rela
 use super::roots::{Mount, RootLayout, mount};
 use super::spec::{SourceOptions, split_subdir};
 use crate::printable::shown;
+use index::StagedTrees;
 use objects::{DeadEnd, Missing, Target, find_file, find_folder, read_blob, walk_path};
 use revision::{merge_base, resolve_commit, resolve_revision};
 use sparse::LeftOut;
@@ -388,6 +389,8 @@ impl Revision {
     /// Finds the files that a walk of the checked-out folder would judge.
     fn walk(&self, layout: &RootLayout) -> Result<Walked, SourceError> {
         let mut listing = Walked::default();
+        let staged = StagedTrees::of(&self.repository.to_thread_local());
+        let staged = staged.as_ref().filter(|_| self.submodules.is_empty());
         let mut entries = 0;
         let top = self.folder.as_deref().ok_or_else(|| self.no_folder())?;
         for (root, folder) in layout.roots.iter().enumerate() {
@@ -401,6 +404,12 @@ impl Revision {
                     // An explicit stack: the author of the tree chooses the depth.
                     let mut folders = vec![(id, String::new())];
                     while let Some((id, folder)) = folders.pop() {
+                        if let Some(files) =
+                            staged.and_then(|it| it.files(&join(&top, &folder), id))
+                        {
+                            listing.add_files(layout, root, &folder, files);
+                            continue;
+                        }
                         let damage = |listing: &mut Walked| {
                             let display = layout.display(root, &folder);
                             let name = if display.is_empty() { "." } else { display.as_str() };
@@ -552,6 +561,40 @@ struct Found {
 struct Walked {
     found: Vec<Found>,
     gathered: Gathered,
+}
+
+impl Walked {
+    /// Adds those of the files below a folder that a walk would find.
+    fn add_files(
+        &mut self,
+        layout: &RootLayout,
+        root: usize,
+        folder: &str,
+        files: Vec<(&str, ObjectId)>,
+    ) {
+        let is_entered = |below: &str| {
+            let mut ends = below.match_indices('/').map(|(at, _)| at).chain([below.len()]);
+            below.split('/').all(|name| !is_skipped(name))
+                && !ends
+                    .any(|end| layout.ends_at(&layout.display(root, &join(folder, &below[..end]))))
+        };
+        // Files of one folder stand together.
+        let mut last: Option<(&str, bool)> = None;
+        for (path, id) in files {
+            let (below, name) = path.rsplit_once('/').unwrap_or(("", path));
+            if !is_proto(name.as_bytes()) || is_skipped(name) {
+                continue;
+            }
+            let is_entered = match last {
+                Some((known, answer)) if known == below => answer,
+                _ => below.is_empty() || is_entered(below),
+            };
+            last = Some((below, is_entered));
+            if is_entered {
+                self.found.push(Found { root, path: join(folder, path), id });
+            }
+        }
+    }
 }
 
 /// The tree of a commit or a tag, or the tree itself.

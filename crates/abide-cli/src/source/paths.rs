@@ -33,11 +33,13 @@ pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
 
 /// Joins a folder and a path below it, both with `/`; either may be empty.
 pub(crate) fn join(folder: &str, path: &str) -> String {
-    if folder.is_empty() || path.is_empty() {
-        format!("{folder}{path}")
-    } else {
-        format!("{folder}/{path}")
+    let mut joined = String::with_capacity(folder.len() + 1 + path.len());
+    joined.push_str(folder);
+    if !folder.is_empty() && !path.is_empty() {
+        joined.push('/');
     }
+    joined.push_str(path);
+    joined
 }
 
 /// The path with links resolved as far as it exists, so that two names of a folder compare equal.

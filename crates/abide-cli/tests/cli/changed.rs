@@ -184,7 +184,14 @@ fn random_edits_are_reported_as_by_the_whole_run() {
             let breaking = [&["breaking", "--changes"], &against[..]].concat();
             slices += i32::from(obeys(folder, &breaking, old, new));
             slices += i32::from(obeys(folder, &["lint"], old, new));
-            found += abide(folder, &["check", "--changed", "--format", "json"]).json().len() - 1;
+            let changed = || abide(folder, &["check", "--changed", "--format", "json"]);
+            let found_changed = changed();
+            found += found_changed.json().len() - 1;
+            // Whatever git's index knows, it only spares a look.
+            let (index, away) = (folder.join(".git/index"), folder.join(".git/away"));
+            fs::rename(&index, &away).unwrap();
+            assert_eq!(changed().text(), found_changed.text());
+            fs::rename(&away, &index).unwrap();
         }
     }
     assert!(slices > 25, "{slices} runs read a part of the tree");
@@ -490,6 +497,48 @@ fn names_in_strings_are_found_wherever_they_are() {
         let text = replaced(by);
         let part = edit(&folder, &files, &check, &[(PAY, Some(&text))]);
         assert_eq!(part, enough, "{by}");
+    }
+}
+
+/// What is said about it depends on files far away: on those that share the import, have a path like
+/// it, or declare the name.
+#[test]
+fn what_is_not_found_needs_no_whole_tree() {
+    let (mut files, folder) = shop("");
+    let with = |files: &Files, path: &str, line: &str| {
+        files[path].replace("message Thing {\n", &format!("{line}message Thing {{\n"))
+    };
+    let gone = "import \"gone/one.proto\";\nimport \"gone/two.proto\";\n";
+    for path in ["acme/geo/v1/geo.proto", "acme/mail/v1/mail.proto"] {
+        let uses = with(&files, path, gone).replace("string id", "gone.Id other = 4;\n  string id");
+        files.insert(path.to_owned(), uses);
+    }
+    write(folder.path(), &Files::new(), &files);
+    commit(folder.path());
+    let check = ["check", "--against", "git:HEAD"];
+    let base = "acme/base/v1/base.proto";
+    let text = &files[base];
+    let geo = format!("{}// More.\n", files["acme/geo/v1/geo.proto"]);
+    let mail = format!("{}// More.\n", files["acme/mail/v1/mail.proto"]);
+    let imports = |path: &str| with(&files, PAY, &format!("import \"{path}\";\n"));
+    let names = |ty: &str| files[PAY].replace("string badName", &format!("{ty} badName"));
+    let lone = format!("{}\n", imports("gone/one.proto"));
+    let edits: [&[(&str, Option<&str>)]; 11] = [
+        &[(base, None)],
+        &[(base, None), ("acme/base/v1/moved.proto", Some(text))],
+        &[(base, Some(&text.replace("Thing", "Other")))],
+        &[("acme/geo/v1/geo.proto", Some(&geo))],
+        &[("acme/mail/v1/mail.proto", Some(&mail))],
+        &[("acme/mail/v1/mail.proto", Some(&mail.replace("gone.Id", "gone.More")))],
+        &[(PAY, Some(&lone))],
+        &[(PAY, Some(&imports("log/v1/log.proto")))],
+        &[(PAY, Some(&names("acme.log.v1.Thing")))],
+        &[(PAY, Some(&names("log.v1.Thing.Inner")))],
+        &[(PAY, Some(&names(".acme.Nothing")))],
+    ];
+    for edits in edits {
+        assert!(edit(&folder, &files, &check, edits), "{edits:?}");
+        edit(&folder, &files, &["lint"], edits);
     }
 }
 

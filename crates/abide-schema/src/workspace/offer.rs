@@ -86,7 +86,8 @@ fn hash_of(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-fn word(text: &[u8]) -> u32 {
+/// A word, as a hash.
+pub(super) fn word(text: &[u8]) -> u32 {
     (hash_of(text) >> 32) as u32
 }
 

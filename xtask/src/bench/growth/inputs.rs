@@ -497,7 +497,8 @@ pub(super) fn commits(count: usize) -> Vec<Commit> {
         let name = format!("f{}", at % FILES);
         let body = format!("message M{} {{ string a{at} = 1; }}\n", at % FILES);
         let (path, text) = proto("acme.v1", &name, "", &body);
-        Commit { subject: format!("change {at}"), files: vec![(path, Some(text.into_bytes()))] }
+        let files = vec![(path, Some(text.into_bytes()))];
+        Commit { subject: format!("change {at}"), files, side: Vec::new() }
     };
     (0..count).map(commit).collect()
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, BString, ByteSlice};
-use gix::index::entry::{Mode, Stage, Stat, stat};
+use gix::index::entry::{Flags, Mode, Stage, Stat, stat};
 use gix::index::fs::Metadata;
 use gix::{ObjectId, Repository};
 use rayon::prelude::*;
@@ -180,6 +180,48 @@ impl Tracked {
         let below = from(folder.as_bstr()).iter().take_while(|it| it.starts_with(&folder));
         let places = file.chain(below).filter_map(|it| gix::path::from_bstr(it.as_bstr()).ok());
         places.map(|path| self.work.join(path)).collect()
+    }
+}
+
+/// Trees of which git's index has every file: those that were checked out or committed, and in which
+/// nothing was staged since. Their objects need not be read.
+pub(super) struct StagedTrees(gix::index::File);
+
+impl StagedTrees {
+    /// Those of a repository; `None` if it has no index that can be read.
+    pub(super) fn of(repository: &Repository) -> Option<StagedTrees> {
+        repository.workdir()?;
+        let (path, hash) = (repository.index_path(), repository.object_hash());
+        let index = gix::index::File::at(path, hash, true, Default::default()).ok()?;
+        index.tree().is_some().then_some(StagedTrees(index))
+    }
+
+    /// The files of a tree that is in a folder, by their paths from there; `None` if the index does
+    /// not have this tree, or not only files in it.
+    pub(super) fn files(&self, folder: &str, tree: ObjectId) -> Option<Vec<(&str, ObjectId)>> {
+        let StagedTrees(index) = self;
+        let mut node = index.tree()?;
+        for part in folder.split('/').filter(|it| !it.is_empty()) {
+            node = node.children.iter().find(|it| *it.name == *part.as_bytes())?;
+        }
+        let count = node.num_entries.filter(|_| node.id == tree)? as usize;
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let below =
+            |entry: &gix::index::Entry| entry.path(index)[..].strip_prefix(prefix.as_bytes());
+        let start = index.entries().partition_point(|it| it.path(index)[..] < *prefix.as_bytes());
+        let found = index.entries().get(start..start.checked_add(count)?)?;
+        let rest = index.entries().get(start + count);
+        if rest.is_some_and(|it| below(it).is_some()) {
+            return None;
+        }
+        let file = |entry: &gix::index::Entry| {
+            let is_file = matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE)
+                && entry.stage() == Stage::Unconflicted
+                && !entry.flags.contains(Flags::INTENT_TO_ADD);
+            let place = std::str::from_utf8(below(entry)?).ok()?;
+            is_file.then_some((place, entry.id))
+        };
+        found.iter().map(file).collect()
     }
 }
 
