@@ -130,7 +130,7 @@ impl<'t> Lived<'t> {
             .flat_map(|it| self.needs.get(it).into_iter().flatten())
             .copied()
             .collect();
-        let is_lone = |it: &&&str| !needed.contains(**it) && !HUBS.contains(**it);
+        let is_lone = |it: &&&str| !needed.contains(**it) && !HUBS.contains(*it);
         let lone: Vec<&'t str> = self.live.keys().filter(is_lone).copied().collect();
         self.random.choice(lone)
     }
