@@ -24,6 +24,9 @@ const MAX_KNOWN: usize = 32;
 /// How many bytes stand before a message of gRPC: a flag, and its length.
 pub(crate) const HEAD: usize = 5;
 
+/// Up to how many shared bytes are copied for each client. A frame of their own would cost more.
+const MAX_COPIED: usize = 4096;
+
 /// The encodings of what was sent lately.
 #[derive(Debug, Default)]
 pub(crate) struct Encodings(Mutex<VecDeque<Known>>);
@@ -67,10 +70,16 @@ impl Encoded {
     }
 
     fn joined(own: &[u8], shared: Bytes) -> Encoded {
-        let mut head = BytesMut::with_capacity(HEAD + own.len());
+        let length = own.len() + shared.len();
+        let (copied, shared) = match shared.len() <= MAX_COPIED {
+            true => (shared, Bytes::new()),
+            false => (Bytes::new(), shared),
+        };
+        let mut head = BytesMut::with_capacity(HEAD + own.len() + copied.len());
         head.put_u8(0); // It is not compressed.
-        head.put_u32((own.len() + shared.len()) as u32);
+        head.put_u32(length as u32);
         head.put_slice(own);
+        head.put_slice(&copied);
         Encoded { own: head.freeze(), shared }
     }
 }
@@ -219,12 +228,24 @@ mod tests {
         let mut first = response(&resources, "1", true);
         let mut second = response(&resources, "2", true);
         second.removed = Arc::clone(&first.removed);
-        let bytes = |response: &Response| encodings.encode(response).shared.as_ptr();
+        let bytes = |response: &Response| encodings.shared(response).as_ptr();
         assert_eq!(bytes(&first), bytes(&second));
         second.is_delta = false;
         assert_ne!(bytes(&first), bytes(&second), "the variants differ");
         first.removed = [Arc::from("gone")].into();
         assert_ne!(bytes(&first), bytes(&response(&resources, "3", true)), "another list");
+    }
+
+    #[test]
+    fn only_what_is_large_has_a_frame_of_its_own() {
+        for (size, is_shared) in [(MAX_COPIED - 200, false), (MAX_COPIED + 1, true)] {
+            let resources: Arc<[_]> = [Arc::new(Resource::new("a", vec![1; size]))].into();
+            let encoded = Encodings::default().encode(&response(&resources, "1", true));
+            assert_eq!(!encoded.shared.is_empty(), is_shared, "{size} bytes");
+            let read = DeltaDiscoveryResponse::decode(&*joined(&encoded)).expect("a response");
+            let any = read.resources[0].resource.as_ref().expect("a payload");
+            assert_eq!((any.value.len(), &*read.nonce), (size, "1"));
+        }
     }
 
     #[test]

@@ -163,21 +163,13 @@ where
     Messages::new(receiver).into_response()
 }
 
-/// Waits until the connection of a stream was told to leave.
-async fn told(leave: &mut Option<Leave>) {
-    match leave {
-        Some(leave) => leave.told().await,
-        None => std::future::pending().await,
-    }
-}
-
 /// Talks with one client until either side ends the stream.
 async fn converse<I: Incoming>(
     fleet: &Arc<Fleet>,
     method: Method,
     mut incoming: Requests<Bytes, I>,
     outgoing: &mpsc::Sender<Result<Encoded, Status>>,
-    mut leave: Option<Leave>,
+    leave: Option<Leave>,
 ) -> Result<(), Status> {
     let Some(Read { request: mut first, room }) = incoming.next().await? else { return Ok(()) };
     let said = first.take_node().unwrap_or_default();
@@ -185,7 +177,7 @@ async fn converse<I: Incoming>(
     let listed = method.listed(first.take_versions());
     let group = fleet.group(&said, &asked, listed).map_err(Status::resource_exhausted)?;
     let node = said.brief();
-    let mut place =
+    let place =
         match method.only.is_none() && !node.id.is_empty() {
             true => Some(fleet.aggregated(&node.id).ok_or_else(|| {
                 Status::already_exists("this node has another aggregated stream")
@@ -228,6 +220,10 @@ async fn converse<I: Incoming>(
     let now = served.borrow_and_update().clone();
     stream.serve(&now).await?;
     stream.request(first.into_request(), room).await?;
+    let gone = outgoing.closed();
+    let superseded = superseded(place);
+    let told = Leave::told(leave);
+    tokio::pin!(gone, superseded, told);
     loop {
         let wait = stream.talk.wait();
         tokio::select! {
@@ -249,16 +245,16 @@ async fn converse<I: Incoming>(
                 let now = served.borrow_and_update().clone();
                 stream.serve(&now).await?;
             }
-            () = superseded(&mut place) => {
+            () = &mut superseded => {
                 count(&fleet.counters.streams_superseded);
                 return Err(Status::aborted("a newer stream of this node took the place of this one"));
             }
             () = sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {
                 stream.step(Event::Tick).await?;
             }
-            () = outgoing.closed() => return Ok(()),
+            () = &mut gone => return Ok(()),
             // The first request was answered, and the client asks for the rest elsewhere.
-            () = told(&mut leave) => return Ok(()),
+            () = &mut told => return Ok(()),
         }
     }
 }
@@ -286,9 +282,9 @@ impl Drop for Stream<'_> {
 }
 
 /// Waits until another stream takes the place of this one, which may be never.
-async fn superseded(place: &mut Option<Aggregated>) {
+async fn superseded(place: Option<Aggregated>) {
     match place {
-        Some(place) => place.superseded().await,
+        Some(mut place) => place.superseded().await,
         None => std::future::pending().await,
     }
 }

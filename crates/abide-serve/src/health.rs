@@ -57,12 +57,7 @@ pub(crate) async fn converse(
     if outgoing.send(Ok(Encoded::of(&nothing))).await.is_err() {
         return Ok(());
     }
-    let told = async {
-        match leave {
-            Some(mut leave) => leave.told().await,
-            None => std::future::pending().await,
-        }
-    };
+    let told = Leave::told(leave);
     tokio::pin!(told);
     loop {
         tokio::select! {

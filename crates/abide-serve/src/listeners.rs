@@ -362,10 +362,13 @@ impl Visit {
 pub(crate) struct Leave(watch::Receiver<bool>);
 
 impl Leave {
-    /// Waits until the connection was told to leave, or is gone.
-    pub(crate) async fn told(&mut self) {
-        // An error says that the connection is gone.
-        let _ = self.0.wait_for(|it| *it).await;
+    /// Waits until a connection was told to leave, or is gone; for ever where nobody can tell.
+    pub(crate) async fn told(leave: Option<Leave>) {
+        match leave {
+            // An error says that the connection is gone.
+            Some(Leave(mut told)) => drop(told.wait_for(|it| *it).await),
+            None => std::future::pending().await,
+        }
     }
 
     fn is_told(&self) -> bool {

@@ -56,7 +56,7 @@ fn type_at(types: &Types, path: &str) -> Option<(String, &'static str)> {
 
 async fn poll(
     State(polls): State<Polls>,
-    Extension(mut leave): Extension<Leave>,
+    Extension(leave): Extension<Leave>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -118,6 +118,8 @@ async fn poll(
     guest.polls(progress(types, &type_url, &names, &held, error.is_some()));
     let until = Instant::now() + polls.hold;
     let mut served = fleet.watch();
+    let told = Leave::told(Some(leave));
+    tokio::pin!(told);
     loop {
         let now = served.borrow_and_update().clone();
         if let Some(view) = fleet.view(&now, &node, &group) {
@@ -168,7 +170,7 @@ async fn poll(
             changed = served.changed() => if changed.is_err() { break },
             () = sleep_until(until) => break,
             () = place.superseded() => break,
-            () = leave.told() => break,
+            () = &mut told => break,
         }
     }
     StatusCode::NOT_MODIFIED.into_response()

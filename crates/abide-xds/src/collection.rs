@@ -15,15 +15,19 @@ const MAX_DIFFERENCES: usize = 4;
 /// want parts of it without slowing each other down.
 const MAX_SELECTIONS: usize = 256;
 
+/// Where a resource stands in a list by name, or where it would.
+fn place(resources: &[Arc<Resource>], name: &str) -> Result<usize, usize> {
+    resources.binary_search_by(|it| (*it.name).cmp(name))
+}
+
 /// The resources of one type, with a version over all of them.
 #[derive(Debug)]
 pub struct Collection {
-    resources: BTreeMap<Arc<str>, Arc<Resource>>,
+    /// By name.
+    resources: Arc<[Arc<Resource>]>,
     /// Alias to name, where no resource has the alias as its name.
     aliases: BTreeMap<Arc<str>, Arc<str>>,
     version: Arc<str>,
-    /// Its resources, as a response has them that holds all.
-    all: OnceLock<Arc<[Arc<Resource>]>>,
     /// What they refer to.
     references: OnceLock<BTreeMap<Kind, BTreeSet<Arc<str>>>>,
     /// Found once for all clients that have the same.
@@ -42,9 +46,28 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
+    /// What differs between two lists of resources by name. Most are the same in both, so that their
+    /// addresses tell.
+    fn between(old: &[Arc<Resource>], new: &[Arc<Resource>]) -> Difference {
+        let (mut changed, mut removed) = (Vec::new(), Vec::new());
+        let mut before = old.iter().peekable();
+        for it in new {
+            while let Some(gone) = before.next_if(|old| !Arc::ptr_eq(old, it) && old.name < it.name)
+            {
+                removed.push(Arc::clone(&gone.name));
+            }
+            let same = before.next_if(|old| Arc::ptr_eq(old, it) || old.name == it.name);
+            if same.is_none_or(|old| !Arc::ptr_eq(old, it) && old.version != it.version) {
+                changed.push(Arc::clone(it));
+            }
+        }
+        removed.extend(before.map(|it| Arc::clone(&it.name)));
+        Difference { changed: changed.into(), removed: removed.into() }
+    }
+
     /// Whether a resource of this name is among those that changed.
     pub(crate) fn has_changed(&self, name: &str) -> bool {
-        self.changed.binary_search_by(|it| (*it.name).cmp(name)).is_ok()
+        place(&self.changed, name).is_ok()
     }
 
     /// Whether this name is among those that are gone.
@@ -62,21 +85,28 @@ impl Default for Collection {
 impl Collection {
     /// The collection of these resources; of two with one name the last.
     pub fn of(resources: impl IntoIterator<Item = Arc<Resource>>) -> Collection {
-        let resources: BTreeMap<Arc<str>, Arc<Resource>> =
-            resources.into_iter().map(|it| (Arc::clone(&it.name), it)).collect();
+        let mut resources: Vec<Arc<Resource>> = resources.into_iter().collect();
+        // Mostly they are in order already, so that this is little work.
+        resources.sort_by(|one, other| one.name.cmp(&other.name));
+        resources.dedup_by(|later, kept| {
+            let is_same = later.name == kept.name;
+            if is_same {
+                std::mem::swap(later, kept);
+            }
+            is_same
+        });
         let mut aliases = BTreeMap::new();
-        for resource in resources.values() {
-            for alias in resource.aliases.iter().filter(|it| !resources.contains_key(*it)) {
+        for resource in &resources {
+            for alias in resource.aliases.iter().filter(|it| place(&resources, it).is_err()) {
                 aliases.entry(Arc::clone(alias)).or_insert_with(|| Arc::clone(&resource.name));
             }
         }
-        let parts = resources.values().flat_map(|it| [it.name.as_bytes(), it.version.as_bytes()]);
+        let parts = resources.iter().flat_map(|it| [it.name.as_bytes(), it.version.as_bytes()]);
         let version = hash(parts);
         Collection {
-            resources,
+            resources: resources.into(),
             aliases,
             version,
-            all: OnceLock::new(),
             references: OnceLock::new(),
             differences: Mutex::default(),
             selections: Mutex::default(),
@@ -96,12 +126,12 @@ impl Collection {
 
     /// Its resources, by name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Resource>> {
-        self.resources.values()
+        self.resources.iter()
     }
 
     /// The resource with this name.
     pub fn get(&self, name: &str) -> Option<&Arc<Resource>> {
-        self.resources.get(name)
+        place(&self.resources, name).ok().map(|at| &self.resources[at])
     }
 
     /// The resource with this name or alias.
@@ -121,19 +151,13 @@ impl Collection {
 
     /// The same with some resources put in and others taken out.
     pub(crate) fn with(&self, changes: BTreeMap<Arc<str>, Option<Arc<Resource>>>) -> Collection {
-        let mut resources = self.resources.clone();
-        for (name, change) in changes {
-            match change {
-                Some(resource) => resources.insert(name, resource),
-                None => resources.remove(&name),
-            };
-        }
-        Collection::of(resources.into_values())
+        let stays = self.iter().filter(|it| !changes.contains_key(&it.name)).cloned();
+        Collection::of(stays.chain(changes.values().flatten().cloned()))
     }
 
     /// Its resources by name, the same list for all who ask.
     pub(crate) fn all(&self) -> Arc<[Arc<Resource>]> {
-        Arc::clone(self.all.get_or_init(|| self.iter().cloned().collect()))
+        Arc::clone(&self.resources)
     }
 
     /// Whether one of its resources refers to this one.
@@ -178,14 +202,77 @@ impl Collection {
         if let Some((_, difference)) = known.iter().find(is_it) {
             return Arc::clone(difference);
         }
-        let held = |it: &Resource| old.get(&it.name).is_some_and(|old| old.version == it.version);
-        let is_gone = |name: &&Arc<str>| !self.resources.contains_key(*name);
-        let difference = Arc::new(Difference {
-            changed: self.iter().filter(|it| !held(it)).cloned().collect(),
-            removed: old.resources.keys().filter(is_gone).cloned().collect(),
-        });
+        let difference = Arc::new(Difference::between(&old.resources, &self.resources));
         known.truncate(MAX_DIFFERENCES - 1);
         known.push_front((Arc::downgrade(old), Arc::clone(&difference)));
         difference
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collection(all: &[(&str, &str)]) -> Arc<Collection> {
+        Arc::new(Collection::of(
+            all.iter().map(|(name, body)| Arc::new(Resource::new(name, body.as_bytes().to_vec()))),
+        ))
+    }
+
+    fn difference(old: &Arc<Collection>, new: &Arc<Collection>) -> (Vec<String>, Vec<String>) {
+        let difference = new.since(old);
+        let changed = difference.changed.iter().map(|it| it.name.to_string());
+        (changed.collect(), difference.removed.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn of_two_resources_with_one_name_the_last_stays() {
+        let all = collection(&[("b", "1"), ("a", "1"), ("b", "2"), ("c", "1"), ("b", "3")]);
+        let names: Vec<&str> = all.iter().map(|it| &*it.name).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert_eq!(all.get("b").map(|it| &*it.body), Some(&b"3"[..]));
+        assert!(all.get("d").is_none());
+    }
+
+    /// Every pair of parts of four resources in three versions, by the definition.
+    #[test]
+    fn a_difference_is_that_of_its_definition() {
+        let names = ["a", "b", "c", "d"];
+        let states = 4_usize.pow(4);
+        let made: Vec<Arc<Collection>> = (0..states)
+            .map(|state| {
+                let bodies = ["1", "2", "3"];
+                let body = |at: usize| (state / 4_usize.pow(at as u32) % 4).checked_sub(1);
+                let all: Vec<(&str, &str)> =
+                    (0..4).filter_map(|at| Some((names[at], bodies[body(at)?]))).collect();
+                collection(&all)
+            })
+            .collect();
+        // Equal resources have other addresses here, and the same ones there.
+        let shared = |state: usize| {
+            let own = |it: &Arc<Resource>| {
+                let same = made[states - 1].get(&it.name).filter(|same| same.version == it.version);
+                Arc::clone(same.unwrap_or(it))
+            };
+            Arc::new(Collection::of(made[state].iter().map(own)))
+        };
+        for old in 0..states {
+            for new in 0..states {
+                let version =
+                    |state: usize, name: &str| made[state].get(name).map(|it| &it.version);
+                let differs = |name: &&str| {
+                    version(new, name).is_some() && version(old, name) != version(new, name)
+                };
+                let is_gone =
+                    |name: &&str| version(old, name).is_some() && version(new, name).is_none();
+                let text = |it: &str| it.to_owned();
+                let expected: (Vec<String>, Vec<String>) = (
+                    names.into_iter().filter(differs).map(text).collect(),
+                    names.into_iter().filter(is_gone).map(text).collect(),
+                );
+                assert_eq!(difference(&made[old], &made[new]), expected);
+                assert_eq!(difference(&shared(old), &shared(new)), expected);
+            }
+        }
     }
 }

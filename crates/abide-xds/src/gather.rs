@@ -72,7 +72,7 @@ pub fn find(types: &Types, tree: &Tree, instance: &Instance) -> Found {
 /// Puts together what instances hold, each with its number. Of two resources of one type with one
 /// name, the second is a misfit.
 pub fn gather<'f>(all: impl IntoIterator<Item = (usize, &'f Found)>) -> Gathered {
-    let mut types: BTreeMap<&Arc<str>, BTreeMap<&Arc<str>, &Arc<Resource>>> = BTreeMap::new();
+    let mut types: BTreeMap<&Arc<str>, Vec<(usize, &FoundResource)>> = BTreeMap::new();
     let mut misfits = Vec::new();
     for (file, found) in all {
         let own = found.misfits.iter();
@@ -81,24 +81,29 @@ pub fn gather<'f>(all: impl IntoIterator<Item = (usize, &'f Found)>) -> Gathered
             span: *span,
             message: message.clone(),
         }));
-        for FoundResource { type_url, resource, span } in &found.resources {
-            let same_type = types.entry(type_url).or_default();
-            if same_type.contains_key(&resource.name) {
-                let type_name = type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url);
-                let name = &resource.name;
-                let message = format!("there is another `{type_name}` with the name `{name}`");
-                misfits.push(Misfit { file, span: *span, message });
-            } else {
-                same_type.insert(&resource.name, resource);
-            }
+        for it in &found.resources {
+            types.entry(&it.type_url).or_default().push((file, it));
         }
     }
+    let mut collections = Vec::new();
+    for (type_url, mut all) in types {
+        // Those with one name stay in the order of their files.
+        all.sort_by_key(|(_, it)| &it.resource.name);
+        all.dedup_by(|(file, it), (_, first)| {
+            let name = &it.resource.name;
+            let is_same = *name == first.resource.name;
+            if is_same {
+                let type_name = type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url);
+                let message = format!("there is another `{type_name}` with the name `{name}`");
+                misfits.push(Misfit { file: *file, span: it.span, message });
+            }
+            is_same
+        });
+        let resources = all.into_iter().map(|(_, it)| Arc::clone(&it.resource));
+        collections.push((Arc::clone(type_url), Arc::new(Collection::of(resources))));
+    }
     misfits.sort_by_key(|it| (it.file, it.span.start));
-    let collection = |resources: BTreeMap<_, &Arc<Resource>>| {
-        Arc::new(Collection::of(resources.into_values().cloned()))
-    };
-    let types = types.into_iter().map(|(url, it)| (Arc::clone(url), collection(it)));
-    Gathered { snapshot: Snapshot::of_collections(types), misfits }
+    Gathered { snapshot: Snapshot::of_collections(collections), misfits }
 }
 
 struct Finding<'t> {

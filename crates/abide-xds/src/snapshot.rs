@@ -84,24 +84,19 @@ impl Snapshot {
     /// has no resource at all is one that clients have from elsewhere, except the
     /// endpoints of clusters. `known` are clusters that clients have from elsewhere.
     pub fn dangling(&self, types: &Types, known: &BTreeSet<String>) -> Vec<Dangling> {
-        let mut names: BTreeMap<Kind, BTreeSet<&str>> = BTreeMap::new();
-        for (url, collection) in &self.types {
-            let names = names.entry(types.kind(url)).or_default();
-            names.extend(collection.iter().flat_map(|it| {
-                std::iter::once(&*it.name).chain(it.aliases.iter().map(|alias| &**alias))
-            }));
-        }
+        let kinds: Vec<(Kind, &Arc<Collection>)> =
+            self.types.iter().map(|(url, it)| (types.kind(url), it)).collect();
         let mut found = Vec::new();
         for (type_url, collection) in &self.types {
             for resource in collection.iter() {
                 for reference in &resource.references {
                     let is_known =
                         reference.kind == Kind::CLUSTER && known.contains(&*reference.name);
-                    let has = |it: &BTreeSet<&str>| it.contains(&*reference.name);
-                    let is_there = match names.get(&reference.kind) {
-                        Some(names) => has(names),
-                        None => reference.kind != Kind::ENDPOINTS,
-                    };
+                    let mut same_kind = kinds.iter().filter(|(kind, _)| *kind == reference.kind);
+                    let is_elsewhere =
+                        reference.kind != Kind::ENDPOINTS && same_kind.clone().next().is_none();
+                    let is_there =
+                        is_elsewhere || same_kind.any(|(_, it)| it.find(&reference.name).is_some());
                     let counts = reference.is_required || reference.kind == Kind::ENDPOINTS;
                     if counts && !is_known && !is_there {
                         found.push(Dangling {
