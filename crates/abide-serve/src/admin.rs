@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::apis::Apis;
 use crate::fleet::{Client, Fleet, Protocol};
+use crate::talk::Has;
 use crate::tokens::{Tokens, guard};
 use crate::usage;
 use crate::wire::BuildVersion;
@@ -161,7 +162,8 @@ async fn versions(State(fleet): Pages) -> impl IntoResponse {
 
 fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
     let release = client.node.user_agent();
-    let types = client.types.iter().map(|it| {
+    let Has { types, served } = client.has();
+    let types = types.iter().map(|it| {
         let mut object = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
             object.extend(value.map(|value| (key.to_owned(), value)));
@@ -170,7 +172,8 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
         put("sent", it.sent.as_ref().map(|version| json!(**version)));
         let refused = it.refused.as_ref();
         put("nacked", refused.map(|it| json!({"version": *it.version, "message": it.message})));
-        let lost = client.view.losses.iter().filter(|((url, _), _)| *url == it.type_url);
+        let losses = served.iter().flat_map(|(view, _)| &view.losses);
+        let lost = losses.filter(|((url, _), _)| *url == it.type_url);
         let waits = it.held_back.iter().map(|it| (&it.name, &it.reason));
         let never =
             lost.clone().filter_map(|((_, name), loss)| Some((name, loss.held_back.as_ref()?)));
@@ -183,7 +186,9 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
                 .map(|it| json!({"name": **name, "field": it.field, "replaced_by": it.replaced_by}))
         });
         put("downgraded", Some(downgraded.collect()));
-        let number = client.group.as_ref().map_or(0, |group| group.terms.release_of(apis.types(), &it.type_url));
+        let number = served
+            .as_ref()
+            .map_or(0, |(_, group)| group.terms.release_of(apis.types(), &it.type_url));
         put("api", apis.name_of(number).map(|name| json!(name)));
         let dropped = lost.flat_map(|((_, name), loss)| {
             loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))

@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
-use abide_xds::{
-    Initialisation, Refusal, RollBack, SharedNames, TakenBack, Terms, TopicStatus, View,
-};
+use abide_xds::{Initialisation, Refusal, RollBack, SharedNames, TakenBack, Terms, View};
 use tokio::sync::watch;
 
 use crate::apis::Apis;
@@ -23,7 +21,7 @@ use crate::place::{Place, Places};
 use crate::room::Room;
 use crate::served::Served;
 use crate::source::Audience;
-use crate::talk::Talk;
+use crate::talk::{Has, Talk};
 use crate::traffic::Traffic;
 use crate::usage::Usage;
 use crate::wire::{Node, VersionedTypeUrl};
@@ -108,34 +106,37 @@ pub(crate) struct Client {
     pub(crate) protocol: Protocol,
     /// Why it is not expected here, if it is not.
     pub(crate) surprise: Option<String>,
-    pub(crate) types: Vec<TopicStatus>,
-    /// What it is served, and what that lacks.
-    pub(crate) view: Arc<View>,
-    /// Whom it is served like; `None` before it is served anything.
-    pub(crate) group: Option<Group>,
-    progress: Progress,
+    seen: Seen,
 }
 
-/// Where it is seen how far a client has come.
+/// Where it is seen what a client has.
 #[derive(Clone, Debug, Default)]
-enum Progress {
+enum Seen {
     /// Nowhere yet.
     #[default]
-    Unknown,
-    /// By the session of its stream. It is asked when somebody looks: that takes as long as there are
-    /// resources.
+    Nowhere,
+    /// By the session of its stream. How far it has come takes as long to find as there are resources.
     Stream(Arc<Talk>),
     /// By a poll.
-    Poll(Initialisation),
+    Poll(Initialisation, Has),
 }
 
 impl Client {
+    /// What it has now.
+    pub(crate) fn has(&self) -> Has {
+        match &self.seen {
+            Seen::Nowhere => Has::default(),
+            Seen::Stream(talk) => talk.has(),
+            Seen::Poll(_, has) => has.clone(),
+        }
+    }
+
     /// How far it has come; `None` before its stream has a session.
     pub(crate) fn initialisation(&self) -> Option<Initialisation> {
-        match &self.progress {
-            Progress::Unknown => None,
-            Progress::Stream(talk) => Some(talk.initialisation()),
-            Progress::Poll(initialisation) => Some(initialisation.clone()),
+        match &self.seen {
+            Seen::Nowhere => None,
+            Seen::Stream(talk) => Some(talk.initialisation()),
+            Seen::Poll(initialisation, _) => Some(initialisation.clone()),
         }
     }
 }
@@ -549,16 +550,7 @@ impl Fleet {
         }
         state.next += 1;
         let number = state.next;
-        let client = Client {
-            node,
-            transport,
-            protocol,
-            surprise,
-            types: Vec::new(),
-            view: Arc::default(),
-            group: None,
-            progress: Progress::Unknown,
-        };
+        let client = Client { node, transport, protocol, surprise, seen: Seen::Nowhere };
         state.clients.insert(number, client);
         Some(Guest { fleet: Arc::clone(self), number })
     }
@@ -606,34 +598,19 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Records what its client has.
-    pub(crate) fn update(&self, types: Vec<TopicStatus>) {
-        if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
-            client.types = types;
-        }
-    }
-
     /// Records by what session its client is served.
     pub(crate) fn talks(&self, talk: &Arc<Talk>) {
-        self.progresses(Progress::Stream(Arc::clone(talk)));
+        self.is_seen(Seen::Stream(Arc::clone(talk)));
     }
 
-    /// Records how far its client has come, which polls.
-    pub(crate) fn polls(&self, initialisation: Initialisation) {
-        self.progresses(Progress::Poll(initialisation));
+    /// Records how far its client has come, which polls, and what it has.
+    pub(crate) fn polls(&self, initialisation: Initialisation, has: Has) {
+        self.is_seen(Seen::Poll(initialisation, has));
     }
 
-    fn progresses(&self, progress: Progress) {
+    fn is_seen(&self, seen: Seen) {
         if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
-            client.progress = progress;
-        }
-    }
-
-    /// Records what its client is served.
-    pub(crate) fn see(&self, view: &Arc<View>, group: &Group) {
-        if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
-            client.view = Arc::clone(view);
-            client.group = Some(group.clone());
+            client.seen = seen;
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use abide_xds::{Action, Ending, Event, Options, Types, View};
 use hyper::body::Incoming as Bytes;
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::{sleep, timeout};
 use tonic::Status;
 use tonic::body::Body;
@@ -23,7 +23,7 @@ use crate::listeners::Leave;
 use crate::requests::{Read, ReadLimits, Requests};
 use crate::room::Taken;
 use crate::served::Served;
-use crate::talk::Talk;
+use crate::talk::{Has, Talk};
 use crate::traffic::Count;
 use crate::wire::{
     DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl, brief,
@@ -200,10 +200,10 @@ async fn converse<I: Incoming>(
     guest.talks(&talk);
     let mut stream = Stream {
         group,
-        seen: BTreeSet::new(),
+        counted: BTreeSet::new(),
         node: node.clone(),
         fleet,
-        guest,
+        _guest: guest,
         talk,
         outgoing,
         only: method.only.clone(),
@@ -262,7 +262,8 @@ async fn converse<I: Incoming>(
 /// One stream, open.
 struct Stream<'f> {
     fleet: &'f Fleet,
-    guest: Guest,
+    /// Until it is dropped, the stream is one of the fleet.
+    _guest: Guest,
     talk: Arc<Talk>,
     outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
     node: Node,
@@ -270,7 +271,7 @@ struct Stream<'f> {
     /// What its client understands.
     group: Group,
     /// The types that were counted.
-    seen: BTreeSet<Arc<str>>,
+    counted: BTreeSet<String>,
     /// What its client is served.
     view: Option<Arc<View>>,
 }
@@ -292,10 +293,9 @@ async fn superseded(place: Option<Aggregated>) {
 impl Stream<'_> {
     async fn serve(&mut self, served: &Option<Arc<Served>>) -> Result<(), Status> {
         let Some(view) = self.fleet.view(served, &self.node, &self.group) else { return Ok(()) };
-        self.guest.see(&view, &self.group);
-        let snapshot = Arc::clone(&view.snapshot);
+        let actions = self.talk.serve(&view, &self.group);
         self.view = Some(view);
-        self.step(Event::Snapshot(snapshot)).await
+        self.act(actions).await
     }
 
     /// Takes in what a request says about versions. Returns whether its client gets something else
@@ -317,11 +317,8 @@ impl Stream<'_> {
         request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
         count(&self.fleet.counters.requests);
         let type_url = self.only.as_deref().unwrap_or(&request.type_url);
-        let traffic = &self.fleet.counters.traffic;
-        traffic.add(type_url, Count::Requests, 1);
         if let Some(error) = &request.error {
             count(&self.fleet.counters.nacks);
-            traffic.add(type_url, Count::Nacks, 1);
             tracing::warn!(
                 node = self.node.id,
                 r#type = brief(type_url),
@@ -329,17 +326,24 @@ impl Stream<'_> {
                 error = brief(error),
                 "a client refused a response"
             );
-        } else if !request.nonce.is_empty() {
-            traffic.add(type_url, Count::Acks, 1);
         }
         let is_refusal = request.error.is_some();
+        let is_answer = is_refusal || !request.nonce.is_empty();
+        let answer = if is_refusal { Count::Nacks } else { Count::Acks };
+        let counts = [(Count::Requests, 1), (answer, usize::from(is_answer))];
+        self.fleet.counters.traffic.add(type_url, &counts);
         let type_url = request.type_url.clone();
         let actions = self.talk.step(Event::Request(request));
         drop(room);
         self.act(actions).await?;
+        let asked = self.only.as_deref().unwrap_or(&type_url);
+        if !self.counted.contains(asked) {
+            self.fleet.usage.count(&self.fleet.apis, asked);
+            self.counted.insert(asked.to_owned());
+        }
         if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
-            let status = self.talk.status();
-            let of_it = status.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
+            let Has { types, .. } = self.talk.has();
+            let of_it = types.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
             for it in of_it {
                 let Some(refusal) = &it.refused else { continue };
                 self.fleet.refused_by(&self.node, view, &it.type_url, refusal);
@@ -368,11 +372,18 @@ impl Stream<'_> {
                     count(&self.fleet.counters.responses);
                     let traffic = &self.fleet.counters.traffic;
                     let bytes = response.resources.iter().map(|it| it.body.len()).sum();
-                    traffic.add(&response.type_url, Count::Responses, 1);
-                    traffic.add(&response.type_url, Count::Resources, response.resources.len());
-                    traffic.add(&response.type_url, Count::Bytes, bytes);
+                    let counts = [
+                        (Count::Responses, 1),
+                        (Count::Resources, response.resources.len()),
+                        (Count::Bytes, bytes),
+                    ];
+                    traffic.add(&response.type_url, &counts);
                     let encoded = self.fleet.encodings.encode(&response);
-                    let sent = timeout(self.fleet.limits.stall, self.outgoing.send(Ok(encoded)));
+                    let Err(TrySendError::Full(encoded)) = self.outgoing.try_send(Ok(encoded))
+                    else {
+                        continue; // If the client is gone, this stream ends elsewhere.
+                    };
+                    let sent = timeout(self.fleet.limits.stall, self.outgoing.send(encoded));
                     if sent.await.is_err() {
                         count(&self.fleet.counters.streams_stalled);
                         return Err(Status::deadline_exceeded("the client does not read"));
@@ -386,13 +397,6 @@ impl Stream<'_> {
                 }
             }
         }
-        let status = self.talk.status();
-        for topic in &status {
-            if self.seen.insert(Arc::clone(&topic.type_url)) {
-                self.fleet.usage.count(&self.fleet.apis, &topic.type_url);
-            }
-        }
-        self.guest.update(status);
         Ok(())
     }
 }

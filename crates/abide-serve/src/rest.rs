@@ -22,6 +22,7 @@ use crate::listeners::Leave;
 use crate::place::Places;
 use crate::polled::{Asker, Polled};
 use crate::room::Taken;
+use crate::talk::Has;
 use crate::traffic::Count;
 use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, brief};
 
@@ -89,13 +90,13 @@ async fn poll(
         return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
     };
     let traffic = &fleet.counters.traffic;
-    traffic.add(&type_url, Count::Requests, 1);
+    traffic.add(&type_url, &[(Count::Requests, 1)]);
     let error = member(&request, "error_detail").filter(|it| !it.is_null());
     let error =
         error.map(|it| it.get("message").and_then(Value::as_str).unwrap_or_default().to_owned());
     if let Some(error) = &error {
         count(&fleet.counters.nacks);
-        traffic.add(&type_url, Count::Nacks, 1);
+        traffic.add(&type_url, &[(Count::Nacks, 1)]);
         let (node, error) = (&*node.id, brief(error));
         tracing::warn!(node, r#type = type_url, error, "a client refused a response");
     }
@@ -115,7 +116,8 @@ async fn poll(
             fleet.refused_by(&node, &view, &type_url, refusal);
         }
     }
-    guest.polls(progress(types, &type_url, &names, &held, error.is_some()));
+    let progress = progress(types, &type_url, &names, &held, error.is_some());
+    guest.polls(progress.clone(), Has::default());
     let until = Instant::now() + polls.hold;
     let mut served = fleet.watch();
     let told = Leave::told(Some(leave));
@@ -131,7 +133,6 @@ async fn poll(
                     Arc::new(Collection::of(names.iter().filter_map(|it| all.find(it)).cloned()))
                 }
             };
-            guest.see(&view, &group);
             let version = Arc::clone(content.version());
             // What was refused may have been answered by another server.
             let unknown = || {
@@ -139,13 +140,15 @@ async fn poll(
                 Some(Refusal { version: Arc::clone(&version), message, resources: Vec::new() })
             };
             let accepted = (!held.is_empty()).then(|| held.as_str().into());
-            guest.update(vec![TopicStatus {
+            let status = TopicStatus {
                 type_url: type_url.as_str().into(),
                 sent: Some(Arc::clone(&version)),
                 accepted,
                 refused: refused.clone().or_else(unknown),
                 held_back: Vec::new(),
-            }]);
+            };
+            let served = Some((Arc::clone(&view), group.clone()));
+            guest.polls(progress.clone(), Has { types: vec![status], served });
             // Endpoints and routes may be asked for before they exist.
             let is_early = content.is_empty() && !names.is_empty() && held.is_empty();
             // The same is not sent again to who says that it is refused.
@@ -156,10 +159,13 @@ async fn poll(
             } else if !is_early && !is_refused {
                 polls.polled.answered(&asker, &content, false);
                 count(&fleet.counters.responses);
-                traffic.add(&type_url, Count::Responses, 1);
-                traffic.add(&type_url, Count::Resources, content.len());
                 let bytes = content.iter().map(|it| it.body.len()).sum();
-                traffic.add(&type_url, Count::Bytes, bytes);
+                let counts = [
+                    (Count::Responses, 1),
+                    (Count::Resources, content.len()),
+                    (Count::Bytes, bytes),
+                ];
+                traffic.add(&type_url, &counts);
                 return match json(fleet.apis.newest, &type_url, &content) {
                     Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
                     Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),

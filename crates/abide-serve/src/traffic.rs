@@ -66,13 +66,15 @@ impl Traffic {
         Traffic { types: types.clone(), counters }
     }
 
-    /// Counts so many more.
-    pub(crate) fn add(&self, type_url: &str, count: Count, more: usize) {
+    /// Counts so many more of one type.
+    pub(crate) fn add(&self, type_url: &str, all: &[(Count, usize)]) {
         let (at, major) = match self.types.position(type_url) {
             Some((at, major)) => (at, usize::from(major == 3)),
             None => (self.counters.len() - 1, MAJORS.len() - 1),
         };
-        self.counters[at][major][count as usize].fetch_add(more as u64, Ordering::Relaxed);
+        for (count, more) in all {
+            self.counters[at][major][*count as usize].fetch_add(*more as u64, Ordering::Relaxed);
+        }
     }
 
     /// The types that anything was counted of.
@@ -99,10 +101,10 @@ mod tests {
     #[test]
     fn each_type_counts_on_its_own_and_unknown_ones_together() {
         let traffic = Traffic::default();
-        traffic.add("type.googleapis.com/envoy.api.v2.Cluster", Count::Nacks, 1);
-        traffic.add("type.googleapis.com/envoy.service.runtime.v3.Runtime", Count::Bytes, 70);
-        traffic.add("type.googleapis.com/a.A", Count::Requests, 1);
-        traffic.add("x", Count::Requests, 1);
+        traffic.add("type.googleapis.com/envoy.api.v2.Cluster", &[(Count::Nacks, 1)]);
+        traffic.add("type.googleapis.com/envoy.service.runtime.v3.Runtime", &[(Count::Bytes, 70)]);
+        traffic.add("type.googleapis.com/a.A", &[(Count::Requests, 1)]);
+        traffic.add("x", &[(Count::Requests, 1)]);
         let all: Vec<_> =
             traffic.all().into_iter().map(|it| (it.kind, it.major, it.counts)).collect();
         assert_eq!(

@@ -61,7 +61,7 @@ pub(crate) fn report(fleet: &Fleet) -> UsageReport {
     for (url, &asked) in fleet.usage.asked().iter() {
         types.entry(url.clone()).or_default().0 = asked;
     }
-    for status in fleet.clients().iter().flat_map(|it| &it.types) {
+    for status in fleet.clients().iter().flat_map(|it| it.has().types) {
         if let Some(counts) = types.get_mut(&*status.type_url) {
             counts.1 += 1;
         }

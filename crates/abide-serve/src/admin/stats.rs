@@ -7,7 +7,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
 use super::Pages;
-use crate::fleet::Fleet;
+use crate::fleet::{Client, Fleet};
+use crate::talk::Has;
 use crate::traffic::Count;
 
 /// What every name begins with at Prometheus.
@@ -40,9 +41,11 @@ fn metrics(fleet: &Fleet) -> Vec<Metric> {
         counters.map(|(name, help, value)| Metric::new(name, help, true, value)).collect();
     let mut gauge = |name, help, value: u64| all.push(Metric::new(name, help, false, value));
     let clients = fleet.clients();
-    let types = clients.iter().flat_map(|it| &it.types);
+    let their: Vec<Has> = clients.iter().map(Client::has).collect();
+    let types = their.iter().flat_map(|it| &it.types);
     let waits: usize = types.map(|it| it.held_back.len()).sum();
-    let losses = || clients.iter().flat_map(|it| it.view.losses.values());
+    let losses =
+        || their.iter().flat_map(|it| &it.served).flat_map(|(view, _)| view.losses.values());
     let never = losses().filter(|it| it.held_back.is_some()).count();
     let dropped: usize = losses().map(|it| it.dropped.len()).sum();
     gauge("grpc.streams_active", "Streams and polls that are open.", clients.len() as u64);
