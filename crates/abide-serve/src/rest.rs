@@ -1,5 +1,7 @@
 //! Long polling: the discovery services over HTTP/1 and JSON.
 
+mod answer;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use self::answer::{Pieces, Texts};
 use crate::fleet::{Fleet, Protocol, count};
 use crate::listeners::Leave;
 use crate::place::Places;
@@ -28,7 +31,13 @@ use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, b
 
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {
-    let polls = Polls { fleet, hold, waiting: Places::default(), polled: Arc::default() };
+    let polls = Polls {
+        fleet,
+        hold,
+        waiting: Places::default(),
+        polled: Arc::default(),
+        texts: Arc::default(),
+    };
     Router::new().fallback(poll).with_state(polls)
 }
 
@@ -41,6 +50,8 @@ struct Polls {
     waiting: Places<Asker>,
     /// What they were answered.
     polled: Arc<Polled>,
+    /// What those are in JSON.
+    texts: Arc<Texts>,
 }
 
 /// The type that a path asks for, and the major of the transport.
@@ -166,8 +177,11 @@ async fn poll(
                     (Count::Bytes, bytes),
                 ];
                 traffic.add(&type_url, &counts);
-                return match json(fleet.apis.newest, &type_url, &content) {
-                    Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+                return match polls.texts.of(fleet.apis.newest, &type_url, all, &content).await {
+                    Ok(text) => {
+                        let body = Body::new(Pieces::new(text, fleet, guest));
+                        ([(CONTENT_TYPE, "application/json")], body).into_response()
+                    }
                     Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
                 };
             }

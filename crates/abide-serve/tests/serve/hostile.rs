@@ -146,6 +146,44 @@ fn clients_that_do_not_read_cost_bounded_memory() {
     });
 }
 
+/// All get the same, so there is one text of it, and each that does not read it is one of the fleet
+/// until it is late.
+#[test]
+fn polls_that_do_not_read_cost_bounded_memory_and_end() {
+    // About 16 MB, more than systems keep for a client that does not read.
+    let text: Vec<String> =
+        (0..160).map(|it| cluster(&format!("{it}-{}", "x".repeat(100_000)), 1)).collect();
+    let flags = ["--stall", "2", "--max-streams", "60"];
+    let server = Server::start(&[("a.yaml", &text.join("---\n"))], &flags);
+    let before = server.memory().unwrap_or(0);
+    let mut open: Vec<TcpStream> = (0..60)
+        .map(|number| {
+            let mut stream = TcpStream::connect(&server.http).expect("it listens");
+            let body = format!(r#"{{"node": {{"id": "{number}"}}}}"#);
+            let head = format!("host: a\r\ncontent-length: {}", body.len());
+            let request = format!("POST /v3/discovery:clusters HTTP/1.1\r\n{head}\r\n\r\n{body}");
+            stream.write_all(request.as_bytes()).expect("it reads");
+            stream
+        })
+        .collect();
+    for stream in &mut open {
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+        stream.read_exact(&mut [0; 1]).expect("its answer has begun");
+    }
+    assert_eq!(server.poll("/v3/discovery:clusters", "{}").0, 503, "they are still here");
+    let more = server.memory().unwrap_or(0).saturating_sub(before);
+    server.until("/stats", |text| text.contains("grpc.streams_stalled: 60\n"));
+    assert_eq!(server.get("/clients"), "[]\n");
+    assert!(more < 300 << 20, "{} MiB more", more >> 20);
+    for stream in &mut open {
+        let mut read = Vec::new();
+        let _ = stream.read_to_end(&mut read);
+        assert!(read.len() < 16 << 20, "it was cut off");
+    }
+    let (status, all) = server.poll("/v3/discovery:clusters", "{}");
+    assert!(status == 200 && all.len() > 16_000_000, "who reads gets all: {}", all.len());
+}
+
 /// Sends most of a large request, and nothing more. The connection stays open for as long as what is
 /// returned.
 async fn most_of_a_request(address: &str) -> impl Sized {
