@@ -2,6 +2,7 @@
 
 mod answer;
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +29,10 @@ use crate::room::Taken;
 use crate::talk::Has;
 use crate::traffic::Count;
 use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, brief};
+
+/// How long a poll waits at least that another one takes the place of. Two clients with one id would
+/// otherwise end each other's polls without a pause.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {
@@ -117,9 +122,8 @@ async fn poll(
     drop((request, room));
     fleet.usage.count(&fleet.apis, &type_url);
     let asker = (node.id.clone(), type_url.clone());
-    let Some(mut place) = polls.waiting.take(asker.clone(), true) else {
-        return StatusCode::NOT_MODIFIED.into_response();
-    };
+    // Who says no name is not known to be one that came before.
+    let place = (!node.id.is_empty()).then(|| polls.waiting.take(asker.clone(), true)).flatten();
     let refused = polls.polled.asked(&asker, &held, error.as_deref().map(brief));
     if let Some(refusal) = &refused {
         let now = fleet.watch().borrow().clone();
@@ -129,10 +133,18 @@ async fn poll(
     }
     let progress = progress(types, &type_url, &names, &held, error.is_some());
     guest.polls(progress.clone(), Has::default());
-    let until = Instant::now() + polls.hold;
+    let begin = Instant::now();
+    let until = begin + polls.hold;
     let mut served = fleet.watch();
     let told = Leave::told(Some(leave));
-    tokio::pin!(told);
+    let superseded = async {
+        match place {
+            Some(mut place) => place.superseded().await,
+            None => pending().await,
+        }
+        sleep_until(begin + PAUSE).await;
+    };
+    tokio::pin!(told, superseded);
     loop {
         let now = served.borrow_and_update().clone();
         if let Some(view) = fleet.view(&now, &node, &group) {
@@ -189,7 +201,7 @@ async fn poll(
         tokio::select! {
             changed = served.changed() => if changed.is_err() { break },
             () = sleep_until(until) => break,
-            () = place.superseded() => break,
+            () = &mut superseded => break,
             () = &mut told => break,
         }
     }
