@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
 use abide_xds::{Initialisation, Refusal, RollBack, SharedNames, TakenBack, Terms, View};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::apis::Apis;
 use crate::args::{Limits, SecondStream};
@@ -49,6 +49,8 @@ pub(crate) struct Fleet {
     verdicts: watch::Sender<()>,
     pub(crate) usage: Usage,
     groups: Groups,
+    /// One for each stream and poll that there may be.
+    places: Arc<Semaphore>,
     /// The aggregated streams, by node.
     aggregated: Places<String>,
     started: Instant,
@@ -242,6 +244,8 @@ impl Fleet {
         gates: Gates,
         epoch: u32,
     ) -> Fleet {
+        let places = limits.max_streams.min(Semaphore::MAX_PERMITS);
+        let places = Arc::new(Semaphore::new(places));
         Fleet {
             served: watch::Sender::new(None),
             good: Mutex::default(),
@@ -259,6 +263,7 @@ impl Fleet {
             verdicts: watch::Sender::new(()),
             usage: Usage::new(),
             groups: Groups::default(),
+            places,
             aggregated: Places::default(),
             started: Instant::now(),
         }
@@ -531,19 +536,26 @@ impl Fleet {
         self.started.elapsed()
     }
 
-    /// Takes a stream in, unless there are too many. It is gone when the guard is dropped.
+    /// Takes in a stream or a poll of which nothing was read yet; `None` if there are as many as there
+    /// may be.
+    pub(crate) fn admit(&self) -> Option<Admission> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok();
+        if place.is_none() {
+            count(&self.counters.streams_refused);
+        }
+        place.map(Admission)
+    }
+
+    /// Lists a stream or a poll with who its client is. It is gone when the guard is dropped.
     pub(crate) fn enter(
         self: &Arc<Fleet>,
+        admission: Admission,
         node: Node,
         transport: &'static str,
         protocol: Protocol,
-    ) -> Option<Guest> {
+    ) -> Guest {
         let surprise = self.expected.surprise(&node);
         let mut state = self.state();
-        if state.clients.len() >= self.limits.max_streams {
-            count(&self.counters.streams_refused);
-            return None;
-        }
         count(&self.counters.streams);
         if surprise.is_some() {
             count(&self.counters.streams_unexpected);
@@ -552,7 +564,7 @@ impl Fleet {
         let number = state.next;
         let client = Client { node, transport, protocol, surprise, seen: Seen::Nowhere };
         state.clients.insert(number, client);
-        Some(Guest { fleet: Arc::clone(self), number })
+        Guest { fleet: Arc::clone(self), number, _admission: admission }
     }
 
     /// The streams that are open, oldest first.
@@ -591,10 +603,14 @@ impl Aggregated {
     }
 }
 
-/// A stream that was taken in.
+/// One of the streams and polls that there may be.
+pub(crate) struct Admission(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
+
+/// A stream or a poll that is listed.
 pub(crate) struct Guest {
     fleet: Arc<Fleet>,
     number: u64,
+    _admission: Admission,
 }
 
 impl Guest {

@@ -9,14 +9,15 @@ use abide_xds::{
     Awaited, Collection, Initialisation, Refusal, TYPE_URL_PREFIX, TopicStatus, Types,
 };
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
+use crate::arriving::{Arriving, Missing, Part};
 use crate::fleet::{Fleet, Protocol, count};
 use crate::listeners::Leave;
 use crate::place::Places;
@@ -72,6 +73,10 @@ async fn poll(
     if method != Method::POST {
         return (StatusCode::METHOD_NOT_ALLOWED, "POST only\n").into_response();
     }
+    let Some(admission) = polls.fleet.admit() else {
+        let message = "there are as many streams as there may be\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
+    };
     let (request, room) = match read(&polls.fleet, &headers, body).await {
         Ok(read) => read,
         Err((status, error)) => return (status, error + "\n").into_response(),
@@ -85,10 +90,7 @@ async fn poll(
     };
     let node = said.brief();
     count(&fleet.counters.requests);
-    let Some(guest) = fleet.enter(node.clone(), transport, Protocol::Discovery) else {
-        let message = "there are as many streams as there may be\n";
-        return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
-    };
+    let guest = fleet.enter(admission, node.clone(), transport, Protocol::Discovery);
     let traffic = &fleet.counters.traffic;
     traffic.add(&type_url, &[(Count::Requests, 1)]);
     let error = member(&request, "error_detail").filter(|it| !it.is_null());
@@ -192,19 +194,29 @@ async fn read(
     body: Body,
 ) -> Result<(Value, Taken), (StatusCode, String)> {
     let most = fleet.limits.max_request;
-    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
-    let length = length.unwrap_or(most);
     let too_large = || {
         let message = format!("a request may have at most {most} bytes");
         (StatusCode::PAYLOAD_TOO_LARGE, message)
     };
-    if length > most {
+    let said = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+    if said.is_some_and(|length: usize| length > most) {
         return Err(too_large());
     }
-    let room = fleet.room.take(length).await;
-    let body = timeout(fleet.limits.stall, to_bytes(body, most)).await;
-    let too_late = || (StatusCode::REQUEST_TIMEOUT, "the request did not come".to_owned());
-    let body = body.map_err(|_| too_late())?.map_err(|_| too_large())?;
+    // A length that is not said may be any.
+    let length = said.unwrap_or(most + 1);
+    let patience = fleet.limits.stall;
+    let mut deadline = Some(Instant::now() + patience);
+    let mut arriving = Arriving::new(body, Arc::clone(&fleet.room));
+    let mut part = Part::default();
+    let is_full = arriving.fill(&mut part, length, &mut deadline, patience).await;
+    let is_full = is_full.map_err(|why| match why {
+        Missing::Late => (StatusCode::REQUEST_TIMEOUT, "the request did not come".to_owned()),
+        Missing::Broken(why) => (StatusCode::BAD_REQUEST, why),
+    })?;
+    let (body, room) = part.into_whole();
+    if is_full && said.is_none() {
+        return Err(too_large());
+    }
     let request = serde_json::from_slice(&body);
     Ok((request.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?, room))
 }

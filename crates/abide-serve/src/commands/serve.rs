@@ -17,7 +17,7 @@ use crate::logs;
 use crate::restart::{Start, Successors};
 use crate::tls::Tls;
 use crate::tokens::Tokens;
-use crate::{admin, file_out, rest, restart, source};
+use crate::{admin, descriptors, file_out, rest, restart, source};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
     logs::start_at(&args.log_format, &args.log_level);
@@ -35,7 +35,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     args.restart.check(&args.drain)?;
     let epoch = args.restart.restart_epoch;
     let mut source = source::open(&args.inputs.source)?;
-    let gates = Gates::new(args.drain);
+    let gates = Gates::new(args.drain, &args.limits, descriptors::for_connections());
     let apis = Arc::clone(&judge.apis);
     let expected = Expected::new(args.expect.clone());
     let fleet = Fleet::new(apis, args.limits.clone(), expected, !args.unordered, gates, epoch);

@@ -186,6 +186,89 @@ fn many_large_requests_at_once_cost_bounded_memory() {
     });
 }
 
+/// A client that says how much it will send has sent nothing yet.
+#[test]
+fn what_does_not_come_keeps_nobody_waiting() {
+    run(async {
+        let room = ["--request-room", "1000000", "--stall", "60"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &room);
+        let mut open = Vec::new();
+        for head in ["transfer-encoding: chunked\r\n\r\n1\r\n{", "content-length: 1000000\r\n\r\n{"]
+        {
+            for _ in 0..40 {
+                let mut stream = TcpStream::connect(&server.http).expect("it listens");
+                let head = format!("POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\n{head}");
+                stream.write_all(head.as_bytes()).expect("it reads");
+                open.push(stream);
+            }
+        }
+        // These have room, and keep it for half a second.
+        let mut slow = Vec::new();
+        for _ in 0..3 {
+            slow.push(most_of_a_request(&server.grpc).await);
+        }
+        let large = format!("{{\"node\": {{\"id\": \"{}\"}}}}", "x".repeat(100_000));
+        let begin = std::time::Instant::now();
+        assert_eq!(server.poll("/v3/discovery:clusters", &large).0, 200);
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+    });
+}
+
+#[test]
+fn streams_that_never_begin_count() {
+    run(async {
+        let limits = ["--max-streams", "3", "--stall", "1"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &limits);
+        let mut silent = Vec::new();
+        for _ in 0..3 {
+            silent.push(server.ads("v3", node("silent", "", "")).await);
+        }
+        let mut fourth = server.ads("v3", node("fourth", "", "")).await;
+        let refused = fourth.next().await.expect_err("there is no room");
+        assert_eq!(refused.code(), Code::ResourceExhausted);
+        server.until("/stats", |text| text.contains("grpc.streams_refused: 1\n"));
+        for client in &mut silent {
+            assert_eq!(
+                client.next().await.expect_err("nothing came").code(),
+                Code::DeadlineExceeded
+            );
+        }
+        serves(&server).await;
+    });
+}
+
+#[test]
+fn connections_that_say_nothing_have_an_end() {
+    run(async {
+        let limits = ["--max-connections", "6", "--stall", "2"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &limits);
+        let connect = |address: &str, sent: &[u8]| {
+            let mut stream = TcpStream::connect(address).expect("it listens");
+            stream.write_all(sent).expect("it reads");
+            stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+            stream
+        };
+        let mut open: Vec<TcpStream> = [&b""[..], b"PRI * HT"]
+            .iter()
+            .flat_map(|sent| [connect(&server.grpc, sent), connect(&server.http, b"POST /v3/d")])
+            .collect();
+        let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        open.extend([connect(&server.grpc, preface), connect(&server.http, b"")]);
+        // There are as many as there may be: the next one is closed, and the admin port answers.
+        server.until("/ready", |text| text.contains("LIVE"));
+        let begin = std::time::Instant::now();
+        let mut next = connect(&server.http, b"");
+        assert_eq!(next.read(&mut [0]).unwrap_or(0), 0);
+        assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+        for mut stream in open {
+            let ended = std::io::copy(&mut stream, &mut std::io::sink());
+            let is_over = ended.is_ok_and(|_| true);
+            assert!(is_over, "it was not closed");
+        }
+        serves(&server).await;
+    });
+}
+
 /// What all want by name counts once, and what one client makes up does not take the place of others.
 #[test]
 fn names_that_nobody_else_asks_for_have_an_end() {
