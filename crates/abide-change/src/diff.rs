@@ -195,18 +195,20 @@ impl<'t> Diff<'t> {
     }
 
     /// Whether a field stands where another stood: the two share nothing but
-    /// their number, or one of their names is that of another field.
+    /// their number, or one of their names is that of another field. An extension is
+    /// known by its full name, so one that shares nothing else was renamed.
     pub fn is_replaced(&self, old: Field<'t>, new: Field<'t>) -> bool {
-        let lives = |other: Field<'t>, name| {
-            other.containing_message().is_some_and(|it| it.field_named(name).is_some())
+        let is_other = match new.is_extension() {
+            true => old.full_name() != new.full_name(),
+            false => old.name() != new.name(),
         };
-        !new.is_extension()
+        let differs = || old.is_map() != new.is_map() || !self.types_apart(old, new).is_empty();
+        is_other
             && old.number() == new.number()
-            && old.name() != new.name()
-            && (lives(new, old.name())
-                || lives(old, new.name())
-                || old.is_map() != new.is_map()
-                || !self.types_apart(old, new).is_empty())
+            && old.is_extension() == new.is_extension()
+            && (namesake(old, new).is_some()
+                || namesake(new, old).is_some()
+                || !new.is_extension() && differs())
     }
 
     /// The field that had the name of a field without an old side: its number
@@ -315,4 +317,19 @@ impl<'t> Diff<'t> {
         debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.came_whole[new.id.0 as usize]
     }
+}
+
+/// What has the name of a field, or the full name of an extension, in the message of the other side
+/// that holds `twin`.
+pub fn namesake<'t>(of: Field<'t>, twin: Field<'t>) -> Option<Field<'t>> {
+    named_in(twin.containing_message()?, of)
+}
+
+/// The same in a message of the other side.
+pub(crate) fn named_in<'t>(holder: Message<'t>, of: Field<'t>) -> Option<Field<'t>> {
+    if !of.is_extension() {
+        return holder.field_named(of.name());
+    }
+    let name = of.full_name();
+    holder.tree.extensions_named(&name).find(|it| it.extendee() == Some(holder))
 }
