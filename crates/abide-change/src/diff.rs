@@ -58,6 +58,8 @@ pub struct Diff<'t> {
     methods: Pairs<MethodId>,
     /// The fields that hold each enum, for the old tree and the new one.
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
+    /// The extensions of each message, for both trees.
+    extensions: [OnceLock<FxHashMap<MessageId, Vec<FieldId>>>; 2],
     compared: Compared,
     /// Whether shapes were compared by how rare they are in both trees.
     weighed_shapes: AtomicBool,
@@ -243,6 +245,26 @@ impl<'t> Diff<'t> {
             users
         });
         users.get(&item).into_iter().flatten().copied()
+    }
+
+    /// The extensions of a message, in the order of files: of an old one for backward, else of a
+    /// new one.
+    pub fn extensions(
+        &self,
+        writer: Direction,
+        message: Message<'t>,
+    ) -> impl Iterator<Item = Field<'t>> {
+        let tree = message.tree;
+        let extensions = self.extensions[writer as usize].get_or_init(|| {
+            let mut extensions: FxHashMap<MessageId, Vec<FieldId>> = FxHashMap::default();
+            for field in tree.files().flat_map(File::all_fields) {
+                if let Some(extendee) = field.extendee() {
+                    extensions.entry(extendee.id).or_default().push(field.id);
+                }
+            }
+            extensions
+        });
+        extensions.get(&message.id).into_iter().flatten().map(|id| tree.field(*id))
     }
 
     /// Where the surviving container of an element that is gone stands: the
