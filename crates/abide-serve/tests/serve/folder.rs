@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use crate::server::{CDS, Server, cluster, example, node, run, wait};
+use crate::server::{CDS, Server, cluster, example, node, run, wait, written};
 
 fn served(server: &Server) -> String {
     server.get("/config_dump")
@@ -84,6 +84,93 @@ fn what_is_edited_in_place_or_half_written_is_not_served() {
     server.until("/config_dump", |text| text.contains("\"moved\""));
     std::fs::remove_file(server.path("b.yaml")).expect("it is there");
     server.until("/config_dump", |text| !text.contains("\"b\""));
+}
+
+/// Writes a file in two halves, each a resource. The first one alone is never served.
+fn write_slowly(server: &Server, name: &str) {
+    let (first, second) = (format!("{name}-first"), format!("{name}-second"));
+    let mut open = std::fs::File::create(server.path(name)).expect("a file");
+    let mut write = |text: &str| {
+        open.write_all(text.as_bytes()).expect("it is written");
+        std::thread::sleep(Duration::from_millis(120));
+    };
+    write(&cluster(&first, 1));
+    write("# more\n");
+    let other = format!("{name}-other");
+    server.put(&format!("{other}.yaml"), &cluster(&other, 1));
+    let dump = server.until("/config_dump", |text| text.contains(&format!("{other}\"")));
+    assert!(!dump.contains(&first), "{dump}");
+    write("---\n");
+    write(&cluster(&second, 1));
+    assert!(!served(server).contains(&first));
+    drop(open);
+    server.until("/config_dump", |text| text.contains(&first) && text.contains(&second));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_half_written_is_not_served_however_the_folder_is_named() {
+    for source in ["resources", "link", "./link/../resources"] {
+        let (folder, _) = written(&[("a.yaml", &cluster("a", 1))]);
+        std::os::unix::fs::symlink("resources", folder.path().join("link")).expect("a link");
+        let server = Server::of(source, folder, &[]);
+        write_slowly(&server, "slow.yaml");
+        std::fs::create_dir(server.path("new")).expect("a folder");
+        write_slowly(&server, "new/slow.yaml");
+    }
+}
+
+#[test]
+fn what_is_written_while_the_server_starts_is_read_when_it_is_closed() {
+    let (folder, resources) = written(&[("a.yaml", &cluster("a", 1))]);
+    let mut open =
+        std::fs::File::create(folder.path().join("resources/slow.yaml")).expect("a file");
+    open.write_all(cluster("first", 1).as_bytes()).expect("it is written");
+    let server = Server::of(&resources, folder, &[]);
+    server.until("/config_dump", |text| text.contains("\"a\""));
+    open.write_all(format!("---\n{}", cluster("second", 1)).as_bytes()).expect("it is written");
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(!served(&server).contains("second"));
+    drop(open);
+    server.until("/config_dump", |text| text.contains("first") && text.contains("second"));
+    assert!(!server.log().contains("changed in place"), "{}", server.log());
+    // From now on it is a file like others.
+    std::fs::write(server.path("slow.yaml"), cluster("edited", 1)).expect("a file");
+    server.logged(|line| line.contains("`slow.yaml` was changed in place"));
+    assert!(!served(&server).contains("edited"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_takes_the_place_of_another_is_watched() {
+    let (folder, _) = written(&[("a.yaml", &cluster("a", 1))]);
+    let place = |name: &str| folder.path().join(name);
+    let (link, next, other) = (place("link"), place("next"), place("other"));
+    std::os::unix::fs::symlink("resources", &link).expect("a link");
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("b.yaml"), cluster("b", 1)).expect("a file");
+    let server = Server::of("link", folder, &[]);
+    std::os::unix::fs::symlink("other", &next).expect("a link");
+    std::fs::rename(&next, &link).expect("a move");
+    server.until("/config_dump", |text| text.contains("\"b\"") && !text.contains("\"a\""));
+    let soon = |name: &str| {
+        let begin = std::time::Instant::now();
+        let beside = link.join(".beside");
+        std::fs::write(&beside, cluster(name, 1)).expect("a file");
+        std::fs::rename(&beside, link.join(format!("{name}.yaml"))).expect("a move");
+        server.until("/config_dump", |text| text.contains(&format!("\"{name}\"")));
+        begin.elapsed()
+    };
+    // A folder that nobody watches is looked at every 5 s: twice in a row that takes longer.
+    let (first, second) = (soon("first"), soon("second"));
+    assert!(first + second < Duration::from_secs(4), "{first:?}, {second:?}");
+    std::fs::remove_dir_all(&other).expect("it is there");
+    server.until("/ready", |text| text.contains("cannot read `link`"));
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("c.yaml"), cluster("c", 1)).expect("a file");
+    server.until("/config_dump", |text| text.contains("\"c\"") && !text.contains("\"b\""));
+    let (third, fourth) = (soon("third"), soon("fourth"));
+    assert!(third + fourth < Duration::from_secs(4), "{third:?}, {fourth:?}");
 }
 
 #[cfg(unix)]

@@ -96,6 +96,7 @@ impl Server {
         let any = "127.0.0.1:0";
         let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", any] };
         let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+            .current_dir(folder.path())
             .args(["--resources", source])
             .arg("--api")
             .arg(api)
@@ -304,7 +305,7 @@ fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 }
 
 /// A folder, and the folder of resources in it, with these files.
-fn written(files: &[(&str, &str)]) -> (TempDir, String) {
+pub(crate) fn written(files: &[(&str, &str)]) -> (TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let resources = folder.path().join("resources");
     std::fs::create_dir(&resources).expect("a folder");
