@@ -326,13 +326,15 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) {
 
 /// The status and body of a poll.
 pub(crate) fn poll(address: &str, path: &str, body: &str) -> (u16, String) {
-    let head = format!("host: a\r\nconnection: close\r\ncontent-length: {}", body.len());
+    let head = format!("host: localhost\r\nconnection: close\r\ncontent-length: {}", body.len());
     ask(address, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}"))
 }
 
 /// The status and body of an answer to a request with these header lines.
 pub(crate) fn ask_with(address: &str, method: &str, path: &str, headers: &str) -> (u16, String) {
-    let head = format!("{method} {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{headers}\r\n");
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\r\n"
+    );
     ask(address, &head)
 }
 
@@ -358,7 +360,7 @@ impl Polling {
     }
 
     pub(crate) fn send(&mut self, body: &str) {
-        let head = format!("host: a\r\ncontent-length: {}", body.len());
+        let head = format!("host: localhost\r\ncontent-length: {}", body.len());
         let request = format!("POST /v3/discovery:clusters HTTP/1.1\r\n{head}\r\n\r\n{body}");
         self.0.get_mut().write_all(request.as_bytes()).expect("it reads");
     }
