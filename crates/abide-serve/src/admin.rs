@@ -170,6 +170,7 @@ async fn not_so(method: Method, uri: Uri) -> (StatusCode, String) {
 
 async fn ready(State(fleet): Pages) -> impl IntoResponse {
     let mut lines = fleet.hindrances();
+    let draining = fleet.drains().map(|why| format!("DRAINING: {why}"));
     let status = match fleet.is_ready() {
         true => StatusCode::OK,
         false => StatusCode::SERVICE_UNAVAILABLE,
@@ -182,12 +183,12 @@ async fn ready(State(fleet): Pages) -> impl IntoResponse {
         (true, false) => "LIVE: what was served before, since the newest resources are refused",
         (false, _) => "NOT READY",
     };
-    lines.insert(0, head.to_owned());
+    lines.insert(0, draining.unwrap_or_else(|| head.to_owned()));
     (status, lines.join("\n") + "\n")
 }
 
 async fn server_info(State(fleet): Pages) -> impl IntoResponse {
-    let state = match (fleet.is_draining(), fleet.is_ready()) {
+    let state = match (fleet.drains().is_some(), fleet.is_ready()) {
         (true, _) => "DRAINING",
         (false, true) => "LIVE",
         (false, false) => "INITIALIZING",
@@ -327,18 +328,18 @@ async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
 }
 
 async fn fail(State(fleet): Pages) -> &'static str {
-    fleet.set_draining(true);
+    fleet.fail_health_checks(true);
     "OK\n"
 }
 
 async fn recover(State(fleet): Pages) -> &'static str {
-    fleet.set_draining(false);
+    fleet.fail_health_checks(false);
     "OK\n"
 }
 
 /// Closes the listeners of clients: at once, or with `?graceful` after the drain time.
 async fn drain_listeners(State(fleet): Pages, RawQuery(query): RawQuery) -> &'static str {
     let is_graceful = query.is_some_and(|it| it.split('&').any(|it| it == "graceful"));
-    tokio::spawn(async move { fleet.gates.close(is_graceful).await });
+    fleet.close(is_graceful);
     "OK\n"
 }
