@@ -77,7 +77,21 @@ struct State {
     away: Option<String>,
     /// When and how far to go back, if ever.
     roll_back: Option<RollBack<Arc<Served>>>,
-    is_draining: bool,
+    /// Whether health checks are to fail.
+    fails_health_checks: bool,
+    /// Whether the listeners of clients close, or are closed.
+    closes: bool,
+}
+
+impl State {
+    /// Why clients are to leave, if they are.
+    fn drains(&self) -> Option<&'static str> {
+        match (self.closes, self.fails_health_checks) {
+            (true, _) => Some("the listeners of clients close"),
+            (false, true) => Some("health checks are to fail"),
+            (false, false) => None,
+        }
+    }
 }
 
 /// What is known of the source of the resources.
@@ -505,9 +519,7 @@ impl Fleet {
         let state = self.state();
         let mut lines = state.refused.clone();
         lines.extend(state.away.clone());
-        if state.is_draining {
-            lines.insert(0, "draining".to_owned());
-        } else if self.served.borrow().is_none() {
+        if state.drains().is_none() && self.served.borrow().is_none() {
             lines.insert(0, "nothing is served yet".to_owned());
         }
         lines
@@ -515,20 +527,27 @@ impl Fleet {
 
     /// Whether clients may come: something is served, and nobody asked it to drain.
     pub(crate) fn is_ready(&self) -> bool {
-        !self.state().is_draining && self.served.borrow().is_some()
+        self.drains().is_none() && self.served.borrow().is_some()
     }
 
-    /// Whether health checks are to fail.
-    pub(crate) fn set_draining(&self, is_draining: bool) {
-        self.state().is_draining = is_draining;
-        match is_draining {
+    /// Has health checks fail, or not any more.
+    pub(crate) fn fail_health_checks(&self, fails: bool) {
+        self.state().fails_health_checks = fails;
+        match fails {
             true => self.gates.fail_health_checks(),
             false => self.gates.pass_health_checks(),
         }
     }
 
-    pub(crate) fn is_draining(&self) -> bool {
-        self.state().is_draining
+    /// Closes the listeners of clients for good: at once, or when all of them had the time to leave.
+    pub(crate) fn close(self: Arc<Fleet>, is_graceful: bool) {
+        self.state().closes = true;
+        tokio::spawn(async move { self.gates.close(is_graceful).await });
+    }
+
+    /// Why clients are to leave, if they are: one phrase.
+    pub(crate) fn drains(&self) -> Option<&'static str> {
+        self.state().drains()
     }
 
     /// How long it has run.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
 use super::{judge_of, today};
+use crate::admin::Names;
 use crate::args::Serve;
 use crate::expected::Expected;
 use crate::fleet::Fleet;
@@ -89,16 +90,16 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
         _ => None,
     };
-    let pages = admin::pages(Arc::clone(&fleet), tokens);
+    let pages = |names| admin::pages(Arc::clone(&fleet), tokens.clone(), names);
     if let Some(socket) = local_admin {
-        let (fleet, pages) = (Arc::clone(&fleet), pages.clone());
+        let (fleet, pages) = (Arc::clone(&fleet), pages(Names::Any));
         tokio::spawn(async move { fleet.gates.receive_local(Door::Admin, socket, pages).await });
     }
     for listener in listeners {
         let fleet = Arc::clone(&fleet);
         let services = DiscoveryServices::new(Arc::clone(&fleet));
         let polls = rest::pages(Arc::clone(&fleet), args.long_poll);
-        let pages = pages.clone();
+        let pages = pages(Names::at(listener.asked));
         let (http_tls, grpc_tls) = (http_tls.clone(), grpc_tls.clone());
         tokio::spawn(async move {
             match listener.door {

@@ -132,7 +132,7 @@ fn the_admin_port_changes_something_only_by_post() {
     assert_eq!(server.get("/healthcheck/fail"), "not by GET, but by POST\n");
     assert_eq!(server.get("/ready"), "LIVE\n", "a GET changes nothing");
     assert_eq!(server.post("/healthcheck/fail"), (200, "OK\n".to_owned()));
-    assert_eq!(server.get("/ready"), "NOT READY\ndraining\n");
+    assert_eq!(server.get("/ready"), "DRAINING: health checks are to fail\n");
     assert!(server.get("/server_info").contains("\"state\": \"DRAINING\""));
     assert_eq!(server.post("/healthcheck/ok"), (200, "OK\n".to_owned()));
     assert_eq!(server.get("/ready"), "LIVE\n");
