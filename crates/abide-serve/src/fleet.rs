@@ -643,6 +643,11 @@ impl Guest {
         self.is_seen(Seen::Poll(initialisation, has));
     }
 
+    /// Counts that its client did not take what it was answered.
+    pub(crate) fn stalled(&self) {
+        count(&self.fleet.counters.streams_stalled);
+    }
+
     fn is_seen(&self, seen: Seen) {
         if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
             client.seen = seen;

@@ -22,6 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 use crate::args::Limits;
@@ -502,10 +503,13 @@ async fn serve_http1(
             Ok::<_, Infallible>(response)
         }
     });
+    // Who does not take what it is sent has no more time than who does not send what it began.
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(visit.patience));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(visit.patience)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return ended,

@@ -269,6 +269,68 @@ fn connections_that_say_nothing_have_an_end() {
     });
 }
 
+/// An answer of many megabytes is made once, whoever reads it, and waits for nobody for long.
+#[test]
+fn polls_that_do_not_read_cost_bounded_memory() {
+    run(async {
+        let text: Vec<String> =
+            (0..2000).map(|it| cluster(&format!("{it}-{}", "x".repeat(10_000)), 1)).collect();
+        let server = Server::start(&[("a.yaml", &text.join("---\n"))], &["--stall", "1"]);
+        let begin = server.memory().unwrap_or(0);
+        let mut open = Vec::new();
+        for _ in 0..100 {
+            let mut stream = TcpStream::connect(&server.http).expect("it listens");
+            let head =
+                "POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}";
+            stream.write_all(head.as_bytes()).expect("it reads");
+            open.push(stream);
+        }
+        let (status, body) = server.poll("/v3/discovery:clusters", "{}");
+        assert_eq!((status, body.matches("\"name\"").count()), (200, 2000));
+        // The sockets themselves hold some of it. Those who read nothing are gone soon.
+        server.until("/stats", |text| {
+            text.contains("grpc.streams_active: 0\n")
+                && text.contains("grpc.streams_stalled: 100\n")
+        });
+        let more = server.memory().unwrap_or(0).saturating_sub(begin);
+        assert!(more < 200 << 20, "{} MiB more", more >> 20);
+        drop(open);
+    });
+}
+
+/// Two clients with one name take turns, and do not keep each other and the server busy.
+#[test]
+fn polls_of_one_name_do_not_chase_each_other() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--long-poll", "60"]);
+    let poll = |body: &str| server.poll("/v3/discovery:clusters", body);
+    let (_, first) = poll("{}");
+    let (_, after) = first.split_once("\"versionInfo\":\"").expect("a version");
+    let version = after.split('"').next().expect("its end");
+    let began = |node: &str| {
+        let body = format!("{{\"version_info\": \"{version}\", \"node\": {{\"id\": \"{node}\"}}}}");
+        let mut stream = TcpStream::connect(&server.http).expect("it listens");
+        let head = format!(
+            "POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("it reads");
+        stream
+    };
+    let ends_within = |stream: &mut TcpStream, most: u64| {
+        stream.set_read_timeout(Some(Duration::from_millis(most))).expect("a timeout");
+        stream.read(&mut [0; 1000]).is_ok_and(|it| it > 0)
+    };
+    let mut one = began("same");
+    server.until("/stats", |text| text.contains("grpc.streams_active: 1\n"));
+    let mut other = began("same");
+    assert!(!ends_within(&mut one, 500), "it was superseded, but only now");
+    assert!(ends_within(&mut one, 5000), "its place is gone");
+    assert!(!ends_within(&mut other, 1500), "it waits for something new");
+    let (mut one, mut other) = (began(""), began(""));
+    assert!(!ends_within(&mut one, 1500), "nobody knows that they are the same");
+    assert!(!ends_within(&mut other, 100));
+}
+
 /// What all want by name counts once, and what one client makes up does not take the place of others.
 #[test]
 fn names_that_nobody_else_asks_for_have_an_end() {
