@@ -349,6 +349,9 @@ impl Contents {
                 }
             }
         }
+        // Two reports in a row of the same are made one: what is opened from now on is not the last
+        // file that was opened here.
+        let _ = std::fs::read_dir(top);
         listing.files.sort_by(|a, b| a.path.cmp(&b.path));
         (self.known, self.read) = (known, read);
         Ok(listing)

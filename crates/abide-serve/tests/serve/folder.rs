@@ -242,6 +242,11 @@ fn check(folder: &Path, flags: &[&str]) -> (Option<i32>, String, String) {
     (ran.status.code(), text(&ran.stdout), text(&ran.stderr))
 }
 
+/// What a server logged so far, also before it listened.
+fn whole_log(server: &Server) -> String {
+    server.said.clone() + &server.log()
+}
+
 #[test]
 fn the_log_has_the_first_warnings_of_a_change_and_check_has_all() {
     let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
@@ -264,16 +269,16 @@ fn the_log_has_the_first_warnings_of_a_change_and_check_has_all() {
         std::os::unix::fs::symlink(example("resources/service.yaml"), link).expect("a link");
     }
     let server = Server::of(&resources, folder, &[]);
-    let said = server.said.clone() + &server.log();
+    wait(|| whole_log(&server).contains("there are 10 more warnings").then_some(()));
+    let said = whole_log(&server);
     assert_eq!(said.matches(" is a link out of the folder").count(), 20, "{said}");
-    assert!(said.contains("there are 10 more warnings"), "{said}");
 }
 
 #[test]
 fn who_serves_nothing_is_told() {
     let server = Server::start(&[], &[]);
     let line = "there are no resources in `--resources` (0 files were read): clients get nothing";
-    assert!((server.said.clone() + &server.log()).contains(line), "{}", server.log());
+    wait(|| whole_log(&server).contains(line).then_some(()));
     let (status, report, said) = check(&server.path(""), &[]);
     assert_eq!((status, &*report, said), (Some(0), "", format!("warning: {line}\n")));
     server.put("none.yaml", "# later\n");
