@@ -58,6 +58,8 @@ pub struct Diff<'t> {
     methods: Pairs<MethodId>,
     /// The fields that hold each enum, for the old tree and the new one.
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
+    /// The extensions of each message, for both trees.
+    extensions: [OnceLock<FxHashMap<MessageId, Vec<FieldId>>>; 2],
     compared: Compared,
     /// Whether shapes were compared by how rare they are in both trees.
     weighed_shapes: AtomicBool,
@@ -195,18 +197,20 @@ impl<'t> Diff<'t> {
     }
 
     /// Whether a field stands where another stood: the two share nothing but
-    /// their number, or one of their names is that of another field.
+    /// their number, or one of their names is that of another field. An extension is
+    /// known by its full name, so one that shares nothing else was renamed.
     pub fn is_replaced(&self, old: Field<'t>, new: Field<'t>) -> bool {
-        let lives = |other: Field<'t>, name| {
-            other.containing_message().is_some_and(|it| it.field_named(name).is_some())
+        let is_other = match new.is_extension() {
+            true => old.full_name() != new.full_name(),
+            false => old.name() != new.name(),
         };
-        !new.is_extension()
+        let differs = || old.is_map() != new.is_map() || !self.types_apart(old, new).is_empty();
+        is_other
             && old.number() == new.number()
-            && old.name() != new.name()
-            && (lives(new, old.name())
-                || lives(old, new.name())
-                || old.is_map() != new.is_map()
-                || !self.types_apart(old, new).is_empty())
+            && old.is_extension() == new.is_extension()
+            && (namesake(old, new).is_some()
+                || namesake(new, old).is_some()
+                || !new.is_extension() && differs())
     }
 
     /// The field that had the name of a field without an old side: its number
@@ -241,6 +245,26 @@ impl<'t> Diff<'t> {
             users
         });
         users.get(&item).into_iter().flatten().copied()
+    }
+
+    /// The extensions of a message, in the order of files: of an old one for backward, else of a
+    /// new one.
+    pub fn extensions(
+        &self,
+        writer: Direction,
+        message: Message<'t>,
+    ) -> impl Iterator<Item = Field<'t>> {
+        let tree = message.tree;
+        let extensions = self.extensions[writer as usize].get_or_init(|| {
+            let mut extensions: FxHashMap<MessageId, Vec<FieldId>> = FxHashMap::default();
+            for field in tree.files().flat_map(File::all_fields) {
+                if let Some(extendee) = field.extendee() {
+                    extensions.entry(extendee.id).or_default().push(field.id);
+                }
+            }
+            extensions
+        });
+        extensions.get(&message.id).into_iter().flatten().map(|id| tree.field(*id))
     }
 
     /// Where the surviving container of an element that is gone stands: the
@@ -315,4 +339,19 @@ impl<'t> Diff<'t> {
         debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.came_whole[new.id.0 as usize]
     }
+}
+
+/// What has the name of a field, or the full name of an extension, in the message of the other side
+/// that holds `twin`.
+pub fn namesake<'t>(of: Field<'t>, twin: Field<'t>) -> Option<Field<'t>> {
+    named_in(twin.containing_message()?, of)
+}
+
+/// The same in a message of the other side.
+pub(crate) fn named_in<'t>(holder: Message<'t>, of: Field<'t>) -> Option<Field<'t>> {
+    if !of.is_extension() {
+        return holder.field_named(of.name());
+    }
+    let name = of.full_name();
+    holder.tree.extensions_named(&name).find(|it| it.extendee() == Some(holder))
 }

@@ -32,7 +32,7 @@ pub use constraint::{
     Undetermined, Violation, constraint_defects, evaluate, places_of_facet, rejection,
     rejects_absence, rejects_absence_of_oneof,
 };
-pub use diff::{Diff, RenamedType};
+pub use diff::{Diff, RenamedType, namesake};
 pub use effects::Effects;
 pub use element::{base_name, entries, first_names, top_level};
 pub use languages::{LANGUAGES, LanguageTable, Packaging, PackagingOption};

@@ -191,8 +191,8 @@ impl Unfound {
     fn files(&self, places: &Places<'_>) -> Vec<usize> {
         let mut found = Vec::new();
         for (path, at) in places.files.iter().map(|it| it.path).zip(0..) {
-            let is_near = |import: &Box<str>| import.ends_with(path) || path.ends_with(&**import);
-            if self.imports.iter().any(is_near) {
+            let is_near = |import: &str| import.ends_with(path) || path.ends_with(import);
+            if self.imports.iter().any(|it| is_near(it)) {
                 found.push(at);
             }
         }

@@ -4,13 +4,15 @@ mod home;
 mod runtime;
 mod stats;
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use abide_xds::{Initialisation, Kind, Phase, TakenBack, Types};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -61,13 +63,55 @@ fn all() -> Vec<Page> {
     ]
 }
 
+/// By which names the pages may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// By those of this machine. A page of another site can have its own name lead here, and is then
+    /// no other site to a browser (DNS rebinding).
+    OfThisMachine,
+    Any,
+}
+
+impl Names {
+    /// Those for pages at an address.
+    pub(crate) fn at(address: SocketAddr) -> Names {
+        if address.ip().to_canonical().is_loopback() { Names::OfThisMachine } else { Names::Any }
+    }
+
+    /// Whether a request asks by one of them, or by none.
+    fn admit(self, headers: &HeaderMap) -> bool {
+        self == Names::Any
+            || headers.get_all(HOST).iter().all(|it| it.to_str().is_ok_and(is_of_this_machine))
+    }
+}
+
+/// Whether a `host` is the name or address of the machine itself, with or without a port.
+fn is_of_this_machine(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    // Nobody has a port that is no number, or a user.
+    let rest = host
+        .strip_prefix(authority.host())
+        .and_then(|it| if it.is_empty() { Some(it) } else { it.strip_prefix(':') });
+    if !rest.is_some_and(|port| port.bytes().all(|it| it.is_ascii_digit())) {
+        return false;
+    }
+    let name = authority.host().to_ascii_lowercase();
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let name = name.strip_suffix('.').unwrap_or(&name);
+    address.map_or_else(
+        |_| name == "localhost" || name.ends_with(".localhost"),
+        |it| it.to_canonical().is_loopback(),
+    )
+}
+
 /// The pages, for everyone or for those who have a token.
-pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>) -> Router {
+pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>, names: Names) -> Router {
     let pages = open_pages(fleet);
-    match tokens {
+    let pages = match tokens {
         Some(tokens) => pages.layer(from_fn_with_state(tokens, guard)),
         None => pages,
-    }
+    };
+    pages.layer(from_fn_with_state(names, from_here))
 }
 
 fn open_pages(fleet: Arc<Fleet>) -> Router {
@@ -75,7 +119,6 @@ fn open_pages(fleet: Arc<Fleet>) -> Router {
     router
         .method_not_allowed_fallback(not_so)
         .fallback(not_found)
-        .layer(axum::middleware::from_fn(from_here))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(fleet)
 }
@@ -88,7 +131,11 @@ fn page(value: &Value) -> impl IntoResponse + use<> {
 }
 
 /// Refuses what a page of another site has a browser send.
-async fn from_here(request: Request, next: Next) -> Response {
+async fn from_here(State(names): State<Names>, request: Request, next: Next) -> Response {
+    if !names.admit(request.headers()) {
+        let message = "this port is for this machine: ask it as `localhost`, or by its address\n";
+        return (StatusCode::FORBIDDEN, message).into_response();
+    }
     if request.method() == Method::POST && is_of_another_site(request.headers()) {
         let message = "a page of another site may not change anything here\n";
         return (StatusCode::FORBIDDEN, message).into_response();
@@ -114,13 +161,16 @@ async fn not_found() -> (StatusCode, String) {
     (StatusCode::NOT_FOUND, format!("there is no such page, but:\n{}", help().await))
 }
 
-async fn not_so(method: Method) -> (StatusCode, String) {
-    let wanted = if method == Method::POST { "GET" } else { "POST" };
+async fn not_so(method: Method, uri: Uri) -> (StatusCode, String) {
+    let is_change =
+        all().iter().any(|(path, does, _)| *path == uri.path() && does.starts_with("POST: "));
+    let wanted = if is_change { "POST" } else { "GET" };
     (StatusCode::METHOD_NOT_ALLOWED, format!("not by {method}, but by {wanted}\n"))
 }
 
 async fn ready(State(fleet): Pages) -> impl IntoResponse {
     let mut lines = fleet.hindrances();
+    let draining = fleet.drains().map(|why| format!("DRAINING: {why}"));
     let status = match fleet.is_ready() {
         true => StatusCode::OK,
         false => StatusCode::SERVICE_UNAVAILABLE,
@@ -133,12 +183,12 @@ async fn ready(State(fleet): Pages) -> impl IntoResponse {
         (true, false) => "LIVE: what was served before, since the newest resources are refused",
         (false, _) => "NOT READY",
     };
-    lines.insert(0, head.to_owned());
+    lines.insert(0, draining.unwrap_or_else(|| head.to_owned()));
     (status, lines.join("\n") + "\n")
 }
 
 async fn server_info(State(fleet): Pages) -> impl IntoResponse {
-    let state = match (fleet.is_draining(), fleet.is_ready()) {
+    let state = match (fleet.drains().is_some(), fleet.is_ready()) {
         (true, _) => "DRAINING",
         (false, true) => "LIVE",
         (false, false) => "INITIALIZING",
@@ -278,18 +328,18 @@ async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
 }
 
 async fn fail(State(fleet): Pages) -> &'static str {
-    fleet.set_draining(true);
+    fleet.fail_health_checks(true);
     "OK\n"
 }
 
 async fn recover(State(fleet): Pages) -> &'static str {
-    fleet.set_draining(false);
+    fleet.fail_health_checks(false);
     "OK\n"
 }
 
 /// Closes the listeners of clients: at once, or with `?graceful` after the drain time.
 async fn drain_listeners(State(fleet): Pages, RawQuery(query): RawQuery) -> &'static str {
     let is_graceful = query.is_some_and(|it| it.split('&').any(|it| it == "graceful"));
-    tokio::spawn(async move { fleet.gates.close(is_graceful).await });
+    fleet.close(is_graceful);
     "OK\n"
 }

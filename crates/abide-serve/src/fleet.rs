@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
 use abide_xds::{Initialisation, Refusal, RollBack, SharedNames, TakenBack, Terms, View};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::apis::Apis;
 use crate::args::{Limits, SecondStream};
@@ -49,6 +49,8 @@ pub(crate) struct Fleet {
     verdicts: watch::Sender<()>,
     pub(crate) usage: Usage,
     groups: Groups,
+    /// One for each stream and poll that there may be.
+    places: Arc<Semaphore>,
     /// The aggregated streams, by node.
     aggregated: Places<String>,
     started: Instant,
@@ -75,7 +77,21 @@ struct State {
     away: Option<String>,
     /// When and how far to go back, if ever.
     roll_back: Option<RollBack<Arc<Served>>>,
-    is_draining: bool,
+    /// Whether health checks are to fail.
+    fails_health_checks: bool,
+    /// Whether the listeners of clients close, or are closed.
+    closes: bool,
+}
+
+impl State {
+    /// Why clients are to leave, if they are.
+    fn drains(&self) -> Option<&'static str> {
+        match (self.closes, self.fails_health_checks) {
+            (true, _) => Some("the listeners of clients close"),
+            (false, true) => Some("health checks are to fail"),
+            (false, false) => None,
+        }
+    }
 }
 
 /// What is known of the source of the resources.
@@ -242,6 +258,8 @@ impl Fleet {
         gates: Gates,
         epoch: u32,
     ) -> Fleet {
+        let places = limits.max_streams.min(Semaphore::MAX_PERMITS);
+        let places = Arc::new(Semaphore::new(places));
         Fleet {
             served: watch::Sender::new(None),
             good: Mutex::default(),
@@ -259,6 +277,7 @@ impl Fleet {
             verdicts: watch::Sender::new(()),
             usage: Usage::new(),
             groups: Groups::default(),
+            places,
             aggregated: Places::default(),
             started: Instant::now(),
         }
@@ -500,9 +519,7 @@ impl Fleet {
         let state = self.state();
         let mut lines = state.refused.clone();
         lines.extend(state.away.clone());
-        if state.is_draining {
-            lines.insert(0, "draining".to_owned());
-        } else if self.served.borrow().is_none() {
+        if state.drains().is_none() && self.served.borrow().is_none() {
             lines.insert(0, "nothing is served yet".to_owned());
         }
         lines
@@ -510,20 +527,27 @@ impl Fleet {
 
     /// Whether clients may come: something is served, and nobody asked it to drain.
     pub(crate) fn is_ready(&self) -> bool {
-        !self.state().is_draining && self.served.borrow().is_some()
+        self.drains().is_none() && self.served.borrow().is_some()
     }
 
-    /// Whether health checks are to fail.
-    pub(crate) fn set_draining(&self, is_draining: bool) {
-        self.state().is_draining = is_draining;
-        match is_draining {
+    /// Has health checks fail, or not any more.
+    pub(crate) fn fail_health_checks(&self, fails: bool) {
+        self.state().fails_health_checks = fails;
+        match fails {
             true => self.gates.fail_health_checks(),
             false => self.gates.pass_health_checks(),
         }
     }
 
-    pub(crate) fn is_draining(&self) -> bool {
-        self.state().is_draining
+    /// Closes the listeners of clients for good: at once, or when all of them had the time to leave.
+    pub(crate) fn close(self: Arc<Fleet>, is_graceful: bool) {
+        self.state().closes = true;
+        tokio::spawn(async move { self.gates.close(is_graceful).await });
+    }
+
+    /// Why clients are to leave, if they are: one phrase.
+    pub(crate) fn drains(&self) -> Option<&'static str> {
+        self.state().drains()
     }
 
     /// How long it has run.
@@ -531,19 +555,26 @@ impl Fleet {
         self.started.elapsed()
     }
 
-    /// Takes a stream in, unless there are too many. It is gone when the guard is dropped.
+    /// Takes in a stream or a poll of which nothing was read yet; `None` if there are as many as there
+    /// may be.
+    pub(crate) fn admit(&self) -> Option<Admission> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok();
+        if place.is_none() {
+            count(&self.counters.streams_refused);
+        }
+        place.map(Admission)
+    }
+
+    /// Lists a stream or a poll with who its client is. It is gone when the guard is dropped.
     pub(crate) fn enter(
         self: &Arc<Fleet>,
+        admission: Admission,
         node: Node,
         transport: &'static str,
         protocol: Protocol,
-    ) -> Option<Guest> {
+    ) -> Guest {
         let surprise = self.expected.surprise(&node);
         let mut state = self.state();
-        if state.clients.len() >= self.limits.max_streams {
-            count(&self.counters.streams_refused);
-            return None;
-        }
         count(&self.counters.streams);
         if surprise.is_some() {
             count(&self.counters.streams_unexpected);
@@ -552,7 +583,7 @@ impl Fleet {
         let number = state.next;
         let client = Client { node, transport, protocol, surprise, seen: Seen::Nowhere };
         state.clients.insert(number, client);
-        Some(Guest { fleet: Arc::clone(self), number })
+        Guest { fleet: Arc::clone(self), number, _admission: admission }
     }
 
     /// The streams that are open, oldest first.
@@ -591,10 +622,14 @@ impl Aggregated {
     }
 }
 
-/// A stream that was taken in.
+/// One of the streams and polls that there may be.
+pub(crate) struct Admission(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
+
+/// A stream or a poll that is listed.
 pub(crate) struct Guest {
     fleet: Arc<Fleet>,
     number: u64,
+    _admission: Admission,
 }
 
 impl Guest {
@@ -606,6 +641,11 @@ impl Guest {
     /// Records how far its client has come, which polls, and what it has.
     pub(crate) fn polls(&self, initialisation: Initialisation, has: Has) {
         self.is_seen(Seen::Poll(initialisation, has));
+    }
+
+    /// Counts that its client did not take what it was answered.
+    pub(crate) fn stalled(&self) {
+        count(&self.fleet.counters.streams_stalled);
     }
 
     fn is_seen(&self, seen: Seen) {

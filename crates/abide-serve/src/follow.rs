@@ -8,7 +8,8 @@ use crate::fleet::Fleet;
 use crate::judge::Judge;
 use crate::source::{Listing, ResourceFile, Source};
 
-/// How many reasons for a refusal are logged; `/ready` has all of them.
+/// How many reasons for a refusal are logged, and how many warnings about a change; `/ready` has all
+/// reasons, and `abide-serve check` both.
 const MAX_REASONS: usize = 20;
 
 /// Serves what a source has and its changes. Whatever happens to the source, what was served last
@@ -27,9 +28,7 @@ pub(crate) fn follow(
                 fleet.source_is_there();
                 let is_known =
                     |note: &&String| before.as_ref().is_some_and(|it| it.notes.contains(note));
-                for note in listing.notes.iter().filter(|note| !is_known(note)) {
-                    tracing::warn!("{note}");
-                }
+                warn(listing.notes.iter().filter(|note| !is_known(note)));
                 if !before.as_ref().is_some_and(|it| is_same(&it.files, &listing.files)) {
                     take(fleet, judge, today(), &listing, &mut served);
                 }
@@ -42,6 +41,18 @@ pub(crate) fn follow(
             }
         }
         source.wait();
+    }
+}
+
+/// Logs the first ones of some warnings, and how many there are beside.
+fn warn<'w>(mut warnings: impl Iterator<Item = &'w String>) {
+    for line in warnings.by_ref().take(MAX_REASONS) {
+        tracing::warn!("{line}");
+    }
+    match warnings.count() {
+        0 => {}
+        1 => tracing::warn!("there is 1 more warning: `abide-serve check` prints all"),
+        more => tracing::warn!("there are {more} more warnings: `abide-serve check` prints all"),
     }
 }
 
@@ -64,9 +75,7 @@ fn new_uses(old: &[ResourceFile], new: &[ResourceFile], uses: &[usize]) -> usize
 /// why not.
 fn take(fleet: &Fleet, judge: &Judge, today: Date, listing: &Listing, now: &mut Vec<ResourceFile>) {
     let verdict = judge.judge(today, &listing.files);
-    for line in &verdict.warnings {
-        tracing::warn!("{line}");
-    }
+    warn(verdict.warnings.iter());
     let revision = listing.revision.as_deref();
     let outcome = match verdict.served {
         Some(served) => fleet.serve(served.of_revision(revision)),

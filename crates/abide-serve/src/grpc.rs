@@ -1,6 +1,6 @@
 //! The discovery services over gRPC.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,17 +10,18 @@ use std::time::Duration;
 use abide_xds::{Action, Ending, Event, Options, Types, View};
 use hyper::body::Incoming as Bytes;
 use tokio::sync::mpsc::{self, error::TrySendError};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
 
+use crate::arriving::ReadLimits;
 use crate::encoding::{Encoded, Messages};
-use crate::fleet::{Aggregated, Fleet, Guest, Protocol, count};
+use crate::fleet::{Admission, Aggregated, Fleet, Guest, Protocol, count};
 use crate::groups::Group;
 use crate::health;
 use crate::listeners::Leave;
-use crate::requests::{Read, ReadLimits, Requests};
+use crate::requests::{Read, Requests};
 use crate::room::Taken;
 use crate::served::Served;
 use crate::talk::{Has, Talk};
@@ -31,6 +32,9 @@ use crate::wire::{
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
+
+/// How long refusals of one type on one stream are not logged again.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// The discovery services of both majors, found by path.
 #[derive(Clone)]
@@ -101,8 +105,9 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
                 return Ok(open(
                     fleet,
                     request,
-                    move |fleet, incoming, outgoing, leave| async move {
-                        health::converse(&fleet, transport, incoming, &outgoing, leave).await
+                    move |fleet, admission, incoming, outgoing, leave| async move {
+                        health::converse(&fleet, admission, transport, incoming, &outgoing, leave)
+                            .await
                     },
                 ));
             }
@@ -124,9 +129,13 @@ fn stream<I: Incoming>(
     method: Method,
     request: http::Request<Bytes>,
 ) -> http::Response<Body> {
-    open(fleet, request, |fleet, incoming: Requests<Bytes, I>, outgoing, leave| async move {
-        converse(&fleet, method, incoming, &outgoing, leave).await
-    })
+    open(
+        fleet,
+        request,
+        |fleet, admission, incoming: Requests<Bytes, I>, outgoing, leave| async move {
+            converse(&fleet, admission, method, incoming, &outgoing, leave).await
+        },
+    )
 }
 
 /// The answers on a stream.
@@ -142,7 +151,9 @@ fn open<I, F, C>(
 where
     I: prost::Message + Default + 'static,
     F: Future<Output = Result<(), Status>> + Send + 'static,
-    C: FnOnce(Arc<Fleet>, Requests<Bytes, I>, Outgoing, Option<Leave>) -> F + Send + 'static,
+    C: FnOnce(Arc<Fleet>, Admission, Requests<Bytes, I>, Outgoing, Option<Leave>) -> F
+        + Send
+        + 'static,
 {
     let (head, body) = request.into_parts();
     if let Some(encoding) = head.headers.get("grpc-encoding").filter(|it| *it != "identity") {
@@ -154,7 +165,10 @@ where
     let (sender, receiver) = mpsc::channel(QUEUE);
     let leave = head.extensions.get::<Leave>().cloned();
     tokio::spawn(async move {
-        let ended = converse(fleet, incoming, sender.clone(), leave).await;
+        let ended = match fleet.admit() {
+            Some(admission) => converse(fleet, admission, incoming, sender.clone(), leave).await,
+            None => Err(Status::resource_exhausted("there are as many streams as there may be")),
+        };
         if let Err(status) = ended {
             tracing::info!(reason = status.message(), "ended a stream");
             let _ = sender.try_send(Err(status));
@@ -166,6 +180,7 @@ where
 /// Talks with one client until either side ends the stream.
 async fn converse<I: Incoming>(
     fleet: &Arc<Fleet>,
+    admission: Admission,
     method: Method,
     mut incoming: Requests<Bytes, I>,
     outgoing: &mpsc::Sender<Result<Encoded, Status>>,
@@ -184,9 +199,7 @@ async fn converse<I: Incoming>(
             })?),
             false => None,
         };
-    let too_many = || Status::resource_exhausted("there are as many streams as there may be");
-    let guest =
-        fleet.enter(node.clone(), method.transport, Protocol::Discovery).ok_or_else(too_many)?;
+    let guest = fleet.enter(admission, node.clone(), method.transport, Protocol::Discovery);
     let options = Options {
         types: fleet.apis.types().clone(),
         only: method.only.clone(),
@@ -208,6 +221,7 @@ async fn converse<I: Incoming>(
         outgoing,
         only: method.only.clone(),
         view: None,
+        warned: BTreeMap::new(),
     };
     tracing::info!(
         node = node.id,
@@ -274,6 +288,8 @@ struct Stream<'f> {
     counted: BTreeSet<String>,
     /// What its client is served.
     view: Option<Arc<View>>,
+    /// When a refusal was logged last, by type.
+    warned: BTreeMap<String, Instant>,
 }
 
 impl Drop for Stream<'_> {
@@ -317,8 +333,14 @@ impl Stream<'_> {
         request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
         count(&self.fleet.counters.requests);
         let type_url = self.only.as_deref().unwrap_or(&request.type_url);
-        if let Some(error) = &request.error {
+        let is_refusal = request.error.is_some();
+        if is_refusal {
             count(&self.fleet.counters.nacks);
+        }
+        // A client that refuses a type over and over is heard, but not every time.
+        let is_news = self.warned.get(type_url).is_none_or(|it| it.elapsed() > QUIET);
+        if let Some(error) = request.error.as_ref().filter(|_| is_news) {
+            self.warned.insert(type_url.to_owned(), Instant::now());
             tracing::warn!(
                 node = self.node.id,
                 r#type = brief(type_url),
@@ -327,7 +349,6 @@ impl Stream<'_> {
                 "a client refused a response"
             );
         }
-        let is_refusal = request.error.is_some();
         let is_answer = is_refusal || !request.nonce.is_empty();
         let answer = if is_refusal { Count::Nacks } else { Count::Acks };
         let counts = [(Count::Requests, 1), (answer, usize::from(is_answer))];

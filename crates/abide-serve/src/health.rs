@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use crate::encoding::Encoded;
-use crate::fleet::{Fleet, Protocol, count};
+use crate::fleet::{Admission, Fleet, Protocol, count};
 use crate::listeners::Leave;
 use crate::requests::Requests;
 use crate::wire::{HealthCheckRequestOrResponse, HealthCheckSpecifier};
@@ -31,6 +31,7 @@ pub(crate) fn transport_at(path: &str) -> Option<&'static str> {
 /// Talks with one client until either side ends the stream. Of its reports nothing is kept.
 pub(crate) async fn converse(
     fleet: &Arc<Fleet>,
+    admission: Admission,
     transport: &'static str,
     mut incoming: Requests<Incoming, HealthCheckRequestOrResponse>,
     outgoing: &mpsc::Sender<Result<Encoded, Status>>,
@@ -41,9 +42,7 @@ pub(crate) async fn converse(
         Status::invalid_argument("the first message has to be a `health_check_request`")
     })?;
     let node = asked.node.unwrap_or_default().brief();
-    let guest = fleet.enter(node.clone(), transport, Protocol::Health);
-    let _guest = guest
-        .ok_or_else(|| Status::resource_exhausted("there are as many streams as there may be"))?;
+    let _guest = fleet.enter(admission, node.clone(), transport, Protocol::Health);
     count(&fleet.counters.requests);
     tracing::info!(
         node = node.id,

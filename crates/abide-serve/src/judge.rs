@@ -109,8 +109,33 @@ impl Judge {
                 }
             }
         }
+        warnings.extend(self.needs(&served));
+        let is_empty =
+            served.audiences().iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
+        if is_empty && errors.is_empty() {
+            let read = match files.len() {
+                1 => "1 file was read".to_owned(),
+                count => format!("{count} files were read"),
+            };
+            warnings.push(format!(
+                "there are no resources in `--resources` ({read}): clients get nothing"
+            ));
+        }
         let deprecated_uses = all.iter().map(|it| it.deprecated_uses).collect();
         Verdict { served: errors.is_empty().then_some(served), deprecated_uses, errors, warnings }
+    }
+
+    /// What clients need from elsewhere, since nothing of its kind is served: a line for each kind.
+    fn needs(&self, served: &Served) -> Vec<String> {
+        let types = self.apis.types();
+        let mut kinds: BTreeMap<Kind, BTreeMap<Arc<str>, Dangling>> = BTreeMap::new();
+        for (_, snapshot) in served.audiences() {
+            for needed in snapshot.from_elsewhere(types, &self.leniency.static_clusters) {
+                let of_kind = kinds.entry(needed.kind).or_default();
+                of_kind.entry(Arc::clone(&needed.missing)).or_insert(needed);
+            }
+        }
+        kinds.into_values().filter_map(|it| needed(types, &it)).collect()
     }
 
     /// What comes of each file by itself, in their order.
@@ -200,15 +225,39 @@ fn place(file: &ResourceFile, span: Span) -> String {
     format!("{}:{}:{}: ", file.path, at.line, at.column)
 }
 
+/// What a resource of a kind is called.
+fn name_of(types: &Types, kind: Kind) -> &str {
+    let message = types.get(kind).and_then(|it| it.entry.messages[1].as_deref());
+    match message.map(|it| it.rsplit('.').next().unwrap_or(it)) {
+        _ if kind == Kind::CLUSTER => "cluster",
+        Some(message) => message,
+        None => "resource",
+    }
+}
+
+/// What is said of resources of one kind that clients need from elsewhere, if there are any.
+fn needed(types: &Types, all: &BTreeMap<Arc<str>, Dangling>) -> Option<String> {
+    let Dangling { type_url, name, kind, missing, .. } = all.values().next()?;
+    let what = name_of(types, *kind);
+    let holder = type_url.rsplit(['/', '.']).next().unwrap_or(type_url);
+    let have = match all.len() - 1 {
+        0 => "has".to_owned(),
+        more => format!("and {more} more have"),
+    };
+    let advice = match *kind {
+        Kind::CLUSTER => "; name those with `--static-cluster`",
+        _ => "",
+    };
+    Some(format!(
+        "no {what} is served: `{missing}`, which the {holder} `{name}` refers to, {have} to be known to \
+         clients from elsewhere{advice}"
+    ))
+}
+
 fn missing(types: &Types, dangling: &Dangling, snapshot: &Snapshot) -> String {
     let Dangling { type_url, name, kind, missing, .. } = dangling;
     let holder = type_url.rsplit(['/', '.']).next().unwrap_or(type_url);
-    let message = types.get(*kind).and_then(|it| it.entry.messages[1].as_deref());
-    let what = match message.map(|it| it.rsplit('.').next().unwrap_or(it)) {
-        _ if *kind == Kind::CLUSTER => "cluster",
-        Some(message) => message,
-        None => "resource",
-    };
+    let what = name_of(types, *kind);
     let mut line =
         format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere");
     let names = snapshot.types().filter(|(url, _)| types.kind(url) == *kind);

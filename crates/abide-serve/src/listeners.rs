@@ -9,8 +9,8 @@ use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::header::{CONNECTION, HeaderValue};
@@ -20,10 +20,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
+use crate::args::Limits;
 use crate::drain::{Cause, DrainArgs, DrainType, Drains, Strategy};
 use crate::room::SMALL;
 use crate::tls::Tls;
@@ -34,6 +36,8 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 const MAX_STREAMS: u32 = 1000;
 /// How many bytes of all its streams may come before they are read.
 const CONNECTION_WINDOW: u32 = 4 * SMALL as u32;
+/// How many connections the admin port may have.
+const MAX_ADMIN_CONNECTIONS: usize = 100;
 /// How long nothing is accepted when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_secs(1);
 
@@ -153,12 +157,51 @@ where
 #[derive(Debug)]
 pub(crate) struct Gates {
     args: DrainArgs,
+    /// How long a connection may take to bring its first request.
+    patience: Duration,
+    /// One for each connection that clients may have, and that the admin port may have.
+    places: Arc<Semaphore>,
+    admin_places: Arc<Semaphore>,
     states: [watch::Sender<State>; Door::ALL.len()],
 }
 
 impl Gates {
-    pub(crate) fn new(args: DrainArgs) -> Gates {
-        Gates { args, states: Default::default() }
+    /// Gates for at most so many connections as the system has descriptors for.
+    pub(crate) fn new(args: DrainArgs, limits: &Limits, descriptors: usize) -> Gates {
+        let most = limits.max_connections.min(descriptors).min(Semaphore::MAX_PERMITS);
+        if most < limits.max_connections {
+            tracing::info!(
+                connections = most,
+                "the system has file descriptors for fewer connections than there may be"
+            );
+        }
+        Gates {
+            args,
+            patience: limits.stall,
+            places: Arc::new(Semaphore::new(most)),
+            admin_places: Arc::new(Semaphore::new(MAX_ADMIN_CONNECTIONS)),
+            states: Default::default(),
+        }
+    }
+
+    /// The places for the connections of a listener.
+    fn places(&self, door: Door) -> &Arc<Semaphore> {
+        match door {
+            Door::Admin => &self.admin_places,
+            Door::Http | Door::Grpc => &self.places,
+        }
+    }
+
+    /// A connection with its place; `None` if there are as many as there may be. The first that is
+    /// refused is logged.
+    fn begin(&self, door: Door, was_full: &mut bool) -> Option<Visit> {
+        let place = Arc::clone(self.places(door)).try_acquire_owned().ok();
+        let is_full = place.is_none();
+        if is_full && !*was_full {
+            tracing::warn!(door = door.name(), "there are as many connections as there may be");
+        }
+        *was_full = is_full;
+        Some(Visit::begin(self.state(door).subscribe(), place?, self.patience))
     }
 
     /// How long connections have to leave.
@@ -250,6 +293,7 @@ impl Gates {
         service: impl Pages,
     ) {
         let mut state = self.state(listener.door).subscribe();
+        let mut was_full = false;
         loop {
             let accepting = state.borrow_and_update().accepting;
             let stream = match accepting {
@@ -267,7 +311,7 @@ impl Gates {
                 }
                 Accepting::Never => return,
             };
-            let visit = Visit::begin(state.clone());
+            let Some(visit) = self.begin(listener.door, &mut was_full) else { continue };
             let (door, service, tls) = (listener.door, service.clone(), tls.clone());
             tokio::spawn(async move {
                 let Some(tls) = tls else { return serve(door, stream, service, visit).await };
@@ -288,11 +332,13 @@ impl Gates {
         socket: UnixListener,
         service: impl Pages,
     ) {
+        let mut was_full = false;
         loop {
             match socket.accept().await {
                 Ok((stream, _)) => {
-                    let visit = Visit::begin(self.state(door).subscribe());
-                    tokio::spawn(serve(door, stream, service.clone(), visit));
+                    if let Some(visit) = self.begin(door, &mut was_full) {
+                        tokio::spawn(serve(door, stream, service.clone(), visit));
+                    }
                 }
                 Err(error) => {
                     tracing::error!("cannot accept connections: {error}");
@@ -329,13 +375,20 @@ struct Visit {
     number: u64,
     came: Instant,
     state: watch::Receiver<State>,
+    /// How long it may take to bring its first request.
+    patience: Duration,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Visit {
-    fn begin(state: watch::Receiver<State>) -> Visit {
+    fn begin(
+        state: watch::Receiver<State>,
+        place: OwnedSemaphorePermit,
+        patience: Duration,
+    ) -> Visit {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Visit { number, came: Instant::now(), state }
+        Visit { number, came: Instant::now(), state, patience, _place: place }
     }
 
     /// Waits until it is time to leave.
@@ -398,7 +451,10 @@ async fn serve_http2(
     mut visit: Visit,
 ) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
+    let (first, mut came) = oneshot::channel::<Infallible>();
+    let first = Mutex::new(Some(first));
     let service = service_fn(move |mut request: http::Request<Incoming>| {
+        first.lock().unwrap_or_else(PoisonError::into_inner).take();
         request.extensions_mut().insert(Leave(leave.clone()));
         service.clone().call(request)
     });
@@ -410,8 +466,16 @@ async fn serve_http2(
         .initial_connection_window_size(CONNECTION_WINDOW)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
+    let patience = visit.patience;
+    let silent = async {
+        // The other half is gone as soon as a request is there.
+        if timeout(patience, &mut came).await.is_ok() {
+            std::future::pending::<()>().await;
+        }
+    };
     tokio::select! {
         ended = connection.as_mut() => return ended,
+        () = silent => return Ok(()),
         () = visit.is_over() => {}
     }
     // The client hears of it before its streams end, and opens the next ones elsewhere.
@@ -439,7 +503,13 @@ async fn serve_http1(
             Ok::<_, Infallible>(response)
         }
     });
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    // Who does not take what it is sent has no more time than who does not send what it began.
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(visit.patience));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(visit.patience)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return ended,

@@ -3,49 +3,28 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt;
 use hyper::body::Body;
 use prost::Message;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 use tonic::Status;
 
+use crate::arriving::{Arriving, Missing, Part, ReadLimits};
 use crate::encoding::HEAD;
-use crate::room::{Room, Taken, Waiting};
+use crate::room::{Room, Taken};
 
 /// The requests of one stream. No more of them is in memory than the one that is read; its bytes
 /// are gone when it is decoded.
 pub(crate) struct Requests<B, R> {
-    body: B,
-    /// What came and was not read yet.
-    rest: Bytes,
-    part: Part,
+    arriving: Arriving<B>,
+    head: Part,
+    /// What follows the head, once that is there: its length, and what came of it.
+    content: Option<(usize, Part)>,
     /// When the client must have sent the whole of a request.
     deadline: Option<Instant>,
     limits: ReadLimits,
-    room: Arc<Room>,
     of: PhantomData<fn() -> R>,
-}
-
-/// How requests are read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadLimits {
-    /// How many bytes one may have.
-    pub(crate) bytes: usize,
-    /// How long a client may take to send its first one, or any that it began.
-    pub(crate) patience: Duration,
-}
-
-/// The part of a request that comes next.
-enum Part {
-    /// A flag and a length.
-    Head(Vec<u8>),
-    /// So many bytes, for which there is no room yet.
-    Turn(usize, Waiting),
-    /// So many bytes in all.
-    Content(usize, Vec<u8>, Taken),
 }
 
 /// A request that was read, and the room that it takes.
@@ -62,8 +41,8 @@ where
 {
     pub(crate) fn new(body: B, limits: ReadLimits, room: Arc<Room>) -> Requests<B, R> {
         let deadline = Some(Instant::now() + limits.patience);
-        let (rest, part) = (Bytes::new(), Part::Head(Vec::new()));
-        Requests { body, rest, part, deadline, limits, room, of: PhantomData }
+        let (head, arriving) = (Part::default(), Arriving::new(body, room));
+        Requests { arriving, head, content: None, deadline, limits, of: PhantomData }
     }
 
     /// The next request; `None` when the client sends no more. Nothing is lost if this is dropped
@@ -72,77 +51,40 @@ where
     /// # Errors
     /// What is no request, is too large, or does not come.
     pub(crate) async fn next(&mut self) -> Result<Option<Read<R>>, Status> {
-        loop {
-            match &mut self.part {
-                Part::Head(head) => {
-                    fill(head, HEAD, &mut self.rest);
-                    if head.len() == HEAD {
-                        let length = length(head, self.limits.bytes)?;
-                        self.part = Part::Turn(length, self.room.take(length));
-                        continue;
-                    }
-                    let has_begun = !head.is_empty();
-                    if has_begun {
-                        self.deadline.get_or_insert(Instant::now() + self.limits.patience);
-                    }
-                    if !self.more().await? {
-                        return if has_begun { Err(broken_off()) } else { Ok(None) };
-                    }
-                }
-                Part::Turn(length, turn) => {
-                    let room = turn.as_mut().await;
-                    // What it waited for others does not count.
-                    self.deadline = Some(Instant::now() + self.limits.patience);
-                    self.part = Part::Content(*length, Vec::new(), room);
-                }
-                Part::Content(length, content, _) => {
-                    if content.is_empty() {
-                        content.reserve_exact(*length);
-                    }
-                    fill(content, *length, &mut self.rest);
-                    if content.len() < *length {
-                        if !self.more().await? {
-                            return Err(broken_off());
-                        }
-                        continue;
-                    }
-                    self.deadline = None;
-                    let part = std::mem::replace(&mut self.part, Part::Head(Vec::new()));
-                    let Part::Content(_, content, room) = part else { continue };
-                    let request = R::decode(&*content).map_err(|error| {
-                        Status::internal(format!("a request cannot be read: {error}"))
-                    })?;
-                    return Ok(Some(Read { request, room }));
-                }
+        let Requests { arriving, head, content, deadline, limits, .. } = self;
+        if content.is_none() {
+            // Between requests a client may be silent.
+            let has_one = arriving.fill(head, 1, deadline, limits.patience).await;
+            if !has_one.map_err(missing)? {
+                return Ok(None);
             }
-        }
-    }
-
-    /// Waits for more bytes. Returns whether there are any.
-    async fn more(&mut self) -> Result<bool, Status> {
-        loop {
-            let frame = self.body.frame();
-            let frame = match self.deadline {
-                Some(deadline) => timeout_at(deadline, frame).await.map_err(|_| {
-                    Status::deadline_exceeded("no request came, or only a part of one")
-                })?,
-                None => frame.await,
-            };
-            let Some(frame) = frame else { return Ok(false) };
-            let frame = frame.map_err(|error| Status::cancelled(error.to_string()))?;
-            // Clients have no trailers.
-            if let Ok(data) = frame.into_data() {
-                self.rest = data;
-                return Ok(true);
+            deadline.get_or_insert(Instant::now() + limits.patience);
+            let has_head = arriving.fill(head, HEAD, deadline, limits.patience).await;
+            if !has_head.map_err(missing)? {
+                return Err(broken_off());
             }
+            *content = Some((length(&head.bytes, limits.bytes)?, Part::default()));
         }
+        let Some((length, part)) = content else { return Err(broken_off()) };
+        let is_whole = arriving.fill(part, *length, deadline, limits.patience).await;
+        if !is_whole.map_err(missing)? {
+            return Err(broken_off());
+        }
+        self.deadline = None;
+        self.head = Part::default();
+        let whole = self.content.take().map(|(_, part)| part.into_whole());
+        let (bytes, room) = whole.unwrap_or_default();
+        let request = R::decode(&*bytes)
+            .map_err(|error| Status::internal(format!("a request cannot be read: {error}")))?;
+        Ok(Some(Read { request, room }))
     }
 }
 
-/// Moves bytes over until there are so many, as far as they came.
-fn fill(part: &mut Vec<u8>, length: usize, from: &mut Bytes) {
-    let missing = (length - part.len()).min(from.len());
-    part.extend_from_slice(&from.split_to(missing));
+fn missing(why: Missing) -> Status {
+    match why {
+        Missing::Late => Status::deadline_exceeded("no request came, or only a part of one"),
+        Missing::Broken(why) => Status::cancelled(why),
+    }
 }
 
 /// The length of a request, by what stands before it.
@@ -168,6 +110,8 @@ fn broken_off() -> Status {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
+
+    use std::time::Duration;
 
     use http_body_util::StreamBody;
     use hyper::body::Frame;
@@ -265,33 +209,77 @@ mod tests {
         let large = framed("large", 700_000);
         let ((first, mut one), (second, mut two)) = (stream(&room), stream(&room));
         first.send(&large).await;
-        second.send(&large[..100]).await;
+        second.send(&large[..40_000]).await;
         let held = one.next().await.expect("good").expect("one");
         assert!(timeout(2 * PATIENCE, two.next()).await.is_err(), "there is no room");
         let (third, mut three) = stream(&room);
-        third.send(&framed("small", 60_000)).await;
+        third.send(&framed("small", 30_000)).await;
         assert_eq!(nonce(&mut three).await, "small");
         drop(held);
         assert!(timeout(PATIENCE / 2, two.next()).await.is_err(), "its waiting does not count");
-        second.send(&large[100..]).await;
+        second.send(&large[40_000..]).await;
         assert_eq!(nonce(&mut two).await, "large");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn room_is_not_kept_for_a_client_that_sends_nothing_more() {
+    async fn a_length_alone_takes_no_room() {
+        let room = room();
+        let large = framed("large", 1_000_000);
+        let mut waiting = Vec::new();
+        for _ in 0..100 {
+            let (client, mut stream) = stream(&room);
+            client.send(&large[..HEAD]).await;
+            waiting.push((
+                client,
+                tokio::spawn(async move { stream.next().await.err().map(|it| it.code()) }),
+            ));
+        }
+        sleep(Duration::from_millis(1)).await;
+        let (client, mut stream) = stream(&room);
+        client.send(&large).await;
+        let come = timeout(Duration::from_millis(1), stream.next()).await;
+        assert!(come.expect("at once").expect("good").is_some());
+        for (_client, ended) in waiting {
+            assert_eq!(ended.await.expect("it ran"), Some(Code::DeadlineExceeded));
+        }
+    }
+
+    /// Sends pieces of this size every 100 ms while another client waits for the room; says how the
+    /// sender ended, and how long the other one waited.
+    async fn keeps_waiting(piece: usize) -> (Option<Code>, Duration) {
         let room = room();
         let large = framed("large", 1_000_000);
         let ((slow, mut one), (fast, mut two)) = (stream(&room), stream(&room));
-        slow.send(&large[..100]).await;
-        fast.send(&large).await;
-        let slow = tokio::spawn(async move {
-            let ended = one.next().await.err().expect("it never comes").code();
-            drop(slow);
-            ended
+        slow.send(&large[..40_000]).await;
+        let all = large.clone();
+        let sender = tokio::spawn(async move {
+            for piece in all[40_000..].chunks(piece) {
+                sleep(Duration::from_millis(100)).await;
+                let frame = Frame::data(Bytes::copy_from_slice(piece));
+                if slow.0.send(Ok(frame)).await.is_err() {
+                    return;
+                }
+            }
         });
+        let slow = tokio::spawn(async move { one.next().await.err().map(|it| it.code()) });
         sleep(Duration::from_millis(1)).await;
+        fast.send(&large).await;
+        let begin = Instant::now();
         assert_eq!(nonce(&mut two).await, "large");
-        assert_eq!(slow.await.expect("it ran"), Code::DeadlineExceeded);
+        let waited = begin.elapsed();
+        let ended = slow.await.expect("it ran");
+        sender.await.expect("it ran");
+        (ended, waited)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_room_that_others_wait_for_may_not_be_slow() {
+        let (ended, waited) = keeps_waiting(100).await;
+        assert_eq!(ended, Some(Code::DeadlineExceeded));
+        assert!(waited < Duration::from_secs(1), "it took {waited:?}");
+        let (ended, waited) = keeps_waiting(10_000).await;
+        assert_eq!(ended, None, "it was fast enough");
+        assert!(waited > Duration::from_secs(9), "it took {waited:?}");
     }
 
     #[tokio::test(start_paused = true)]

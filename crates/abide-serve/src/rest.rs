@@ -1,26 +1,23 @@
 //! Long polling: the discovery services over HTTP/1 and JSON.
 
-mod answer;
+mod answers;
 
-use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_schema::Tree;
-use abide_schema::value::Codec;
-use abide_xds::{
-    Awaited, Collection, Initialisation, Refusal, TYPE_URL_PREFIX, TopicStatus, Types,
-};
+use abide_xds::{Awaited, Collection, Initialisation, Refusal, TopicStatus, Types};
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Extension, State};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until, timeout};
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
 
-use self::answer::{Pieces, Texts};
+pub(crate) use self::answers::json;
+use self::answers::{Answers, Written};
+use crate::arriving::{Arriving, Missing, Part};
 use crate::fleet::{Fleet, Protocol, count};
 use crate::listeners::Leave;
 use crate::place::Places;
@@ -30,19 +27,13 @@ use crate::talk::Has;
 use crate::traffic::Count;
 use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, brief};
 
-/// How long a poll waits at least that another one takes the place of. Two clients with one id would
-/// otherwise end each other's polls without a pause.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How long a poll whose place another one took goes on waiting, from its begin.
+const LULL: Duration = Duration::from_secs(1);
 
 /// The pages.
 pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {
-    let polls = Polls {
-        fleet,
-        hold,
-        waiting: Places::default(),
-        polled: Arc::default(),
-        texts: Arc::default(),
-    };
+    let (waiting, polled, answers) = (Places::default(), Arc::default(), Arc::default());
+    let polls = Polls { fleet, hold, waiting, polled, answers };
     Router::new().fallback(poll).with_state(polls)
 }
 
@@ -55,8 +46,8 @@ struct Polls {
     waiting: Places<Asker>,
     /// What they were answered.
     polled: Arc<Polled>,
-    /// What those are in JSON.
-    texts: Arc<Texts>,
+    /// The texts of answers.
+    answers: Arc<Answers>,
 }
 
 /// The type that a path asks for, and the major of the transport.
@@ -88,6 +79,10 @@ async fn poll(
     if method != Method::POST {
         return (StatusCode::METHOD_NOT_ALLOWED, "POST only\n").into_response();
     }
+    let Some(admission) = polls.fleet.admit() else {
+        let message = "there are as many streams as there may be\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
+    };
     let (request, room) = match read(&polls.fleet, &headers, body).await {
         Ok(read) => read,
         Err((status, error)) => return (status, error + "\n").into_response(),
@@ -101,10 +96,7 @@ async fn poll(
     };
     let node = said.brief();
     count(&fleet.counters.requests);
-    let Some(guest) = fleet.enter(node.clone(), transport, Protocol::Discovery) else {
-        let message = "there are as many streams as there may be\n";
-        return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
-    };
+    let guest = fleet.enter(admission, node.clone(), transport, Protocol::Discovery);
     let traffic = &fleet.counters.traffic;
     traffic.add(&type_url, &[(Count::Requests, 1)]);
     let error = member(&request, "error_detail").filter(|it| !it.is_null());
@@ -122,8 +114,19 @@ async fn poll(
     drop((request, room));
     fleet.usage.count(&fleet.apis, &type_url);
     let asker = (node.id.clone(), type_url.clone());
-    // Who says no name is not known to be one that came before.
-    let place = (!node.id.is_empty()).then(|| polls.waiting.take(asker.clone(), true)).flatten();
+    let begin = Instant::now();
+    // Clients without a name are not known to be the same.
+    let named = Some(asker.clone()).filter(|_| !node.id.is_empty());
+    let mut place = named.and_then(|it| polls.waiting.take(it, true));
+    let superseded = async {
+        match &mut place {
+            Some(place) => place.superseded().await,
+            None => std::future::pending().await,
+        }
+        // Two clients with one name take the place from each other, but not all the time.
+        sleep_until(begin + LULL).await;
+    };
+    tokio::pin!(superseded);
     let refused = polls.polled.asked(&asker, &held, error.as_deref().map(brief));
     if let Some(refusal) = &refused {
         let now = fleet.watch().borrow().clone();
@@ -133,18 +136,10 @@ async fn poll(
     }
     let progress = progress(types, &type_url, &names, &held, error.is_some());
     guest.polls(progress.clone(), Has::default());
-    let begin = Instant::now();
-    let until = begin + polls.hold;
+    let until = Instant::now() + polls.hold;
     let mut served = fleet.watch();
     let told = Leave::told(Some(leave));
-    let superseded = async {
-        match place {
-            Some(mut place) => place.superseded().await,
-            None => pending().await,
-        }
-        sleep_until(begin + PAUSE).await;
-    };
-    tokio::pin!(told, superseded);
+    tokio::pin!(told);
     loop {
         let now = served.borrow_and_update().clone();
         if let Some(view) = fleet.view(&now, &node, &group) {
@@ -189,11 +184,13 @@ async fn poll(
                     (Count::Bytes, bytes),
                 ];
                 traffic.add(&type_url, &counts);
-                return match polls.texts.of(fleet.apis.newest, &type_url, all, &content).await {
-                    Ok(text) => {
-                        let body = Body::new(Pieces::new(text, fleet, guest));
-                        ([(CONTENT_TYPE, "application/json")], body).into_response()
-                    }
+                // Much takes long.
+                let text = tokio::task::block_in_place(|| {
+                    polls.answers.text(fleet.apis.newest, &type_url, &content)
+                });
+                let head = [(CONTENT_TYPE, "application/json")];
+                return match text {
+                    Ok(text) => (head, Written::body(text, guest)).into_response(),
                     Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
                 };
             }
@@ -218,21 +215,67 @@ async fn read(
     body: Body,
 ) -> Result<(Value, Taken), (StatusCode, String)> {
     let most = fleet.limits.max_request;
-    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
-    let length = length.unwrap_or(most);
     let too_large = || {
         let message = format!("a request may have at most {most} bytes");
         (StatusCode::PAYLOAD_TOO_LARGE, message)
     };
-    if length > most {
+    if let Some(encoding) = headers.get(CONTENT_ENCODING).filter(|it| *it != "identity") {
+        let message = format!("requests may not be compressed, as by {encoding:?}");
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    let said = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+    if said.is_some_and(|length: usize| length > most) {
         return Err(too_large());
     }
-    let room = fleet.room.take(length).await;
-    let body = timeout(fleet.limits.stall, to_bytes(body, most)).await;
-    let too_late = || (StatusCode::REQUEST_TIMEOUT, "the request did not come".to_owned());
-    let body = body.map_err(|_| too_late())?.map_err(|_| too_large())?;
-    let request = serde_json::from_slice(&body);
-    Ok((request.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?, room))
+    // A length that is not said may be any.
+    let length = said.unwrap_or(most + 1);
+    let patience = fleet.limits.stall;
+    let mut deadline = Some(Instant::now() + patience);
+    let mut arriving = Arriving::new(body, Arc::clone(&fleet.room));
+    let mut part = Part::default();
+    let is_full = arriving.fill(&mut part, length, &mut deadline, patience).await;
+    let is_full = is_full.map_err(|why| match why {
+        Missing::Late => (StatusCode::REQUEST_TIMEOUT, "the request did not come".to_owned()),
+        Missing::Broken(why) => (StatusCode::BAD_REQUEST, why),
+    })?;
+    let (body, room) = part.into_whole();
+    if is_full && said.is_none() {
+        return Err(too_large());
+    }
+    let bad = |error: String| (StatusCode::BAD_REQUEST, error);
+    let request = serde_json::from_slice(&body).map_err(|error| bad(error.to_string()))?;
+    match misfit(&request) {
+        Some(error) => Err(bad(error)),
+        None => Ok((request, room)),
+    }
+}
+
+/// What about a request is not what its name says, if anything: one phrase.
+fn misfit(request: &Value) -> Option<String> {
+    const STRING: (&str, fn(&Value) -> bool) = ("a string", Value::is_string);
+    const OBJECT: (&str, fn(&Value) -> bool) = ("an object", Value::is_object);
+    const STRINGS: (&str, fn(&Value) -> bool) = ("a list of strings", |value| {
+        value.as_array().is_some_and(|all| all.iter().all(Value::is_string))
+    });
+    if !request.is_object() {
+        return Some("a request is an object, such as {\"node\": {\"id\": \"…\"}}".to_owned());
+    }
+    let wrong =
+        |of: &Value, prefix: &str, names: &[&str], (what, fits): (&str, fn(&Value) -> bool)| {
+            let is_wrong = |name: &&&str| {
+                member(of, name).is_some_and(|value| !value.is_null() && !fits(value))
+            };
+            let name = names.iter().find(is_wrong)?;
+            Some(format!("`{prefix}{name}` has to be {what}"))
+        };
+    let strings = ["version_info", "response_nonce", "type_url"];
+    let of_node = ["id", "cluster", "user_agent_name", "user_agent_version"];
+    let node = member(request, "node").unwrap_or(&Value::Null);
+    wrong(request, "", &["node", "error_detail"], OBJECT)
+        .or_else(|| wrong(request, "", &strings, STRING))
+        .or_else(|| wrong(request, "", &["resource_names"], STRINGS))
+        .or_else(|| wrong(node, "node.", &of_node, STRING))
+        .or_else(|| wrong(node, "node.", &["client_features"], STRINGS))
 }
 
 /// How far a client has come that polls for a type, judged by whether it holds or refuses anything.
@@ -322,34 +365,36 @@ fn elements<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value>
     member(value, name).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// A discovery response, in the JSON mapping.
-///
-/// # Errors
-/// A resource that JSON has no notation for: one phrase.
-pub(crate) fn json(tree: &Tree, type_url: &str, content: &Collection) -> Result<String, String> {
-    let codec = Codec::new(tree);
-    let name = type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url);
-    let ty = tree.message_named(name).ok_or_else(|| format!("the API has no `{name}`"))?;
-    let resources = content.iter().map(|resource| {
-        let failed = |error: String| format!("the {name} `{}`: {error}", resource.name);
-        let message = codec.decode(ty.id, &resource.body).map_err(|it| failed(it.to_string()))?;
-        let text = codec.to_json(&message).map_err(|it| failed(it.to_string()))?;
-        let value: Value = serde_json::from_str(&text).map_err(|it| failed(it.to_string()))?;
-        let mut any = serde_json::Map::from_iter([("@type".to_owned(), json!(type_url))]);
-        match value {
-            Value::Object(members) => any.extend(members),
-            value => drop(any.insert("value".to_owned(), value)),
-        }
-        Ok(Value::Object(any))
-    });
-    let resources = resources.collect::<Result<Vec<Value>, String>>()?;
-    let version = &**content.version();
-    Ok(json!({"versionInfo": version, "resources": resources, "typeUrl": type_url}).to_string())
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn what_is_no_request_is_named() {
+        let object = "a request is an object, such as {\"node\": {\"id\": \"…\"}}";
+        for (request, expected) in [
+            (json!(null), Some(object)),
+            (json!([]), Some(object)),
+            (json!({"node": 5}), Some("`node` has to be an object")),
+            (json!({"node": {"id": 5}}), Some("`node.id` has to be a string")),
+            (
+                json!({"node": {"clientFeatures": ["a", 1]}}),
+                Some("`node.client_features` has to be a list of strings"),
+            ),
+            (
+                json!({"resourceNames": "shop"}),
+                Some("`resource_names` has to be a list of strings"),
+            ),
+            (json!({"versionInfo": 1}), Some("`version_info` has to be a string")),
+            (json!({"error_detail": "no"}), Some("`error_detail` has to be an object")),
+            (json!({"node": null, "resource_names": null, "more": 1}), None),
+            (json!({}), None),
+        ] {
+            assert_eq!(misfit(&request).as_deref(), expected, "{request}");
+        }
+    }
 
     #[test]
     fn paths_name_the_type_and_the_major() {

@@ -7,17 +7,19 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How many bytes a request may have that needs no room.
-pub(crate) const SMALL: usize = 64 << 10;
+/// How many bytes of a request need no room. Whoever wants more has to have sent so many.
+pub(crate) const SMALL: usize = 32 << 10;
 
 /// The room that all share. Who waits longest is next.
 #[derive(Debug)]
 pub(crate) struct Room {
     bytes: Arc<Semaphore>,
     all: u32,
+    waiting: Arc<AtomicUsize>,
 }
 
 /// Room that was taken. It is given back when this is dropped.
@@ -29,11 +31,21 @@ pub(crate) struct Taken {
 /// Room that somebody waits for.
 pub(crate) type Waiting = Pin<Box<dyn Future<Output = Taken> + Send>>;
 
+/// Somebody who waits.
+struct Waits(Arc<AtomicUsize>);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Room {
-    /// Room for so many bytes.
+    /// Room for so many bytes, and for one at least: then large requests are read one by one.
     pub(crate) fn new(bytes: usize) -> Room {
-        let all = u32::try_from(bytes.min(Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
-        Room { bytes: Arc::new(Semaphore::new(all as usize)), all }
+        let bytes = bytes.clamp(1, Semaphore::MAX_PERMITS);
+        let all = u32::try_from(bytes).unwrap_or(u32::MAX);
+        Room { bytes: Arc::new(Semaphore::new(all as usize)), all, waiting: Arc::default() }
     }
 
     /// Waits for the room that a request of so many bytes needs. One that needs more than there is
@@ -41,12 +53,18 @@ impl Room {
     pub(crate) fn take(&self, bytes: usize) -> Waiting {
         let needed = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.all);
         let all = Arc::clone(&self.bytes);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let waits = Waits(Arc::clone(&self.waiting));
         Box::pin(async move {
-            match bytes > SMALL {
-                // The semaphore is never closed.
-                true => Taken { _bytes: all.acquire_many_owned(needed).await.ok() },
-                false => Taken::default(),
-            }
+            // The semaphore is never closed.
+            let taken = Taken { _bytes: all.acquire_many_owned(needed).await.ok() };
+            drop(waits);
+            taken
         })
+    }
+
+    /// Whether somebody waits for room.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 }

@@ -107,9 +107,11 @@ struct Addresses {
 impl Addresses {
     /// A statistic.
     fn stat(&self, name: &str) -> u64 {
-        let text =
-            server::ask(&self.admin, "GET /stats HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
-                .1;
+        let text = server::ask(
+            &self.admin,
+            "GET /stats HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+        )
+        .1;
         let line = text.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(": "));
         line.unwrap_or_else(|| panic!("no `{name}` in {text}")).parse().unwrap()
     }

@@ -17,6 +17,7 @@ use crate::interrupted::left_behind;
 use crate::links::Links;
 use crate::newest_stable::NewestStable;
 use crate::next_version::{Next, Stage};
+use crate::public_imports::seen_through;
 use crate::refusal::{Refusal, check_source, overlap};
 use crate::rewrite::{repointed, stabilised};
 use crate::standing::{Standing, Standings, status_edit};
@@ -212,8 +213,11 @@ fn edited(
         }
         let rises =
             plan.is_replaced(file) || file.package().files().any(|it| plan.generates(it.id));
-        let names =
-            |it: abide_schema::Import<'_>| it.file.is_some_and(|it| plan.next(it.id).is_some());
+        let imports = file.imports().filter_map(|it| it.file).map(|it| it.id);
+        let names = || {
+            let mut seen = seen_through(plan.tree, imports).into_iter();
+            seen.any(|it| plan.next(it).is_some())
+        };
         let old = file.decl().source_text().unwrap_or_default();
         let text = if rises {
             let Some(edit) = status_edit(file, PackageVersionStatus::Frozen) else { continue };
@@ -221,7 +225,7 @@ fn edited(
             apply(old, vec![edit]).map_err(|it| overlap(file, &it))?
         } else if newest.supersedes(file.package()) || extends_what_stays(plan, file) {
             continue;
-        } else if file.imports().any(names) {
+        } else if names() {
             check_source(file)?;
             let made = repointed(plan, &links, file)?;
             if let Some(span) = made.dangling.first() {

@@ -322,17 +322,18 @@ impl<'t> Rewriter<'_, 't> {
         let (Some(old), Some(new), true) = (old, new, self.mode != Mode::Follow) else { return };
         let http_major = self.plan.policy.http_major;
         let kept = http_major.filter(|_| self.plan.stage == Stage::Candidate);
-        // Routes need not name the stability, and candidates may keep those of their source.
-        let mut named = vec![old.text.clone(), format!("v{}", old.major)];
-        if http_major.is_some() && self.plan.candidate(self.file, self.file.path()).is_some() {
-            named.extend(new.major.checked_sub(1).map(|major| format!("v{major}")));
-        }
+        // Candidates may keep the routes of their source.
+        let is_kept =
+            http_major.is_some() && self.plan.candidate(self.file, self.file.path()).is_some();
+        let kept_major = new.major.checked_sub(1).filter(|_| is_kept);
         for binding in method.http_bindings() {
             let span = binding.place.span;
             let written = span.str(self.text);
             let route = match kept {
                 Some(major) => versioned::route_of_major(&binding, written, major),
-                None => named.iter().find_map(|it| versioned::route(written, it, &new.text)),
+                None => versioned::route(written, &new.text, |it| {
+                    it.major == old.major || Some(it.major) == kept_major
+                }),
             };
             self.edits.extend(route.map(|route| Edit::replace(span, route)));
         }

@@ -219,17 +219,21 @@ fn abbreviated(version: &PackageVersion) -> String {
     format!("V{}{minor}{stability}{revision}", version.major)
 }
 
-/// The route of a method after its package changed: the components with the old
-/// version get the new version.
-pub(crate) fn route(written: &str, old: &str, new: &str) -> Option<String> {
+/// The route of a method after its package changed: the components with a version that is
+/// `replaced` get the new version. Routes need not name the stability of the package.
+pub(crate) fn route(
+    written: &str,
+    new: &str,
+    replaced: impl Fn(&PackageVersion) -> bool,
+) -> Option<String> {
     let mut route = String::with_capacity(written.len());
-    let mut rest = written;
-    while let Some(at) = find_components(rest, old) {
-        route.push_str(&rest[..at]);
-        route.push_str(new);
-        rest = &rest[at + old.len()..];
+    for word in written.split_inclusive(|it: char| !it.is_alphanumeric()) {
+        let component = word.trim_end_matches(|it: char| !it.is_alphanumeric());
+        let is_old = PackageVersion::parse_component(component).is_some_and(|it| replaced(&it));
+        route.push_str(if is_old { new } else { component });
+        route.push_str(&word[component.len()..]);
     }
-    (rest.len() < written.len()).then(|| route + rest)
+    (route != written).then_some(route)
 }
 
 /// The route of a method of a candidate, if only those of one major change: a `post`

@@ -84,6 +84,19 @@ impl Snapshot {
     /// has no resource at all is one that clients have from elsewhere, except the
     /// endpoints of clusters. `known` are clusters that clients have from elsewhere.
     pub fn dangling(&self, types: &Types, known: &BTreeSet<String>) -> Vec<Dangling> {
+        self.absent(types, known, false)
+    }
+
+    /// The required references to resources of kinds of which the snapshot has none
+    /// at all, so that clients need them from elsewhere. `known` are clusters that
+    /// clients are known to have.
+    pub fn from_elsewhere(&self, types: &Types, known: &BTreeSet<String>) -> Vec<Dangling> {
+        self.absent(types, known, true)
+    }
+
+    /// The references to resources that it does not have: those that clients have from
+    /// elsewhere, or the others.
+    fn absent(&self, types: &Types, known: &BTreeSet<String>, elsewhere: bool) -> Vec<Dangling> {
         let kinds: Vec<(Kind, &Arc<Collection>)> =
             self.types.iter().map(|(url, it)| (types.kind(url), it)).collect();
         let mut found = Vec::new();
@@ -95,10 +108,12 @@ impl Snapshot {
                     let mut same_kind = kinds.iter().filter(|(kind, _)| *kind == reference.kind);
                     let is_elsewhere =
                         reference.kind != Kind::ENDPOINTS && same_kind.clone().next().is_none();
-                    let is_there =
-                        is_elsewhere || same_kind.any(|(_, it)| it.find(&reference.name).is_some());
                     let counts = reference.is_required || reference.kind == Kind::ENDPOINTS;
-                    if counts && !is_known && !is_there {
+                    if counts
+                        && !is_known
+                        && is_elsewhere == elsewhere
+                        && !same_kind.any(|(_, it)| it.find(&reference.name).is_some())
+                    {
                         found.push(Dangling {
                             type_url: Arc::clone(type_url),
                             name: Arc::clone(&resource.name),

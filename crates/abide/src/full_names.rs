@@ -67,7 +67,14 @@ pub(crate) fn renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &m
     let message = format!("{} `{was}` was renamed to `{is}`", new.noun());
     let finding = sink.change(diff, change, Part::Name, message);
     finding.fact(was).aliases(&deletions(diff, old, Some(new)));
-    reach(finding, diff, change);
+    // What breaks if both names live on is told by `field-replaced`.
+    let is_replaced = match (old, new) {
+        (Element::Field(old), Element::Field(new)) => diff.is_replaced(old, new),
+        _ => false,
+    };
+    if !is_replaced {
+        reach(finding, diff, change);
+    }
 }
 
 /// Reports one that moved to another file under the same full name.

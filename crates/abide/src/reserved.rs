@@ -1,6 +1,6 @@
 //! Reports about numbers and names that messages and enums have set aside.
 
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Direction, Effects, Surface};
 use abide_schema::{Edition, Element, Field, File, Message, Part};
 use rustc_hash::FxHashSet;
 
@@ -35,7 +35,7 @@ pub(crate) fn reused<'t>(
     finding.help("choose a number and a name that were never used");
 }
 
-/// The first field of a type whose number the type in its place neither has nor
+/// The first field or extension of a type whose number the type in its place neither has nor
 /// reserves, here or in the types of their fields: a field that takes the number
 /// later would read old data as its own.
 pub(crate) fn abandoned<'t>(
@@ -49,8 +49,12 @@ pub(crate) fn abandoned<'t>(
         if diff.new_message(was) == Some(is) || !seen.insert((was.id, is.id)) {
             continue;
         }
-        for field in was.fields() {
-            match is.field_numbered(field.number()) {
+        for field in was.fields().chain(diff.extensions(Direction::Backward, was)) {
+            let extension = || {
+                let mut all = diff.extensions(Direction::Forward, is);
+                all.find(|it| it.number() == field.number())
+            };
+            match is.field_numbered(field.number()).or_else(extension) {
                 Some(twin) => open.extend(field.message_type().zip(twin.message_type())),
                 None if is.reserves_number(field.number()) => {}
                 None => return Some((field, is)),

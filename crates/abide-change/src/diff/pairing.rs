@@ -15,6 +15,7 @@ use abide_schema::{
     Tree, Type,
 };
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::Diff;
 use super::pairs::{Pairs, pair_across, pair_by, pair_by_votes, pairs_by, twin};
@@ -64,6 +65,7 @@ impl<'t> Diff<'t> {
             services: Pairs::default(),
             methods: Pairs::default(),
             users: Default::default(),
+            extensions: Default::default(),
             compared: Compared::default(),
             weighed_shapes: AtomicBool::new(false),
             proving: Proving::default(),
@@ -331,21 +333,29 @@ impl<'t> Diff<'t> {
     fn pair_methods(&mut self, old: Service<'t>, new: Service<'t>) {
         let (before, after): (Vec<_>, Vec<_>) = (old.methods().collect(), new.methods().collect());
         pair_by(&mut self.methods, &before, &after, |it| it.id, |it| it.name());
-        // A method without a name is told by what it takes and gives.
+        // A method without a name is told by what it alone takes and gives.
         let streams = |it: Method<'t>| (it.decl().client_streaming, it.decl().server_streaming);
+        let twin = |id| self.messages.twin(&self.same, id);
+        let old_key = |it: Method<'t>| {
+            let (input, output) = (twin(it.input()?.id)?, twin(it.output()?.id)?);
+            Some((streams(it), input, output))
+        };
+        let new_key = |it: Method<'t>| Some((streams(it), it.input()?.id, it.output()?.id));
+        let mut counts: FxHashMap<_, [usize; 2]> = FxHashMap::default();
+        for key in before.iter().filter_map(|it| old_key(*it)) {
+            counts.entry(key).or_default()[0] += 1;
+        }
+        for key in after.iter().filter_map(|it| new_key(*it)) {
+            counts.entry(key).or_default()[1] += 1;
+        }
+        let is_own = |key: &_| counts.get(key) == Some(&[1, 1]);
         pair_across(
             &mut self.methods,
             &before,
             &after,
             |it| it.id,
-            |it| {
-                let (input, output) = (it.input()?.id, it.output()?.id);
-                let types = (self.messages.twin(&self.same, input)?, {
-                    self.messages.twin(&self.same, output)?
-                });
-                Some((streams(it), types))
-            },
-            |it| Some((streams(it), (it.input()?.id, it.output()?.id))),
+            |it| old_key(it).filter(is_own),
+            |it| new_key(it).filter(is_own),
         );
     }
 

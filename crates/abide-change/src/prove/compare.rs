@@ -167,7 +167,7 @@ impl<'t> Crossing<'_, 't> {
     /// number, or by name in encodings that write names.
     fn equal_apart(self, was: &value::Message, is: &value::Message) -> bool {
         let (from, to) = (self.writer().message(was.ty), self.reader().message(is.ty));
-        let twin = |field: Field<'t>| match self.by_name(field) {
+        let twin = |field: Field<'t>| match self.by_name() {
             true => to.field_named(field.name()),
             false => to.field_numbered(field.number()),
         };

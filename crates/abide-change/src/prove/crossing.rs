@@ -5,7 +5,7 @@ use abide_schema::{Field, Message, Tree, Type};
 
 use super::notation::Rejection;
 use super::smallest;
-use crate::diff::Diff;
+use crate::diff::{Diff, named_in};
 use crate::show::one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::{Proof, Witness};
@@ -68,8 +68,8 @@ impl<'d, 't> Crossing<'d, 't> {
     }
 
     pub(super) fn reader_field(self, writer: Field<'t>) -> Option<Field<'t>> {
-        let namesake = || self.message(writer.parent()?)?.field_named(writer.name());
-        self.by_name(writer).then(namesake).flatten().or_else(|| match self.direction {
+        let namesake = || named_in(self.message(writer.containing_message()?)?, writer);
+        self.by_name().then(namesake).flatten().or_else(|| match self.direction {
             Direction::Backward => self.diff.new_field(writer),
             Direction::Forward => self.diff.old_field(writer),
         })
@@ -80,16 +80,16 @@ impl<'d, 't> Crossing<'d, 't> {
             Direction::Backward => self.diff.old_message(holder),
             Direction::Forward => self.diff.new_message(holder),
         };
-        let namesake = || holder(reader.parent()?)?.field_named(reader.name());
-        self.by_name(reader).then(namesake).flatten().or_else(|| match self.direction {
+        let namesake = || named_in(holder(reader.containing_message()?)?, reader);
+        self.by_name().then(namesake).flatten().or_else(|| match self.direction {
             Direction::Backward => self.diff.old_field(reader),
             Direction::Forward => self.diff.new_field(reader),
         })
     }
 
-    /// Whether a field is identified by its name, not by its number.
-    pub(super) fn by_name(self, field: Field<'t>) -> bool {
-        matches!(self.surface, Some(Surface::Json | Surface::Text)) && !field.is_extension()
+    /// Whether fields are identified by their names, not by their numbers.
+    pub(super) fn by_name(self) -> bool {
+        matches!(self.surface, Some(Surface::Json | Surface::Text))
     }
 
     /// Whether it is about this encoding.

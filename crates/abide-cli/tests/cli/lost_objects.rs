@@ -136,7 +136,16 @@ fn a_history_starts_after_a_missing_commit() {
     let head = lose(folder.path(), "HEAD");
     let ran = history(folder.path(), &[]);
     assert_eq!((ran.status, ran.text()), (2, String::new()));
-    assert!(!head.is_empty());
+    let lost = format!("the commit `{head}` is missing or damaged");
+    assert!(ran.stderr.contains(&lost), "{}", ran.stderr);
+    // A configured baseline that is lost is no baseline that is still to come.
+    put(folder.path(), &[(USER, &user(ID))]);
+    for revision in ["HEAD", "HEAD~1", "HEAD..."] {
+        let against = format!("git:{revision}");
+        let ran = abide(folder.path(), &["check", "--against", &against]);
+        assert_eq!(ran.status, 2);
+        assert!(ran.stderr.contains(&lost), "{revision}: {}", ran.stderr);
+    }
 }
 
 #[test]

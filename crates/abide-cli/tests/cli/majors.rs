@@ -63,6 +63,23 @@ fn a_release_gives_the_routes_that_candidates_kept_the_new_major() {
     assert_eq!(rules(folder), before);
 }
 
+/// A route may name another stability of the same major; two majors never share it.
+#[test]
+fn every_spelling_of_a_major_in_a_route_rises() {
+    for config in ["", "upgrade.http-major = 2\n"] {
+        let routed = ROUTED.replace("\"/v3/discovery:users\"", "\"/v3alpha/{name=v3beta1/*}:v3\"");
+        let tree = tree(config, &[("acme/user/v3/user.proto", &routed)]);
+        let folder = tree.path();
+        let before = rules(folder);
+        upgraded(folder);
+        assert_eq!(rules(folder), before);
+        released(folder);
+        let stable = read(folder, "acme/user/v4/user.proto");
+        assert!(stable.contains("\"/v4/{name=v4/*}:v4\""), "{stable}");
+        assert_eq!(rules(folder), before);
+    }
+}
+
 #[test]
 fn a_candidate_with_additions_gets_the_routes_of_its_major_as_well() {
     let config = "[upgrade]\nhttp-major = 2\nadditions = [\"acme.user.v4alpha.User.mail\"]\n";

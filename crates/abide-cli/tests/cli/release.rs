@@ -293,6 +293,41 @@ fn who_names_what_goes_is_told() {
     assert_eq!(files(folder), before);
 }
 
+/// A file may pass on, by a public import, what has a next version, and stay itself.
+#[test]
+fn names_that_a_file_passes_on_are_found_before_and_after() {
+    let tree = tree();
+    let folder = tree.path();
+    let file = |package: &str, status: &str, rest: &str| {
+        format!("syntax = \"proto3\";\n\npackage {package};\n\n{status}\n{rest}")
+    };
+    let door = "import public \"acme/base/v1/base.proto\";\n";
+    let through = "import \"acme/door/v1/door.proto\";\n\n";
+    let uses = |name: &str| format!("{through}message {name} {{\n  acme.base.v1.Id id = 1;\n}}\n");
+    put(
+        folder,
+        &[
+            ("acme/door/v1/door.proto", &file("acme.door.v1", STATUS, door)),
+            ("acme/user/v1/user.proto", &file("acme.user.v1", STATUS, &uses("User"))),
+            ("acme/wild/v1alpha/wild.proto", &file("acme.wild.v1alpha", "", &uses("Wild"))),
+        ],
+    );
+    assert_eq!(errors(folder), Vec::<String>::new());
+    assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
+    assert_eq!(errors(folder), Vec::<String>::new());
+    let ran = abide(folder, &["release", "--write", "--as-of", "2026-01-15"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(errors(folder), Vec::<String>::new());
+    // Users may be frozen, so they see what they saw.
+    let after = files(folder);
+    assert!(after["acme/door/v1/door.proto"].contains(door));
+    for path in ["acme/user/v2/user.proto", "acme/wild/v1alpha/wild.proto"] {
+        let text = &after[path];
+        assert!(text.contains("import \"acme/base/v2/base.proto\";"), "{text}");
+        assert!(text.contains("acme.base.v2.Id id = 1;"), "{text}");
+    }
+}
+
 /// Why the candidate differs is said, not only that it does.
 #[test]
 fn an_error_in_the_source_of_a_candidate_is_shown() {

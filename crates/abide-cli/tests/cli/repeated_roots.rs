@@ -64,6 +64,43 @@ fn the_roots_are_written_from_the_folder_of_the_configuration() {
     assert_eq!(ran.rules(), Vec::<String>::new(), "{}", ran.text());
 }
 
+/// What one finding says about the roots keeps what is configured and what another one says.
+#[test]
+fn several_repeated_folders_are_roots_together() {
+    let folder = repeated(&["", "old/", "preview/"]);
+    for config in [None, Some("roots = [\".\", \"old\"]\n")] {
+        if let Some(config) = config {
+            put(folder.path(), &[("abide.toml", config)]);
+        }
+        let ran = abide(folder.path(), &["check", "--format", "json"]);
+        let roots = "roots = [\".\", \"old\", \"preview\"]";
+        for finding in ran.json().iter().filter(|it| it["kind"] == "finding") {
+            assert_eq!(finding["rule"], "name-duplicated");
+            let help = finding["help"].as_str().unwrap();
+            assert!(help.contains(roots), "{help}");
+        }
+        assert!(!ran.rules().is_empty());
+        put(folder.path(), &[("abide.toml", &format!("{roots}\n"))]);
+        let ran = abide(folder.path(), &["check", "--format", "json"]);
+        assert_eq!(ran.rules(), Vec::<String>::new(), "{}", ran.text());
+    }
+}
+
+#[test]
+fn folders_that_repeat_each_other_leave_the_rest_a_root() {
+    let folder = repeated(&["a/", "b/"]);
+    put(folder.path(), &[("acme/c/v1/c.proto", "syntax = \"proto3\";\npackage acme.c.v1;\n")]);
+    let ran = abide(folder.path(), &["check", "--format", "json"]);
+    let findings = ran.json();
+    let help = findings.iter().find(|it| it["rule"] == "name-duplicated").unwrap()["help"].as_str();
+    assert!(help.unwrap().contains("roots = [\".\", \"a\", \"b\"]"), "{help:?}");
+    std::fs::remove_file(folder.path().join("acme/c/v1/c.proto")).unwrap();
+    let ran = abide(folder.path(), &["check", "--format", "json"]);
+    let findings = ran.json();
+    let help = findings.iter().find(|it| it["rule"] == "name-duplicated").unwrap()["help"].as_str();
+    assert!(help.unwrap().contains("roots = [\"a\", \"b\"]"), "{help:?}");
+}
+
 #[test]
 fn a_name_that_is_declared_twice_in_one_folder_is_reported_as_such() {
     let folder = repeated(&[""]);

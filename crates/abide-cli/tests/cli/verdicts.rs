@@ -32,6 +32,11 @@ fn encodings(old: &str, new: &str, rule: &str, element: &str) -> Vec<String> {
     let (old, new) = (file(old), file(new));
     let finding = verdict(&[("a/v1/a.proto", &old)], &[("a/v1/a.proto", &new)], rule, element);
     let finding = finding.unwrap_or_else(|| panic!("no `{rule}` about `{element}`"));
+    encoded(&finding)
+}
+
+/// The encodings that a finding says are broken, with directions.
+fn encoded(finding: &Value) -> Vec<String> {
     let words = |it: &Value| {
         let word = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
         format!("{} {}", word("surface"), word("direction"))
@@ -69,6 +74,38 @@ fn swapped_names_of_two_types_break_json_and_text() {
         let element = format!("a.v1.M.{name}");
         assert_eq!(encodings(old, new, "field-replaced", &element), ALL, "{name}");
     }
+}
+
+/// The same of extensions, which are known by their full names.
+#[test]
+fn swapped_extensions_are_no_renamed_ones() {
+    let file = |body: &str| {
+        format!(
+            "syntax = \"proto2\";\npackage a.v1;\nmessage M {{ extensions 1 to 9; }}\nextend M {{ {body} }}\n"
+        )
+    };
+    let judged = |old: &str, new: &str, rule: &str, element: &str| -> Vec<String> {
+        let (old, new) = (file(old), file(new));
+        let found = verdict(&[("a.proto", &old)], &[("a.proto", &new)], rule, element);
+        encoded(&found.unwrap_or_else(|| panic!("no `{rule}` about `{element}`")))
+    };
+    let (old, new) = (
+        "optional string title = 2; optional int32 size = 9;",
+        "optional string size = 2; optional int32 title = 9;",
+    );
+    for element in ["a.v1.title", "a.v1.size"] {
+        assert_eq!(judged(old, new, "field-replaced", element), ALL);
+    }
+    let old = "optional string title = 2; optional string size = 9;";
+    let new = "optional string size = 2; optional string title = 9;";
+    assert_eq!(judged(old, new, "field-replaced", "a.v1.title"), ALL[..2]);
+    // One that took the number of another one is still there.
+    let new = "optional string size = 2;";
+    assert_eq!(judged(old, new, "field-replaced", "a.v1.size")[..2], ALL[..2]);
+    assert_eq!(judged(old, new, "extension-removed", "a.v1.size"), ["wire backward"]);
+    // A name that is gone was changed.
+    let new = "optional string heading = 2; optional string size = 9;";
+    assert_eq!(judged(old, new, "extension-renamed", "a.v1.heading"), ALL[2..]);
 }
 
 #[test]
@@ -136,6 +173,27 @@ fn a_type_without_a_field_of_the_old_one_breaks_the_wire() {
 }
 
 #[test]
+fn a_type_without_an_extension_of_the_old_one_breaks_every_encoding() {
+    let file = |ty: &str, of_new: &str| {
+        format!(
+            "syntax = \"proto2\";\npackage a.v1;\nmessage A {{ extensions 5 to 9; }}\nmessage B {{ \
+             extensions 5 to 9; }}\nextend A {{ optional string e = 5; }}\n{of_new}message M {{ \
+             optional {ty} a = 1; }}\n"
+        )
+    };
+    let judged = |of_new: &str| {
+        let (old, new) = (file("A", of_new), file("B", of_new));
+        let found =
+            verdict(&[("a.proto", &old)], &[("a.proto", &new)], "field-type-changed", "a.v1.M.a");
+        encoded(&found.unwrap())
+    };
+    assert_eq!(judged(""), ["wire backward", "json backward", "text backward"]);
+    // Another one may have the number there, but none has the name.
+    let other = "extend B { optional string f = 5; }\n";
+    assert_eq!(judged(other), ["json backward", "text backward"]);
+}
+
+#[test]
 fn a_request_without_a_field_of_the_old_one_breaks_calls() {
     let types = "message Get { string id = 1; string view = 2; } message Find { string id = 1; }";
     let old = format!("{types} service S {{ rpc Do(Get) returns (Get); }}");
@@ -191,6 +249,31 @@ fn requests_of_two_methods_are_two_whatever_else_is_in_the_tree() {
     // `region` says something as long as nothing else has it.
     assert!(renamed(&["Contacts"], &["Mappings"]));
     assert!(!renamed(&["Contacts", "Disks", "Hosts"], &["Mappings", "Disks", "Hosts"]));
+}
+
+/// What a method takes and gives tells which one it is only where no other does.
+#[test]
+fn methods_of_the_same_types_are_told_by_their_names() {
+    let renamed = |old: &[&str], new: &[&str]| {
+        let file = |names: &[&str]| {
+            let methods: String =
+                names.iter().map(|it| format!("rpc {it}(M) returns (M); ")).collect();
+            format!(
+                "syntax = \"proto3\";\npackage a.v1;\nservice S {{ {methods} }}\nmessage M {{}}\n"
+            )
+        };
+        let (old, new) = (file(old), file(new));
+        let (old, new) = ([("a/v1/a.proto", &*old)], [("a/v1/a.proto", &*new)]);
+        let found = |rule: &str, name: &str| verdict(&old, &new, rule, name).is_some();
+        let is_renamed = found("method-renamed", "a.v1.S.Purge");
+        assert_eq!(found("method-removed", "a.v1.S.Delete"), !is_renamed);
+        assert_eq!(found("method-added", "a.v1.S.Purge"), !is_renamed);
+        is_renamed
+    };
+    assert!(renamed(&["Delete"], &["Purge"]));
+    assert!(!renamed(&["Get", "Delete"], &["Get", "Purge"]));
+    assert!(!renamed(&["Put", "Delete"], &["Burn", "Purge"]));
+    assert!(!renamed(&["Delete"], &["Burn", "Purge"]));
 }
 
 #[test]

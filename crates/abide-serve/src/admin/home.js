@@ -141,8 +141,9 @@ function showClients() {
 function showProblems(ready) {
   const [, ...lines] = ready.trimEnd().split("\n");
   by("problems").hidden = !lines.length;
-  by("problems-title").textContent = ready.startsWith("LIVE") ? "The newest resources are refused" : "Clients may not come yet";
-  by("problems").querySelector("p").hidden = !ready.startsWith("LIVE");
+  const isEmpty = ready.startsWith("NOT READY");
+  by("problems-title").textContent = isEmpty ? "Clients may not come yet" : "The newest resources are refused";
+  by("problems").querySelector("p").hidden = isEmpty;
   by("problems").querySelector("ul").replaceChildren(...lines.slice(0, MOST_FACTS).map((line) => make("li", "", line)));
 }
 
@@ -172,8 +173,9 @@ async function look() {
       showFacts();
       showClients();
     }
-    const isLive = ready.startsWith("LIVE");
-    say(isLive ? "✓ Live: clients may come" : "✕ Not ready", isLive ? "good" : "bad");
+    if (ready.startsWith("LIVE")) say("✓ Live: clients may come", "good");
+    else if (ready.startsWith("DRAINING")) say(`✕ ${ready.split("\n")[0]}`, "bad");
+    else say("✕ Not ready", "bad");
   } catch {
     say("✕ The server does not answer; what is shown was so before. Asking again.", "bad");
   }

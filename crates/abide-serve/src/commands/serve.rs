@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
 use super::{judge_of, today};
+use crate::admin::Names;
 use crate::args::Serve;
 use crate::expected::Expected;
 use crate::fleet::Fleet;
@@ -17,7 +18,7 @@ use crate::logs;
 use crate::restart::{Start, Successors};
 use crate::tls::Tls;
 use crate::tokens::Tokens;
-use crate::{admin, file_out, rest, restart, source};
+use crate::{admin, descriptors, file_out, rest, restart, source};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
     logs::start_at(&args.log_format, &args.log_level);
@@ -35,7 +36,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     args.restart.check(&args.drain)?;
     let epoch = args.restart.restart_epoch;
     let mut source = source::open(&args.inputs.source)?;
-    let gates = Gates::new(args.drain);
+    let gates = Gates::new(args.drain, &args.limits, descriptors::for_connections());
     let apis = Arc::clone(&judge.apis);
     let expected = Expected::new(args.expect.clone());
     let fleet = Fleet::new(apis, args.limits.clone(), expected, !args.unordered, gates, epoch);
@@ -89,16 +90,16 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
         _ => None,
     };
-    let pages = admin::pages(Arc::clone(&fleet), tokens);
+    let pages = |names| admin::pages(Arc::clone(&fleet), tokens.clone(), names);
     if let Some(socket) = local_admin {
-        let (fleet, pages) = (Arc::clone(&fleet), pages.clone());
+        let (fleet, pages) = (Arc::clone(&fleet), pages(Names::Any));
         tokio::spawn(async move { fleet.gates.receive_local(Door::Admin, socket, pages).await });
     }
     for listener in listeners {
         let fleet = Arc::clone(&fleet);
         let services = DiscoveryServices::new(Arc::clone(&fleet));
         let polls = rest::pages(Arc::clone(&fleet), args.long_poll);
-        let pages = pages.clone();
+        let pages = pages(Names::at(listener.asked));
         let (http_tls, grpc_tls) = (http_tls.clone(), grpc_tls.clone());
         tokio::spawn(async move {
             match listener.door {

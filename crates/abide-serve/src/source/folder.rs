@@ -63,49 +63,109 @@ fn has_links(data: &Metadata) -> bool {
 /// A folder of resources that is watched.
 pub(super) struct Folder {
     contents: Contents,
+    /// What it led to when it was read last.
+    watched: Option<Watch>,
+}
+
+/// Who reports what happens in a folder.
+struct Watch {
+    /// The folder, whatever links lead to it.
+    top: PathBuf,
+    identity: Identity,
     events: Receiver<notify::Result<Event>>,
     /// Nobody reports changes any more once it is dropped.
     _watcher: Option<RecommendedWatcher>,
+}
+
+impl Watch {
+    /// Watches the folder at an absolute path without links, as its events have it.
+    fn begin(top: PathBuf, identity: Identity) -> Watch {
+        let (sender, events) = channel();
+        // Whoever hears nothing any more is gone.
+        let watcher = notify::recommended_watcher(move |event| drop(sender.send(event)));
+        let watched = watcher.and_then(|mut it| {
+            it.watch(&top, RecursiveMode::Recursive)?;
+            Ok(it)
+        });
+        if let Err(error) = &watched {
+            tracing::warn!(%error, "the system does not report changes: looking for them every 5 s");
+        }
+        Watch { top, identity, events, _watcher: watched.ok() }
+    }
+
+    /// Whether an event says that the folder itself is gone.
+    fn ends_with(&self, event: &Event) -> bool {
+        matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)))
+            && event.paths.contains(&self.top)
+    }
 }
 
 impl Folder {
     /// # Errors
     /// A folder that cannot be read: one phrase.
     pub(super) fn open(root: &Path) -> Result<Folder, String> {
-        std::fs::read_dir(root).map_err(|it| format!("cannot read `{}`: {it}", root.display()))?;
-        let (sender, events) = channel();
-        // Whoever hears nothing any more is gone.
-        let watcher = notify::recommended_watcher(move |event| drop(sender.send(event)));
-        let watched = watcher.and_then(|mut it| {
-            it.watch(root, RecursiveMode::Recursive)?;
-            Ok(it)
-        });
-        if let Err(error) = &watched {
-            tracing::warn!(%error, "the system does not report changes: looking for them every 5 s");
+        std::fs::read_dir(root).map_err(|it| cannot_read(root, &it))?;
+        Ok(Folder { contents: Contents::new(root.to_owned()), watched: None })
+    }
+
+    /// Watches what is at its path now: a link may lead elsewhere, and a folder that was deleted
+    /// and put back is another one.
+    fn watch(&mut self) -> Result<PathBuf, String> {
+        let root = &self.contents.root;
+        let found = root.canonicalize().and_then(|top| Ok((Identity::of(&top.metadata()?), top)));
+        let (identity, top) = found.map_err(|it| cannot_read(root, &it))?;
+        let is_same = |it: &Watch| it.top == top && it.identity.place == identity.place;
+        if !self.watched.as_ref().is_some_and(is_same) {
+            self.contents = Contents::new(root.clone());
+            self.watched = Some(Watch::begin(top.clone(), identity));
         }
-        let contents = Contents::new(root.to_owned());
-        Ok(Folder { contents, events, _watcher: watched.ok() })
+        Ok(top)
+    }
+
+    /// Takes an event in. Returns what it is about.
+    fn note(&mut self, event: Event) -> News {
+        if self.watched.as_ref().is_some_and(|it| it.ends_with(&event)) {
+            self.watched = None;
+            return News::Change;
+        }
+        self.contents.note(event)
     }
 }
 
 impl Source for Folder {
     fn read(&mut self) -> Result<Listing, String> {
-        self.contents.read()
+        let top = self.watch()?;
+        // Who opened what before it is read here.
+        while let Some(Ok(Ok(event))) = self.watched.as_ref().map(|it| it.events.try_recv()) {
+            self.note(event);
+        }
+        self.contents.read(&top)
     }
 
     /// Returns as well after [`RECHECK`].
     fn wait(&mut self) {
         let mut begin = None;
+        let mut quiet = QUIET;
         loop {
+            // What is gone may be back.
+            let Some(watched) = &self.watched else {
+                return std::thread::sleep(if begin.is_some() { QUIET } else { RECHECK });
+            };
             let event = match begin {
-                None => self.events.recv_timeout(RECHECK),
-                Some(begin) if Instant::now() < begin + RESTLESS => self.events.recv_timeout(QUIET),
+                None => watched.events.recv_timeout(RECHECK),
+                Some(begin) if Instant::now() < begin + RESTLESS => {
+                    watched.events.recv_timeout(quiet)
+                }
                 Some(_) => return,
             };
             match event {
                 Ok(Ok(event)) => {
-                    if self.contents.note(event) {
+                    let news = self.note(event);
+                    if news != News::None {
                         begin = begin.or_else(|| Some(Instant::now()));
+                    }
+                    if news == News::Folder {
+                        quiet = RESTLESS;
                     }
                 }
                 Ok(Err(error)) => tracing::warn!(%error, "changes may have been missed"),
@@ -116,18 +176,45 @@ impl Source for Folder {
     }
 }
 
+fn cannot_read(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot read `{}`: {error}", path.display())
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    /// Nothing that counts.
+    None,
+    Change,
+    /// A folder is new. What is made in it at once is not reported: nobody watches it yet.
+    Folder,
+}
+
+/// Who opened a file since it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opened {
+    /// Nobody, and it is not reported yet that it was opened to be read here.
+    ByNobody,
+    ToRead,
+    /// Somebody else did: what is written then is an edit in place.
+    ByOthers,
+}
+
 /// What is in a folder, with what was read of it.
 #[derive(Debug)]
 struct Contents {
+    /// As the operator wrote it.
     root: PathBuf,
     known: BTreeMap<String, (Identity, Arc<[u8]>)>,
-    /// Files that were created and are not closed yet.
+    /// Files that somebody writes and has not closed yet. Paths here have no links in them.
     open: BTreeSet<PathBuf>,
+    /// Files that were read. One that is not among them is read anew.
+    read: BTreeMap<PathBuf, Opened>,
 }
 
 impl Contents {
     fn new(root: PathBuf) -> Contents {
-        Contents { root, known: BTreeMap::new(), open: BTreeSet::new() }
+        Contents { root, known: BTreeMap::new(), open: BTreeSet::new(), read: BTreeMap::new() }
     }
 
     /// Somebody creates this file and has not closed it. A link is there at once.
@@ -138,46 +225,90 @@ impl Contents {
         }
     }
 
-    /// This file was closed, or moved into place.
-    fn finished(&mut self, path: &Path) {
-        self.open.remove(path);
-    }
-
-    /// Takes an event in. Returns whether something changed.
-    fn note(&mut self, event: Event) -> bool {
-        match event.kind {
-            EventKind::Create(CreateKind::File) if cfg!(target_os = "linux") => {
-                event.paths.into_iter().for_each(|path| self.began(path));
-                true
-            }
-            EventKind::Access(AccessKind::Close(AccessMode::Write))
-            | EventKind::Modify(ModifyKind::Name(_))
-            | EventKind::Remove(_) => {
-                event.paths.iter().for_each(|path| self.finished(path));
-                true
-            }
-            EventKind::Access(_) => false,
-            _ => true,
+    /// Somebody opened this file, perhaps for the reading here.
+    fn opened(&mut self, path: &Path) {
+        if let Some(opened) = self.read.get_mut(path) {
+            *opened = match opened {
+                Opened::ByNobody => Opened::ToRead,
+                Opened::ToRead | Opened::ByOthers => Opened::ByOthers,
+            };
         }
     }
 
-    /// Reads what is there now. A file that was edited in place counts as it was.
+    /// Somebody writes to this file. Who opened it before anybody watched is not done with it.
+    fn written(&mut self, path: PathBuf) {
+        if self.read.get(&path) != Some(&Opened::ByOthers) {
+            self.open.insert(path);
+        }
+    }
+
+    /// This file was closed by who wrote it.
+    fn closed(&mut self, path: &Path) {
+        self.open.remove(path);
+        if self.read.get(path) != Some(&Opened::ByOthers) {
+            self.read.remove(path);
+        }
+    }
+
+    /// Something else is at this path now, or nothing.
+    fn replaced(&mut self, path: &Path) {
+        self.open.retain(|it| !it.starts_with(path));
+        self.read.remove(path);
+    }
+
+    /// Takes an event in.
+    fn note(&mut self, event: Event) -> News {
+        let is_linux = cfg!(target_os = "linux");
+        if event.need_rescan() {
+            // It is unknown who closed what.
+            self.open.clear();
+        }
+        let paths: Vec<PathBuf> = event.paths.iter().map(|it| without_links(it)).collect();
+        match event.kind {
+            EventKind::Create(CreateKind::Folder) if is_linux => {
+                let is_hidden = paths.iter().all(|it| is_hidden(it));
+                return if is_hidden { News::Change } else { News::Folder };
+            }
+            EventKind::Create(CreateKind::File) if is_linux => {
+                paths.into_iter().for_each(|path| self.began(path));
+            }
+            EventKind::Access(AccessKind::Open(_)) => {
+                paths.iter().for_each(|path| self.opened(path));
+                return News::None;
+            }
+            EventKind::Modify(ModifyKind::Data(_)) if is_linux => {
+                paths.into_iter().for_each(|path| self.written(path));
+            }
+            EventKind::Access(AccessKind::Close(AccessMode::Write)) => {
+                paths.iter().for_each(|path| self.closed(path));
+            }
+            EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(_) => {
+                paths.iter().for_each(|path| self.replaced(path));
+            }
+            EventKind::Access(_) => return News::None,
+            _ => {}
+        }
+        News::Change
+    }
+
+    /// Reads what is there now. A file that was edited in place counts as it was. `top` is the
+    /// folder, without links.
     ///
     /// # Errors
     /// A folder or file that cannot be read: one phrase.
-    fn read(&mut self) -> Result<Listing, String> {
-        let failed = |path: &Path, error: std::io::Error| {
-            format!("cannot read `{}`: {error}", path.display())
+    fn read(&mut self, top: &Path) -> Result<Listing, String> {
+        let failed = |relative: &str, error: std::io::Error| {
+            cannot_read(&self.root.join(relative.trim_end_matches('/')), &error)
         };
-        let top = self.root.canonicalize().map_err(|error| failed(&self.root, error))?;
         let mut listing = Listing::default();
         let mut known = BTreeMap::new();
-        let mut folders = vec![(self.root.clone(), String::new(), 0)];
+        let mut read = BTreeMap::new();
+        let mut folders = vec![(top.to_owned(), String::new(), 0)];
         while let Some((folder, prefix, depth)) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).map_err(|error| failed(&folder, error))? {
-                let path = entry.map_err(|error| failed(&folder, error))?.path();
+            for entry in std::fs::read_dir(&folder).map_err(|error| failed(&prefix, error))? {
+                let path = entry.map_err(|error| failed(&prefix, error))?.path();
                 let Some(name) = path.file_name().and_then(|it| it.to_str()) else { continue };
-                if name.starts_with('.') {
+                if is_hidden(&path) {
                     continue;
                 }
                 let relative = format!("{prefix}{name}");
@@ -185,7 +316,7 @@ impl Contents {
                 let (Ok(target), Ok(data)) = (path.canonicalize(), path.metadata()) else {
                     continue;
                 };
-                if !target.starts_with(&top) {
+                if !target.starts_with(top) {
                     listing
                         .notes
                         .push(format!("`{relative}` is a link out of the folder and was not read"));
@@ -193,19 +324,23 @@ impl Contents {
                     folders.push((path, format!("{relative}/"), depth + 1));
                 } else if data.is_file() && is_resource(name) {
                     let now = Identity::of(&data);
-                    let (identity, bytes) = match self.known.get(&relative) {
-                        Some((then, bytes)) if then.place == now.place => {
-                            if *then != now {
+                    let opened = self.read.get(&target).copied();
+                    let is_open = self.open.contains(&target);
+                    let (identity, bytes) = match (self.known.get(&relative), opened) {
+                        (Some((then, bytes)), Some(opened)) if then.place == now.place => {
+                            if *then != now && !is_open {
                                 listing.notes.push(format!(
                                     "`{relative}` was changed in place and counts as it was: write \
                                      a file beside it and move that over it"
                                 ));
                             }
+                            read.insert(target, opened);
                             (*then, Arc::clone(bytes))
                         }
-                        _ if self.open.contains(&path) => continue,
+                        _ if is_open => continue,
                         _ => {
-                            let bytes = std::fs::read(&path).map_err(|it| failed(&path, it))?;
+                            let bytes = std::fs::read(&path).map_err(|it| failed(&relative, it))?;
+                            read.insert(target, Opened::ByNobody);
                             (now, bytes.into())
                         }
                     };
@@ -214,10 +349,25 @@ impl Contents {
                 }
             }
         }
+        // Two reports in a row of the same are made one: what is opened from now on is not the last
+        // file that was opened here.
+        let _ = std::fs::read_dir(top);
         listing.files.sort_by(|a, b| a.path.cmp(&b.path));
-        self.known = known;
+        (self.known, self.read) = (known, read);
         Ok(listing)
     }
+}
+
+/// Whether a file or folder is hidden by its name.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().and_then(|it| it.to_str()).is_some_and(|it| it.starts_with('.'))
+}
+
+/// The path of something in a folder, whatever links lead to that folder.
+fn without_links(path: &Path) -> PathBuf {
+    let folder = path.parent().and_then(|it| it.canonicalize().ok());
+    let found = folder.zip(path.file_name()).map(|(folder, name)| folder.join(name));
+    found.unwrap_or_else(|| path.to_owned())
 }
 
 #[cfg(test)]
@@ -235,13 +385,14 @@ mod tests {
             std::fs::write(&beside, text).unwrap();
             std::fs::rename(&beside, root.join("a.yaml")).unwrap();
         };
+        let root = root.canonicalize().unwrap();
         let mut contents = Contents::new(root.clone());
         for round in 0..20 {
             // The second one may get the number of the one that the first one replaces.
             put("first: 1");
             std::thread::sleep(Duration::from_millis(10));
             put(&format!("round: {round}"));
-            let listing = contents.read().unwrap();
+            let listing = contents.read(&root).unwrap();
             assert_eq!(*listing.files[0].bytes, *format!("round: {round}").as_bytes());
             assert_eq!(listing.notes, Vec::<String>::new());
         }

@@ -104,18 +104,22 @@ fn what_changes_something_is_post_only_and_unknown_pages_say_what_there_is() {
     for line in help.lines() {
         let path = line.split(' ').next().expect("a path");
         let (good, bad) = if line.contains(" POST: ") { ("POST", "GET") } else { ("GET", "POST") };
-        let answer = server.whole(&format!("{bad} {path} HTTP/1.1\r\nhost: a"));
+        let answer = server.whole(&format!("{bad} {path} HTTP/1.1\r\nhost: localhost"));
         assert!(answer.starts_with("HTTP/1.1 405 "), "{bad} {path}: {answer}");
         let allow = answer.lines().find_map(|it| it.strip_prefix("allow: "));
         assert!(allow.is_some_and(|it| it.split(',').any(|it| it == good)), "{path}: {answer}");
         assert!(answer.ends_with(&format!("not by {bad}, but by {good}\n")), "{answer}");
-        let answer = server.whole(&format!("{good} {path} HTTP/1.1\r\nhost: a"));
+        for method in ["OPTIONS", "PUT", "DELETE"] {
+            let answer = server.whole(&format!("{method} {path} HTTP/1.1\r\nhost: localhost"));
+            assert!(answer.ends_with(&format!("not by {method}, but by {good}\n")), "{answer}");
+        }
+        let answer = server.whole(&format!("{good} {path} HTTP/1.1\r\nhost: localhost"));
         // Without anything to set, `/runtime_modify` is asked wrongly, but by the right method.
         let status = answer.split(' ').nth(1).expect("a status");
         assert!(["200", "400", "503"].contains(&status), "{good} {path}: {answer}");
     }
     assert!(help.lines().count() >= 12, "all of them were asked for: {help}");
-    let answer = server.whole("GET /quitquitquit HTTP/1.1\r\nhost: a");
+    let answer = server.whole("GET /quitquitquit HTTP/1.1\r\nhost: localhost");
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
     assert!(answer.ends_with(&help), "{answer}");
 }
@@ -125,20 +129,70 @@ fn pages_of_other_sites_change_nothing() {
     let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
     for (origin, status) in [
         ("", "200"),
-        ("\r\norigin: http://a:1", "200"),
+        ("\r\norigin: http://localhost:1", "200"),
         ("\r\norigin: http://evil.example", "403"),
         ("\r\norigin: null", "403"),
     ] {
-        let head = format!("POST /runtime_modify?a=1 HTTP/1.1\r\nhost: a:1{origin}");
+        let head = format!("POST /runtime_modify?a=1 HTTP/1.1\r\nhost: localhost:1{origin}");
         let answer = server.whole(&head);
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{origin}: {answer}");
     }
 }
 
 #[test]
+fn a_name_that_leads_to_the_loopback_by_the_will_of_another_site_is_refused() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    let status = |server: &Server, method: &str, path: &str, head: &str| {
+        let answer = server.whole(&format!("{method} {path} HTTP/1.1{head}"));
+        answer.split(' ').nth(1).expect("a status").to_owned()
+            + answer.split_once("\r\n\r\n").expect("a body").1
+    };
+    let refused = "403this port is for this machine: ask it as `localhost`, or by its address\n";
+    for host in [
+        "evil.example:1",
+        "evil.example",
+        "localhost.evil.example",
+        "notlocalhost:80",
+        "0.0.0.0:1",
+        "10.0.0.1",
+        "[fe80::1]:1",
+        "a@localhost",
+        "",
+        "localhost:x",
+    ] {
+        let own = format!("\r\nhost: {host}\r\norigin: http://{host}");
+        assert_eq!(status(&server, "GET", "/clients", &own), refused, "{host}");
+        assert_eq!(status(&server, "POST", "/runtime_modify?a=1", &own), refused, "{host}");
+    }
+    let twice = "\r\nhost: localhost\r\nhost: evil.example";
+    assert_eq!(status(&server, "GET", "/server_info", twice), refused);
+    for host in [
+        "localhost",
+        "LocalHost.:1",
+        "fleet.localhost:1",
+        "127.0.0.1:1",
+        "127.9.9.9",
+        "[::1]:1",
+        "[::1]",
+        "[::ffff:127.0.0.1]:1",
+    ] {
+        let answer = status(&server, "POST", "/runtime_modify?a=1", &format!("\r\nhost: {host}"));
+        assert_eq!(answer, "200OK\n", "{host}");
+    }
+    let without = server.whole("GET /ready HTTP/1.0");
+    assert!(without.contains(" 200 OK\r\n") && without.ends_with("LIVE\n"), "{without}");
+    // Where others may come, they do so by any name, and change nothing from other sites.
+    let open = Server::start(&[("a.yaml", &cluster("a", 1))], &["--admin", "0.0.0.0:0"]);
+    open.until("/ready", |it| it == "LIVE\n");
+    assert!(status(&open, "GET", "/ready", "\r\nhost: fleet.example").starts_with("200"));
+    let foreign = "\r\nhost: fleet.example\r\norigin: http://evil.example";
+    assert!(status(&open, "POST", "/runtime_modify?a=1", foreign).starts_with("403"));
+}
+
+#[test]
 fn the_page_of_the_fleet_is_one_file_that_may_run_nothing_else() {
     let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
-    let answer = server.whole("GET / HTTP/1.1\r\nhost: a");
+    let answer = server.whole("GET / HTTP/1.1\r\nhost: localhost");
     let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
     let policy = head.lines().find_map(|it| it.strip_prefix("content-security-policy: "));
     let policy = policy.expect("a policy");

@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::server::{CDS, Polling, Server, cluster, node, run};
+use crate::server::{CDS, Polling, Server, ask_with, cluster, node, run};
 
 #[test]
 fn s001_006_031_failed_health_checks_ask_clients_to_leave() {
@@ -75,12 +75,23 @@ fn listeners_that_go_are_closed_and_their_clients_leave() {
         let begin = Instant::now();
         assert_eq!(server.post("/drain_listeners?graceful"), (200, "OK\n".to_owned()));
         TcpStream::connect(&server.grpc).expect("it listens until the drain time is over");
+        let says_so = || {
+            let (status, ready) = ask_with(&server.admin, "GET", "/ready", "");
+            assert_eq!((status, &*ready), (503, "DRAINING: the listeners of clients close\n"));
+            assert!(server.get("/server_info").contains("\"state\": \"DRAINING\""));
+            assert!(server.get("/stats").contains("\nserver.live: 0\n"));
+        };
+        says_so();
         assert_eq!(stream.next().await.expect_err("the end").code(), tonic::Code::Ok);
         while TcpStream::connect(&server.grpc).is_ok() || TcpStream::connect(&server.http).is_ok() {
             assert!(begin.elapsed() < Duration::from_secs(20), "it still listens");
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(begin.elapsed() >= Duration::from_millis(300), "{:?}", begin.elapsed());
-        assert!(server.get("/ready").starts_with("LIVE"), "the admin pages stay");
+        // The admin pages stay, and nothing opens the listeners again.
+        says_so();
+        server.post("/healthcheck/fail");
+        server.post("/healthcheck/ok");
+        says_so();
     });
 }

@@ -1,9 +1,11 @@
 //! The folder of resources: what counts as a change, who gets what, and the gate.
 
 use std::io::Write;
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
-use crate::server::{CDS, Server, cluster, example, node, run, wait};
+use crate::server::{CDS, Server, cluster, example, node, run, wait, written};
 
 fn served(server: &Server) -> String {
     server.get("/config_dump")
@@ -86,6 +88,93 @@ fn what_is_edited_in_place_or_half_written_is_not_served() {
     server.until("/config_dump", |text| !text.contains("\"b\""));
 }
 
+/// Writes a file in two halves, each a resource. The first one alone is never served.
+fn write_slowly(server: &Server, name: &str) {
+    let (first, second) = (format!("{name}-first"), format!("{name}-second"));
+    let mut open = std::fs::File::create(server.path(name)).expect("a file");
+    let mut write = |text: &str| {
+        open.write_all(text.as_bytes()).expect("it is written");
+        std::thread::sleep(Duration::from_millis(120));
+    };
+    write(&cluster(&first, 1));
+    write("# more\n");
+    let other = format!("{name}-other");
+    server.put(&format!("{other}.yaml"), &cluster(&other, 1));
+    let dump = server.until("/config_dump", |text| text.contains(&format!("{other}\"")));
+    assert!(!dump.contains(&first), "{dump}");
+    write("---\n");
+    write(&cluster(&second, 1));
+    assert!(!served(server).contains(&first));
+    drop(open);
+    server.until("/config_dump", |text| text.contains(&first) && text.contains(&second));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_half_written_is_not_served_however_the_folder_is_named() {
+    for source in ["resources", "link", "./link/../resources"] {
+        let (folder, _) = written(&[("a.yaml", &cluster("a", 1))]);
+        std::os::unix::fs::symlink("resources", folder.path().join("link")).expect("a link");
+        let server = Server::of(source, folder, &[]);
+        write_slowly(&server, "slow.yaml");
+        std::fs::create_dir(server.path("new")).expect("a folder");
+        write_slowly(&server, "new/slow.yaml");
+    }
+}
+
+#[test]
+fn what_is_written_while_the_server_starts_is_read_when_it_is_closed() {
+    let (folder, resources) = written(&[("a.yaml", &cluster("a", 1))]);
+    let mut open =
+        std::fs::File::create(folder.path().join("resources/slow.yaml")).expect("a file");
+    open.write_all(cluster("first", 1).as_bytes()).expect("it is written");
+    let server = Server::of(&resources, folder, &[]);
+    server.until("/config_dump", |text| text.contains("\"a\""));
+    open.write_all(format!("---\n{}", cluster("second", 1)).as_bytes()).expect("it is written");
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(!served(&server).contains("second"));
+    drop(open);
+    server.until("/config_dump", |text| text.contains("first") && text.contains("second"));
+    assert!(!server.log().contains("changed in place"), "{}", server.log());
+    // From now on it is a file like others.
+    std::fs::write(server.path("slow.yaml"), cluster("edited", 1)).expect("a file");
+    server.logged(|line| line.contains("`slow.yaml` was changed in place"));
+    assert!(!served(&server).contains("edited"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_takes_the_place_of_another_is_watched() {
+    let (folder, _) = written(&[("a.yaml", &cluster("a", 1))]);
+    let place = |name: &str| folder.path().join(name);
+    let (link, next, other) = (place("link"), place("next"), place("other"));
+    std::os::unix::fs::symlink("resources", &link).expect("a link");
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("b.yaml"), cluster("b", 1)).expect("a file");
+    let server = Server::of("link", folder, &[]);
+    std::os::unix::fs::symlink("other", &next).expect("a link");
+    std::fs::rename(&next, &link).expect("a move");
+    server.until("/config_dump", |text| text.contains("\"b\"") && !text.contains("\"a\""));
+    let soon = |name: &str| {
+        let begin = std::time::Instant::now();
+        let beside = link.join(".beside");
+        std::fs::write(&beside, cluster(name, 1)).expect("a file");
+        std::fs::rename(&beside, link.join(format!("{name}.yaml"))).expect("a move");
+        server.until("/config_dump", |text| text.contains(&format!("\"{name}\"")));
+        begin.elapsed()
+    };
+    // A folder that nobody watches is looked at every 5 s: twice in a row that takes longer.
+    let (first, second) = (soon("first"), soon("second"));
+    assert!(first + second < Duration::from_secs(4), "{first:?}, {second:?}");
+    std::fs::remove_dir_all(&other).expect("it is there");
+    server.until("/ready", |text| text.contains("cannot read `link`"));
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("c.yaml"), cluster("c", 1)).expect("a file");
+    server.until("/config_dump", |text| text.contains("\"c\"") && !text.contains("\"b\""));
+    let (third, fourth) = (soon("third"), soon("fourth"));
+    assert!(third + fourth < Duration::from_secs(4), "{third:?}, {fourth:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_swapped_link_is_a_change() {
@@ -137,6 +226,102 @@ fn one_name_twice_is_refused() {
     let ready = server.until("/ready", |text| text.contains("b.yaml"));
     let line = "b.yaml:1:1: there is another `envoy.config.cluster.v3.Cluster` with the name `a`";
     assert!(ready.contains(line), "{ready}");
+}
+
+/// What `abide-serve check` says: its status, the report, and the rest.
+fn check(folder: &Path, flags: &[&str]) -> (Option<i32>, String, String) {
+    let ran = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+        .args(["check", "--resources"])
+        .arg(folder)
+        .arg("--api")
+        .arg(example("api"))
+        .args(flags)
+        .output()
+        .expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (ran.status.code(), text(&ran.stdout), text(&ran.stderr))
+}
+
+/// What a server logged so far, also before it listened.
+fn whole_log(server: &Server) -> String {
+    server.said.clone() + &server.log()
+}
+
+#[test]
+fn the_log_has_the_first_warnings_of_a_change_and_check_has_all() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    let eds = |number| {
+        let more = "eds_cluster_config: {eds_config: {ads: {}, resource_api_version: V3}}";
+        format!("{}type: EDS\n{more}\n---\n", cluster(&format!("e{number}"), 1))
+    };
+    server.put("many.yaml", &(0..30).map(eds).collect::<String>());
+    server.logged(|line| {
+        line.contains("\"there are 10 more warnings: `abide-serve check` prints all\"")
+    });
+    server.until("/config_dump", |text| text.contains("\"e29\""));
+    assert_eq!(server.log().matches("which is nowhere").count(), 20, "{}", server.log());
+    let (status, _, said) = check(&server.path(""), &[]);
+    assert_eq!((status, said.matches("which is nowhere").count()), (Some(0), 30), "{said}");
+    // What is said of the folder itself has an end as well.
+    let (folder, resources) = written(&[("a.yaml", &cluster("a", 1))]);
+    for number in 0..30 {
+        let link = Path::new(&resources).join(format!("{number}.yaml"));
+        std::os::unix::fs::symlink(example("resources/service.yaml"), link).expect("a link");
+    }
+    let server = Server::of(&resources, folder, &[]);
+    wait(|| whole_log(&server).contains("there are 10 more warnings").then_some(()));
+    let said = whole_log(&server);
+    assert_eq!(said.matches(" is a link out of the folder").count(), 20, "{said}");
+}
+
+#[test]
+fn who_serves_nothing_is_told() {
+    let server = Server::start(&[], &[]);
+    let line = "there are no resources in `--resources` (0 files were read): clients get nothing";
+    wait(|| whole_log(&server).contains(line).then_some(()));
+    let (status, report, said) = check(&server.path(""), &[]);
+    assert_eq!((status, &*report, said), (Some(0), "", format!("warning: {line}\n")));
+    server.put("none.yaml", "# later\n");
+    server.logged(|it| it.contains("(1 file was read): clients get nothing"));
+    server.put("node/me/a.yaml", &cluster("a", 1));
+    server.until("/config_dump", |text| text.contains("\"a\""));
+    assert!(!server.log().contains("(2 files"), "{}", server.log());
+}
+
+#[test]
+fn what_has_to_be_known_from_elsewhere_is_said_once_for_each_kind() {
+    let read = |name: &str| std::fs::read_to_string(example(name)).expect("it is there");
+    let ingress = read("resources/ingress.yaml");
+    let (listener, routes) = ingress.split_once("---\n").expect("two resources");
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    };
+    let warnings = |flags: &[&str]| {
+        let (status, _, said) = check(folder.path(), flags);
+        assert_eq!(status, Some(0), "{said}");
+        said
+    };
+    put("listener.yaml", listener);
+    assert_eq!(
+        warnings(&[]),
+        "warning: no RouteConfiguration is served: `routes`, which the Listener `ingress` refers to, has \
+         to be known to clients from elsewhere\n"
+    );
+    let route = |cluster: &str| {
+        format!("  - match: {{prefix: /{cluster}}}\n    route: {{cluster: {cluster}}}\n")
+    };
+    put("routes.yaml", &format!("{routes}{}{}", route("one"), route("two")));
+    std::fs::create_dir_all(folder.path().join("node/me")).expect("a folder");
+    put("node/me/routes.yaml", routes);
+    assert_eq!(
+        warnings(&[]),
+        "warning: no cluster is served: `one`, which the RouteConfiguration `routes` refers to, and 2 more \
+         have to be known to clients from elsewhere; name those with `--static-cluster`\n"
+    );
+    let flags = ["--static-cluster", "one", "--static-cluster", "two", "--static-cluster", "shop"];
+    assert_eq!(warnings(&flags), "");
+    assert_eq!(check(&example("resources"), &[]).2, "");
 }
 
 #[test]

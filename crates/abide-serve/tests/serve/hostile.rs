@@ -146,44 +146,6 @@ fn clients_that_do_not_read_cost_bounded_memory() {
     });
 }
 
-/// All get the same, so there is one text of it, and each that does not read it is one of the fleet
-/// until it is late.
-#[test]
-fn polls_that_do_not_read_cost_bounded_memory_and_end() {
-    // About 16 MB, more than systems keep for a client that does not read.
-    let text: Vec<String> =
-        (0..160).map(|it| cluster(&format!("{it}-{}", "x".repeat(100_000)), 1)).collect();
-    let flags = ["--stall", "2", "--max-streams", "60"];
-    let server = Server::start(&[("a.yaml", &text.join("---\n"))], &flags);
-    let before = server.memory().unwrap_or(0);
-    let mut open: Vec<TcpStream> = (0..60)
-        .map(|number| {
-            let mut stream = TcpStream::connect(&server.http).expect("it listens");
-            let body = format!(r#"{{"node": {{"id": "{number}"}}}}"#);
-            let head = format!("host: a\r\ncontent-length: {}", body.len());
-            let request = format!("POST /v3/discovery:clusters HTTP/1.1\r\n{head}\r\n\r\n{body}");
-            stream.write_all(request.as_bytes()).expect("it reads");
-            stream
-        })
-        .collect();
-    for stream in &mut open {
-        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
-        stream.read_exact(&mut [0; 1]).expect("its answer has begun");
-    }
-    assert_eq!(server.poll("/v3/discovery:clusters", "{}").0, 503, "they are still here");
-    let more = server.memory().unwrap_or(0).saturating_sub(before);
-    server.until("/stats", |text| text.contains("grpc.streams_stalled: 60\n"));
-    assert_eq!(server.get("/clients"), "[]\n");
-    assert!(more < 300 << 20, "{} MiB more", more >> 20);
-    for stream in &mut open {
-        let mut read = Vec::new();
-        let _ = stream.read_to_end(&mut read);
-        assert!(read.len() < 16 << 20, "it was cut off");
-    }
-    let (status, all) = server.poll("/v3/discovery:clusters", "{}");
-    assert!(status == 200 && all.len() > 16_000_000, "who reads gets all: {}", all.len());
-}
-
 /// Sends most of a large request, and nothing more. The connection stays open for as long as what is
 /// returned.
 async fn most_of_a_request(address: &str) -> impl Sized {
@@ -222,6 +184,151 @@ fn many_large_requests_at_once_cost_bounded_memory() {
         assert!(more < 60 << 20, "{} MiB more", more >> 20);
         serves(&server).await;
     });
+}
+
+/// A client that says how much it will send has sent nothing yet.
+#[test]
+fn what_does_not_come_keeps_nobody_waiting() {
+    run(async {
+        let room = ["--request-room", "1000000", "--stall", "60"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &room);
+        let mut open = Vec::new();
+        for head in ["transfer-encoding: chunked\r\n\r\n1\r\n{", "content-length: 1000000\r\n\r\n{"]
+        {
+            for _ in 0..40 {
+                let mut stream = TcpStream::connect(&server.http).expect("it listens");
+                let head = format!("POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\n{head}");
+                stream.write_all(head.as_bytes()).expect("it reads");
+                open.push(stream);
+            }
+        }
+        // These have room, and keep it for half a second.
+        let mut slow = Vec::new();
+        for _ in 0..3 {
+            slow.push(most_of_a_request(&server.grpc).await);
+        }
+        let large = format!("{{\"node\": {{\"id\": \"{}\"}}}}", "x".repeat(100_000));
+        let begin = std::time::Instant::now();
+        assert_eq!(server.poll("/v3/discovery:clusters", &large).0, 200);
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+    });
+}
+
+#[test]
+fn streams_that_never_begin_count() {
+    run(async {
+        let limits = ["--max-streams", "3", "--stall", "1"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &limits);
+        let mut silent = Vec::new();
+        for _ in 0..3 {
+            silent.push(server.ads("v3", node("silent", "", "")).await);
+        }
+        let mut fourth = server.ads("v3", node("fourth", "", "")).await;
+        let refused = fourth.next().await.expect_err("there is no room");
+        assert_eq!(refused.code(), Code::ResourceExhausted);
+        server.until("/stats", |text| text.contains("grpc.streams_refused: 1\n"));
+        for client in &mut silent {
+            assert_eq!(
+                client.next().await.expect_err("nothing came").code(),
+                Code::DeadlineExceeded
+            );
+        }
+        serves(&server).await;
+    });
+}
+
+#[test]
+fn connections_that_say_nothing_have_an_end() {
+    run(async {
+        let limits = ["--max-connections", "6", "--stall", "2"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &limits);
+        let connect = |address: &str, sent: &[u8]| {
+            let mut stream = TcpStream::connect(address).expect("it listens");
+            stream.write_all(sent).expect("it reads");
+            stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+            stream
+        };
+        let mut open: Vec<TcpStream> = [&b""[..], b"PRI * HT"]
+            .iter()
+            .flat_map(|sent| [connect(&server.grpc, sent), connect(&server.http, b"POST /v3/d")])
+            .collect();
+        let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        open.extend([connect(&server.grpc, preface), connect(&server.http, b"")]);
+        // There are as many as there may be: the next one is closed, and the admin port answers.
+        server.until("/ready", |text| text.contains("LIVE"));
+        let begin = std::time::Instant::now();
+        let mut next = connect(&server.http, b"");
+        assert_eq!(next.read(&mut [0]).unwrap_or(0), 0);
+        assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+        for mut stream in open {
+            let ended = std::io::copy(&mut stream, &mut std::io::sink());
+            let is_over = ended.is_ok_and(|_| true);
+            assert!(is_over, "it was not closed");
+        }
+        serves(&server).await;
+    });
+}
+
+/// An answer of many megabytes is made once, whoever reads it, and waits for nobody for long.
+#[test]
+fn polls_that_do_not_read_cost_bounded_memory() {
+    run(async {
+        let text: Vec<String> =
+            (0..2000).map(|it| cluster(&format!("{it}-{}", "x".repeat(10_000)), 1)).collect();
+        let server = Server::start(&[("a.yaml", &text.join("---\n"))], &["--stall", "1"]);
+        let begin = server.memory().unwrap_or(0);
+        let mut open = Vec::new();
+        for _ in 0..100 {
+            let mut stream = TcpStream::connect(&server.http).expect("it listens");
+            let head =
+                "POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}";
+            stream.write_all(head.as_bytes()).expect("it reads");
+            open.push(stream);
+        }
+        let (status, body) = server.poll("/v3/discovery:clusters", "{}");
+        assert_eq!((status, body.matches("\"name\"").count()), (200, 2000));
+        // The sockets themselves hold some of it. Those who read nothing are gone soon.
+        server.until("/stats", |text| {
+            text.contains("grpc.streams_active: 0\n")
+                && text.contains("grpc.streams_stalled: 100\n")
+        });
+        let more = server.memory().unwrap_or(0).saturating_sub(begin);
+        assert!(more < 200 << 20, "{} MiB more", more >> 20);
+        drop(open);
+    });
+}
+
+/// Two clients with one name take turns, and do not keep each other and the server busy.
+#[test]
+fn polls_of_one_name_do_not_chase_each_other() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--long-poll", "60"]);
+    let poll = |body: &str| server.poll("/v3/discovery:clusters", body);
+    let (_, first) = poll("{}");
+    let (_, after) = first.split_once("\"versionInfo\":\"").expect("a version");
+    let version = after.split('"').next().expect("its end");
+    let began = |node: &str| {
+        let body = format!("{{\"version_info\": \"{version}\", \"node\": {{\"id\": \"{node}\"}}}}");
+        let mut stream = TcpStream::connect(&server.http).expect("it listens");
+        let head = format!(
+            "POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("it reads");
+        stream
+    };
+    let ends_within = |stream: &mut TcpStream, most: u64| {
+        stream.set_read_timeout(Some(Duration::from_millis(most))).expect("a timeout");
+        stream.read(&mut [0; 1000]).is_ok_and(|it| it > 0)
+    };
+    let mut one = began("same");
+    server.until("/stats", |text| text.contains("grpc.streams_active: 1\n"));
+    let mut other = began("same");
+    assert!(!ends_within(&mut one, 500), "it was superseded, but only now");
+    assert!(ends_within(&mut one, 5000), "its place is gone");
+    assert!(!ends_within(&mut other, 1500), "it waits for something new");
+    let (mut one, mut other) = (began(""), began(""));
+    assert!(!ends_within(&mut one, 1500), "nobody knows that they are the same");
+    assert!(!ends_within(&mut other, 100));
 }
 
 /// What all want by name counts once, and what one client makes up does not take the place of others.

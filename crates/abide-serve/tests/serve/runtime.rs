@@ -155,7 +155,29 @@ fn what_cannot_be_set_is_refused_with_the_reason() {
     let shown: serde_json::Value = serde_json::from_str(&server.get("/runtime")).expect("JSON");
     assert_eq!(shown["entries"]["b.c"]["final_value"], "a b!");
     assert_eq!(form(&format!("long={}", "x".repeat(100_000))).0, 400);
-    assert_eq!(form(&"x".repeat(1 << 20)).0, 413);
+    let large = form(&"x".repeat(1 << 20));
+    assert_eq!(large, (413, "a form may have at most 256 KiB\n".to_owned()));
+    // What is no form sets nothing, and says so.
+    let typed = |ty: &str, body: &str| {
+        let headers = format!("content-type: {ty}\r\ncontent-length: {}\r\n", body.len());
+        let head = format!("POST /runtime_modify HTTP/1.1\r\nhost: localhost\r\n{headers}");
+        crate::server::ask(&server.admin, &format!("{head}connection: close\r\n\r\n{body}"))
+    };
+    let form = "application/x-www-form-urlencoded";
+    for (ty, body, status) in [
+        ("application/json", "{\"d\": 1}", 415),
+        ("text/plain", "d=1", 415),
+        ("multipart/form-data; boundary=x", "--x--", 415),
+        (form, " {\"d\": 1}", 400),
+        (form, "[1]", 400),
+    ] {
+        let (found, said) = typed(ty, body);
+        assert_eq!(found, status, "{ty}: {said}");
+        assert!(said.contains("expected a form, such as `KEY=VALUE&KEY=VALUE`"), "{ty}: {said}");
+        assert!(said.ends_with('\n') && said.lines().count() == 1, "{said}");
+    }
+    assert_eq!(typed(&format!("{form}; charset=UTF-8"), "e=5").0, 200);
+    assert!(server.get("/runtime").contains("\"e\""));
     assert!(
         server.get("/runtime?audience=nobody").starts_with("nothing is served to this audience")
     );

@@ -96,6 +96,7 @@ impl Server {
         let any = "127.0.0.1:0";
         let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", any] };
         let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+            .current_dir(folder.path())
             .args(["--resources", source])
             .arg("--api")
             .arg(api)
@@ -304,7 +305,7 @@ fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 }
 
 /// A folder, and the folder of resources in it, with these files.
-fn written(files: &[(&str, &str)]) -> (TempDir, String) {
+pub(crate) fn written(files: &[(&str, &str)]) -> (TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let resources = folder.path().join("resources");
     std::fs::create_dir(&resources).expect("a folder");
@@ -325,13 +326,15 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) {
 
 /// The status and body of a poll.
 pub(crate) fn poll(address: &str, path: &str, body: &str) -> (u16, String) {
-    let head = format!("host: a\r\nconnection: close\r\ncontent-length: {}", body.len());
+    let head = format!("host: localhost\r\nconnection: close\r\ncontent-length: {}", body.len());
     ask(address, &format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}"))
 }
 
 /// The status and body of an answer to a request with these header lines.
 pub(crate) fn ask_with(address: &str, method: &str, path: &str, headers: &str) -> (u16, String) {
-    let head = format!("{method} {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{headers}\r\n");
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\r\n"
+    );
     ask(address, &head)
 }
 
@@ -357,7 +360,7 @@ impl Polling {
     }
 
     pub(crate) fn send(&mut self, body: &str) {
-        let head = format!("host: a\r\ncontent-length: {}", body.len());
+        let head = format!("host: localhost\r\ncontent-length: {}", body.len());
         let request = format!("POST /v3/discovery:clusters HTTP/1.1\r\n{head}\r\n\r\n{body}");
         self.0.get_mut().write_all(request.as_bytes()).expect("it reads");
     }

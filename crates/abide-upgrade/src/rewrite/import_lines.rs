@@ -9,7 +9,7 @@ use super::rewriter::{Mode, Rewriter};
 use super::vocabulary::{DEPRECATED_AT, MIGRATIONS};
 use crate::edit::Edit;
 use crate::next_version::Stage;
-use crate::public_imports::seen_through;
+use crate::public_imports::{is_imported, provided};
 use crate::upgrade_policy::ImportOrder;
 
 /// An import as written.
@@ -52,7 +52,8 @@ impl<'t> Rewriter<'_, 't> {
             if apart {
                 runs.push(ImportBlock { lines: Vec::new(), sorted: true });
             }
-            let path = match import.file {
+            let passed_on = self.is_passed_on(import);
+            let path = match import.file.filter(|_| !passed_on) {
                 Some(target) => self.plan.path_after(target).to_owned(),
                 None => (*import.decl.path).to_owned(),
             };
@@ -65,7 +66,7 @@ impl<'t> Rewriter<'_, 't> {
                 kept.push((span, None));
                 continue;
             }
-            imported.extend(import.file.map(|target| target.id));
+            imported.extend(import.file.filter(|_| !passed_on).map(|target| target.id));
             let text = span.str(self.text);
             let (before, after) = text.split_at((path_span.start - span.start) as usize);
             let after = &after[(path_span.end - path_span.start) as usize..];
@@ -79,8 +80,7 @@ impl<'t> Rewriter<'_, 't> {
         self.note_order(&mut runs);
         let mut added: Vec<ImportLine> = Vec::new();
         let tree = self.plan.tree;
-        let provided: BTreeSet<FileId> =
-            seen_through(tree, imported.iter().copied()).into_iter().collect();
+        let provided = provided(self.plan, imported.iter().copied());
         let needed = self.needs.types.iter().chain(&self.needs.options);
         for id in needed.filter(|id| **id != file.id && !provided.contains(*id)) {
             let target = tree.file(*id);
@@ -146,7 +146,16 @@ impl<'t> Rewriter<'_, 't> {
     fn is_needed(&self, target: File<'t>, import: Import<'t>) -> bool {
         !import.used
             || import.decl.kind == ImportKind::Public
-            || sees(target).iter().any(|it| self.needs.file(*it))
+            || provided(self.plan, [target.id].into_iter()).iter().any(|it| self.needs.file(*it))
+    }
+
+    /// Whether a file that stays imports for others what gets a next version: they may be frozen, so
+    /// they go on seeing the old one.
+    fn is_passed_on(&self, import: Import<'t>) -> bool {
+        self.mode == Mode::Follow
+            && import.decl.kind == ImportKind::Public
+            && import.file.is_some_and(|it| self.plan.next(it.id).is_some())
+            && is_imported(self.file)
     }
 
     /// Whether a candidate with computed imports keeps an import of its source.
@@ -204,10 +213,6 @@ impl<'t> Rewriter<'_, 't> {
 /// annotations.
 fn is_for_types(file: File<'_>) -> bool {
     file.is_judged() && file.extensions().len() == 0
-}
-
-fn sees(file: File<'_>) -> Vec<FileId> {
-    seen_through(file.tree, [file.id].into_iter())
 }
 
 /// Adds a line to the run of the most similar lines.

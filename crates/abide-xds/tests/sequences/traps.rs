@@ -1,6 +1,6 @@
 //! What other servers got wrong, under the numbers of their reports.
 
-use abide_xds::{Options, Session, Types};
+use abide_xds::{Kind, Options, Session, Types};
 
 use super::script::{Play, play, play_alone, snapshot};
 
@@ -244,5 +244,11 @@ fn dangling_references() {
         found.iter().map(|it| format!("{} {} {}", it.name, name(it.kind), it.missing)).collect();
     assert_eq!(found, ["a eds gone", "l rds s"]);
     // Of a kind that is not served at all, clients have what is needed.
-    assert_eq!(snapshot("rds: r>cds/a").dangling(&Types::default(), &Default::default()), []);
+    let alone = snapshot("rds: r>cds/a>cds/b");
+    assert_eq!(alone.dangling(&types, &Default::default()), []);
+    let needed = alone.from_elsewhere(&types, &["b".to_owned()].into());
+    let needed: Vec<_> = needed.iter().map(|it| (&*it.name, it.kind, &*it.missing)).collect();
+    assert_eq!(needed, [("r", Kind::CLUSTER, "a")]);
+    let whole = snapshot("cds: a>eds/gone rds: r>cds/b lds: l>rds/s");
+    assert_eq!(whole.from_elsewhere(&types, &Default::default()), [], "these are nowhere");
 }

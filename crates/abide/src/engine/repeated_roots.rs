@@ -35,7 +35,8 @@ pub(super) fn join_repeated_roots(tree: &Tree, findings: &mut Vec<Finding>) {
         return;
     }
     findings.retain(|it| !repeated.iter().any(|root| root.explains(tree, it)));
-    findings.extend(repeated.iter().map(|it| it.finding(tree)));
+    let roots = roots(tree, &repeated);
+    findings.extend(repeated.iter().map(|it| it.finding(tree, &roots)));
 }
 
 impl<'t> RepeatedRoot<'t> {
@@ -94,7 +95,7 @@ impl<'t> RepeatedRoot<'t> {
         path.strip_prefix(self.folder)?.strip_prefix('/')
     }
 
-    fn finding(&self, tree: &'t Tree) -> Finding {
+    fn finding(&self, tree: &'t Tree, roots: &str) -> Finding {
         let (file, twin) = self.first;
         let folder = self.folder;
         let paths: BTreeSet<&str> =
@@ -111,27 +112,47 @@ impl<'t> RepeatedRoot<'t> {
             "" => format!("the folder `{folder}` repeats {count} of the folder that it is in"),
             original => format!("the folder `{folder}` repeats {count} of `{original}`"),
         };
-        // Roots are written from the folder of `abide.toml`.
-        let display = &*file.decl().display;
-        let above = display.strip_suffix(file.path()).unwrap_or_default();
-        let root = |folder: &str| match format!("{above}{folder}").trim_end_matches('/') {
-            "" => ".".to_owned(),
-            root => root.to_owned(),
-        };
-        let (first, second) = (root(self.original), root(folder));
+        let own = root_as_written(file, folder);
         let package = file.package().name();
         let place = Location::tree(package_name(file));
-        let mut finding = Finding::new(NAME_DUPLICATED.id, place, package, second.clone(), message);
+        let mut finding = Finding::new(NAME_DUPLICATED.id, place, package, own.clone(), message);
         finding
             .label(package_name(twin), "the same file in the other folder")
             .why("files of one root are linked together, so every name in both is declared twice")
             .help(format!(
-                "to check both, each on its own, set `roots = [\"{first}\", \"{second}\"]` in \
-                 `abide.toml`; to leave `{second}` out, list it in a file `.ignore`"
+                "to check both, each on its own, set `roots = [{roots}]` in `abide.toml`; to leave \
+                 `{own}` out, list it in a file `.ignore`"
             ))
             .fact(self.original)
             .fact(folder);
         finding
+    }
+}
+
+/// What `roots` should be, as `abide.toml` writes it: the folders that repeat another one, what they
+/// repeat, and those of the roots that have other files.
+fn roots(tree: &Tree, repeated: &[RepeatedRoot<'_>]) -> String {
+    // Those that there are keep their order.
+    let mut roots: BTreeSet<(bool, u32, String)> = BTreeSet::new();
+    for file in tree.files().filter(|it| it.is_judged()) {
+        let index = file.decl().root;
+        let own = repeated.iter().filter(|it| it.root == index);
+        let folders = own.flat_map(|it| [it.original, it.folder]);
+        let is_below = |it: &str| it.is_empty() || file.path().starts_with(&format!("{it}/"));
+        let within = folders.filter(|it| is_below(it)).max_by_key(|it| it.len());
+        let folder = within.unwrap_or_default();
+        roots.insert((!folder.is_empty(), index, root_as_written(file, folder)));
+    }
+    let quoted: Vec<String> = roots.iter().map(|(_, _, it)| format!("\"{it}\"")).collect();
+    quoted.join(", ")
+}
+
+/// A folder of the root of a file, from the folder of `abide.toml`.
+fn root_as_written(file: File<'_>, folder: &str) -> String {
+    let above = file.decl().display.strip_suffix(file.path()).unwrap_or_default();
+    match format!("{above}{folder}").trim_end_matches('/') {
+        "" => ".".to_owned(),
+        root => root.to_owned(),
     }
 }
 

@@ -1,5 +1,5 @@
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, Field, Message, value};
+use abide_schema::{Element, Field, Message, Part, value};
 
 use crate::finding::Severity;
 use crate::full_names;
@@ -20,9 +20,26 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(old) = change.old().filter(|it| it.is_extension()) else { return };
+    let holder = old.extendee().and_then(|it| diff.new_message(it));
+    // One that replaced another extension may have its name.
+    let moved = diff.new.extensions_named(&old.full_name()).find(|it| it.extendee() == holder);
+    if let Some(new) = moved.filter(|_| change.new().is_none() && holder.is_some()) {
+        let message = format!(
+            "extension `{}` moved from number {} to {}",
+            old.full_name(),
+            old.number(),
+            new.number()
+        );
+        let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
+        finding.fact(old.number().to_string()).breaks(Effects::backward(&[Surface::Wire]));
+        finding.source(diff, Change::Both { old, new }.map(Element::Field));
+        finding.proven(diff.prove_namesakes(old, new));
+        finding.label(new.place(Part::Name), "this extension now has the name");
+        return;
+    }
     let Some(finding) = full_names::removed(diff, change.map(Element::Field), sink) else { return };
     finding.fact(old.number().to_string());
-    if old.extendee().and_then(|it| diff.new_message(it)).is_some_and(|it| is_free(it, old)) {
+    if holder.is_some_and(|it| is_free(it, old)) {
         // The next extension that takes the number would read old data as its
         // own.
         finding.breaks(Effects::backward(&[Surface::Wire]));

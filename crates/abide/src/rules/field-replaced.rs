@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Direction, Effects, Surface};
+use abide_change::{Change, Diff, Direction, Effects, Surface, namesake};
 use abide_schema::{Element, Field, Part};
 
 use super::field_type_changed::type_name;
@@ -21,21 +21,25 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let holders = old.containing_message().zip(new.containing_message());
-    let Some((was_in, is_in)) = holders.filter(|_| diff.is_replaced(old, new)) else { return };
+    if !diff.is_replaced(old, new) {
+        return;
+    }
     let (number, was, is) = (new.number(), type_name(old), type_name(new));
-    let message = format!(
-        "`{}` (type `{is}`) reuses number {number} of `{}` (type `{was}`)",
-        new.relative_name(),
-        old.name(),
-    );
+    let name = |it: Field<'t>| match it.is_extension() {
+        true => it.full_name(),
+        false => it.name().to_owned(),
+    };
+    let (old_name, new_name) = (name(old), name(new));
+    let shown = if new.is_extension() { new_name.clone() } else { new.relative_name() };
+    let message =
+        format!("`{shown}` (type `{is}`) reuses number {number} of `{old_name}` (type `{was}`)");
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
-    finding.fact(old.name()).fact(was).fact(new.name()).fact(is);
+    finding.fact(&old_name).fact(was).fact(&new_name).fact(is);
     // The old name is not lost where another field has it.
-    let moved = is_in.field_named(old.name());
-    let namesake = moved.unwrap_or(new);
-    finding.source(diff, Change::Both { old, new: namesake }.map(Element::Field));
-    let came = was_in.field_named(new.name());
+    let moved = namesake(old, new);
+    let successor = moved.unwrap_or(new);
+    finding.source(diff, Change::Both { old, new: successor }.map(Element::Field));
+    let came = namesake(new, old);
     let proof = diff.prove_replaced(old, new);
     let absent = diff.prove_absence(old, new);
     if moved.is_none() && came.is_none() {
@@ -53,26 +57,35 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         }
     }
     for (direction, field, reader) in
-        [(Direction::Backward, old, is_in), (Direction::Forward, new, was_in)]
+        [(Direction::Backward, old, new), (Direction::Forward, new, old)]
     {
-        if reader.field_in_json(&field.json_name()).is_none() {
+        let is_known = namesake(field, reader).is_some();
+        let in_json = match field.is_extension() {
+            true => is_known,
+            false => reader
+                .containing_message()
+                .is_some_and(|it| it.field_in_json(&field.json_name()).is_some()),
+        };
+        if !in_json {
             finding.breaks(Effects::of(&[Surface::Json], &[direction]));
         }
-        if reader.field_named(field.name()).is_none() {
+        if !is_known {
             finding.breaks(Effects::of(&[Surface::Text], &[direction]));
         }
     }
-    finding.why(format!("data written as `{}` is read as `{}`", old.name(), new.name()));
+    finding.why(format!("data written as `{old_name}` is read as `{new_name}`"));
     match moved {
         Some(moved) => {
             finding.label(moved.place(Part::Name), "this field now has the name");
             finding.help("give each field its old number back");
         }
+        None if new.is_extension() => {
+            finding.help(format!("give `{new_name}` a number that was never used"));
+        }
         None => {
             let reserved = reserved::statements(new.file(), Some(number), Some(old.name()));
             finding.help(format!(
-                "give `{}` a number that was never used, and write `{reserved}`",
-                new.name()
+                "give `{new_name}` a number that was never used, and write `{reserved}`"
             ));
         }
     }

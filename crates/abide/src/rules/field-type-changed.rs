@@ -1,5 +1,5 @@
-use abide_change::{Change, Diff, Effects, Surface, entries};
-use abide_schema::{Element, Field, Part, Type};
+use abide_change::{Change, Diff, Direction, Effects, Surface, entries};
+use abide_schema::{Element, Field, Message, Part, Type};
 
 use crate::aliases;
 use crate::finding::Severity;
@@ -37,9 +37,18 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), part, message);
     finding.fact(was).fact(is);
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
-    let types = pairs.iter().filter_map(|(old, new)| old.message_type().zip(new.message_type()));
+    let types = || pairs.iter().filter_map(|(old, new)| old.message_type().zip(new.message_type()));
+    // The name of an extension means nothing in another type.
+    let loses = |was: Message<'t>, is: Message<'t>| {
+        let has =
+            |name: String| diff.extensions(Direction::Forward, is).any(|it| it.full_name() == name);
+        diff.extensions(Direction::Backward, was).any(|it| !has(it.full_name()))
+    };
+    if types().any(|(was, is)| loses(was, is)) {
+        finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
+    }
     if let Some((lost, by)) =
-        types.filter_map(|(was, is)| reserved::abandoned(diff, was, is)).next()
+        types().filter_map(|(was, is)| reserved::abandoned(diff, was, is)).next()
         && old.number() == new.number()
     {
         finding.breaks(Effects::backward(&[Surface::Wire]));

@@ -151,8 +151,15 @@ fn renamed<'p>(was: &[&'p str], is: &[&'p str]) -> Vec<(&'p str, &'p str)> {
 }
 
 /// Whether a pattern accepts every name that the other one accepts: variables are
-/// names for segments, and `*` accepts everything.
+/// names for segments, `*` accepts everything, and `{a=**}` one or more segments.
 fn covers(wide: &str, narrow: &str) -> bool {
+    if let Some((start, end)) = wide.rsplit_once('/')
+        && unnamed(end) == "{=**}"
+    {
+        let mut ends = narrow.match_indices('/').map(|(at, _)| at);
+        let end = ends.nth(start.matches('/').count());
+        return end.is_some_and(|end| covers(start, &narrow[..end]));
+    }
     let is_variable = |segment: &str| {
         let name = segment.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
         name.is_some_and(|it| !it.contains(['{', '}', '=']))
@@ -162,6 +169,7 @@ fn covers(wide: &str, narrow: &str) -> bool {
         is_variable(wide) && !narrow.contains('=') || unnamed(wide) == unnamed(narrow)
     };
     wide == "*"
+        || unnamed(wide) == "{=**}"
         || wide.split('/').count() == narrow.split('/').count()
             && wide.split('/').zip(narrow.split('/')).all(covers)
 }

@@ -73,7 +73,8 @@ impl Connection {
     }
 
     fn ask(&mut self, method: &str, path: &str) -> Result<String> {
-        let request = format!("{method} {path} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n");
+        let request =
+            format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n");
         self.0.get_mut().write_all(request.as_bytes())?;
         let (mut status, mut length) = (String::new(), None);
         self.0.read_line(&mut status)?;

@@ -3,7 +3,7 @@
 use gix::bstr::ByteSlice;
 use gix::{ObjectId, Repository};
 
-use super::objects::REPAIR;
+use super::objects::{Missing, REPAIR};
 use crate::printable::shown;
 use crate::source::failure::SourceError;
 use crate::source::paths::below;
@@ -99,6 +99,10 @@ impl Absence {
             };
         }
         if name == "HEAD" {
+            let head = repo.head().ok().and_then(|it| it.id());
+            if let Some(id) = head {
+                return never(&Missing::commit(id.detach()).to_string());
+            }
             return not_yet("the current branch has no commit yet");
         }
         let is_hex = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit());

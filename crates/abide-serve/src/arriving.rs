@@ -1,0 +1,154 @@
+//! What comes from clients, in pieces, as far as there is room and time for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Body;
+use tokio::time::{Instant, timeout_at};
+
+use crate::room::{Room, SMALL, Taken, Waiting};
+
+/// How long a client may take for each [`SMALL`] bytes while others wait for the room that it has.
+const HURRY: Duration = Duration::from_millis(500);
+
+/// How requests are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadLimits {
+    /// How many bytes one may have.
+    pub(crate) bytes: usize,
+    /// How long a client may take to send its first one, or any that it began.
+    pub(crate) patience: Duration,
+}
+
+/// Why something does not come.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    /// It takes too long.
+    Late,
+    /// The connection broke: why.
+    Broken(String),
+}
+
+/// A body, as it comes.
+pub(crate) struct Arriving<B> {
+    body: B,
+    /// What came and was not asked for yet.
+    rest: Bytes,
+    room: Arc<Room>,
+}
+
+/// So many bytes of a body, as far as they came.
+#[derive(Default)]
+pub(crate) struct Part {
+    pub(crate) bytes: Vec<u8>,
+    room: PartRoom,
+}
+
+#[derive(Default)]
+enum PartRoom {
+    /// There are few bytes yet.
+    #[default]
+    None,
+    Waiting(Waiting),
+    /// With how many bytes there were when, a whole [`SMALL`] after the one before.
+    Taken(Taken, usize, Instant),
+}
+
+impl Part {
+    /// The bytes, and the room that they take.
+    pub(crate) fn into_whole(self) -> (Vec<u8>, Taken) {
+        match self.room {
+            PartRoom::Taken(room, ..) => (self.bytes, room),
+            PartRoom::None | PartRoom::Waiting(_) => (self.bytes, Taken::default()),
+        }
+    }
+}
+
+impl<B> Arriving<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    pub(crate) fn new(body: B, room: Arc<Room>) -> Arriving<B> {
+        Arriving { body, rest: Bytes::new(), room }
+    }
+
+    /// Reads on until a part has `length` bytes; false if the body ends before. Nothing is lost if
+    /// this is dropped while it waits, and goes on later with the same part and length.
+    ///
+    /// # Errors
+    /// What is not there by the deadline; the time that a part waits for room does not count. While
+    /// others wait for room, a client that has some may not be slow.
+    pub(crate) async fn fill(
+        &mut self,
+        part: &mut Part,
+        length: usize,
+        deadline: &mut Option<Instant>,
+        patience: Duration,
+    ) -> Result<bool, Missing> {
+        loop {
+            let free = if matches!(part.room, PartRoom::Taken(..)) { length } else { SMALL };
+            let missing = length.min(free).saturating_sub(part.bytes.len()).min(self.rest.len());
+            part.bytes.extend_from_slice(&self.rest.split_to(missing));
+            if part.bytes.len() >= length {
+                return Ok(true);
+            }
+            match &mut part.room {
+                PartRoom::None if part.bytes.len() >= SMALL => {
+                    part.room = PartRoom::Waiting(self.room.take(length));
+                }
+                PartRoom::Waiting(turn) => {
+                    let room = turn.as_mut().await;
+                    let now = Instant::now();
+                    *deadline = Some(now + patience);
+                    part.bytes.reserve_exact(length - part.bytes.len());
+                    part.room = PartRoom::Taken(room, part.bytes.len(), now);
+                }
+                PartRoom::None if !self.more(*deadline, None).await? => return Ok(false),
+                PartRoom::Taken(_, before, since) => {
+                    if part.bytes.len() >= *before + SMALL {
+                        (*before, *since) = (part.bytes.len(), Instant::now());
+                    }
+                    if !self.more(*deadline, Some(*since + HURRY)).await? {
+                        return Ok(false);
+                    }
+                }
+                PartRoom::None => {}
+            }
+        }
+    }
+
+    /// Waits for more bytes. Returns whether there are any.
+    async fn more(
+        &mut self,
+        deadline: Option<Instant>,
+        hurry: Option<Instant>,
+    ) -> Result<bool, Missing> {
+        let mut hurry = hurry;
+        loop {
+            let until = [deadline, hurry].into_iter().flatten().min();
+            let frame = match until {
+                Some(until) => timeout_at(until, self.body.frame()).await,
+                None => Ok(self.body.frame().await),
+            };
+            let Ok(frame) = frame else {
+                let now = Instant::now();
+                if deadline.is_some_and(|it| it <= now) || self.room.is_wanted() {
+                    return Err(Missing::Late);
+                }
+                // Nobody waits now. Whoever comes waits no longer than this.
+                hurry = Some(now + HURRY);
+                continue;
+            };
+            let Some(frame) = frame else { return Ok(false) };
+            let frame = frame.map_err(|error| Missing::Broken(error.to_string()))?;
+            // Clients have no trailers.
+            if let Ok(data) = frame.into_data() {
+                self.rest = data;
+                return Ok(true);
+            }
+        }
+    }
+}
