@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Sends a request over a connection of its own. A body is JSON, and may be empty.
 ///
 /// # Errors
-/// Why there is no answer: one phrase.
+/// Why there is no answer: one phrase. Ports of gRPC and of TLS answer in another language.
 pub(crate) async fn send(
     address: &str,
     method: Method,
@@ -39,7 +39,12 @@ pub(crate) async fn send(
     }
     let request = request.body(Full::new(body));
     let request = request.map_err(|error| error.to_string())?;
-    sender.send_request(request).await.map_err(|error| error.to_string())
+    sender.send_request(request).await.map_err(|error| {
+        if error.is_parse() {
+            return format!("{address} does not answer in HTTP/1 without TLS");
+        }
+        format!("http://{address}{path}: {error}")
+    })
 }
 
 /// The body of a page, of at most `limit` bytes.

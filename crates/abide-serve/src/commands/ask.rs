@@ -1,20 +1,28 @@
 //! `abide-serve ask`: what a client is served, as one poll over REST shows it.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
 
 use crate::client::{body, send};
+use crate::duration::duration;
+use crate::logs::say;
 
 /// How many bytes an answer may have.
 const MAX_ANSWER: usize = 256 << 20;
 
+/// After how long somebody at a terminal is told that this waits.
+const AT_ONCE: Duration = Duration::from_millis(200);
+
 /// Ask a running server what a client gets, and print it
 ///
-/// It is one poll over REST, in the JSON mapping. Nothing is accepted or refused by it.
+/// It is one poll over REST, in the JSON mapping. Nothing is accepted or refused by it. A server that has
+/// nothing of what is asked for keeps the poll waiting.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
@@ -29,9 +37,12 @@ pub(crate) struct AskArgs {
     /// The name of a resource (repeatable); everything if nothing is named
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
-    /// The REST address of the server
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:18080")]
+    /// The REST address of the server, which is that of its `--http`
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, default_value = "127.0.0.1:18080")]
     target: String,
+    /// How long to wait for an answer
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
+    wait: Duration,
     /// The major version that the client speaks
     #[arg(long, value_name = "N", default_value = "3", value_parser = ["2", "3"])]
     major: String,
@@ -43,23 +54,64 @@ pub(crate) struct AskArgs {
     node_cluster: String,
 }
 
+/// Reads the address of a server, which may be written as a URL without a path.
+fn address(text: &str) -> Result<String, String> {
+    if text.starts_with("https://") {
+        return Err("this asks without TLS, at HOST:PORT".to_owned());
+    }
+    let bare = text.strip_prefix("http://").map(|it| it.strip_suffix('/').unwrap_or(it));
+    let bare = bare.unwrap_or(text);
+    let parts = bare.rsplit_once(':').filter(|(host, _)| !host.is_empty() && !host.contains('/'));
+    match parts.is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+        true => Ok(bare.to_owned()),
+        false => Err("write it as HOST:PORT, such as 127.0.0.1:18080".to_owned()),
+    }
+}
+
 pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, String> {
-    let AskArgs { what, name, target, major, .. } = args;
+    let AskArgs { what, name, target, major, wait, .. } = args;
     let path = format!("/v{major}/discovery:{what}");
+    let url = format!("http://{target}{path}");
+    let wanted = match &**name {
+        [] => "nothing".to_owned(),
+        [names @ ..] => format!("nothing named `{}`", names.join("` or `")),
+    };
     let node = json!({"id": args.node_id, "cluster": args.node_cluster});
     let request = json!({"node": node, "resource_names": name}).to_string();
-    let response = send(target, Method::POST, &path, request.into()).await?;
-    let status = response.status();
-    if status == StatusCode::NOT_MODIFIED {
-        return Err(format!("`http://{target}{path}` has nothing of it yet"));
-    }
-    let answer = body(response, MAX_ANSWER).await?;
+    let begin = Instant::now();
+    let asked = async {
+        let response =
+            send(target, Method::POST, &path, request.into()).await.map_err(|error| {
+                format!("{error}; `--target` is the address of the server's `--http`")
+            })?;
+        let status = response.status();
+        if status == StatusCode::NOT_MODIFIED {
+            let seconds = begin.elapsed().as_secs_f64();
+            return Err(format!("`{url}` has {wanted} yet, and answered so after {seconds:.1} s"));
+        }
+        Ok((status, body(response, MAX_ANSWER).await?))
+    };
+    let waits = async {
+        sleep(AT_ONCE).await;
+        if std::io::stderr().is_terminal() {
+            say(&format!("waits up to {wait:?} for an answer of `{url}`"));
+        }
+        std::future::pending().await
+    };
+    let answered = timeout(*wait, async {
+        tokio::select! {
+            answered = asked => answered,
+            never = waits => never,
+        }
+    });
+    let late = |_| format!("{wanted} came in {wait:?} from `{url}`; `--wait` waits longer");
+    let (status, answer) = answered.await.map_err(late)??;
     if status != StatusCode::OK {
         let said = String::from_utf8_lossy(&answer);
-        return Err(format!("`http://{target}{path}` answered {status}: {}", said.trim_end()));
+        return Err(format!("`{url}` answered {status}: {}", said.trim_end()));
     }
     let answer: Value = serde_json::from_slice(&answer)
-        .map_err(|error| format!("`http://{target}{path}` did not answer in JSON: {error}"))?;
+        .map_err(|error| format!("`{url}` did not answer in JSON: {error}"))?;
     let written = writeln!(std::io::stdout().lock(), "{answer:#}");
     written.map_err(|error| format!("cannot write to standard output: {error}"))?;
     Ok(ExitCode::SUCCESS)

@@ -103,13 +103,59 @@ fn a_resource_that_an_older_client_cannot_hold_stays_as_it_was() {
 
 /// `abide-serve ask`, to a server: whether it answered, and all that it said.
 fn ask(server: &Server, args: &[&str]) -> (Option<i32>, String) {
+    ask_at(&server.http, args)
+}
+
+/// The same at an address.
+fn ask_at(target: &str, args: &[&str]) -> (Option<i32>, String) {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_abide-serve"))
-        .args(["ask", "--target", &server.http])
+        .args(["ask", "--target", target])
         .args(args)
         .output()
         .expect("it starts");
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(said).expect("text"))
+}
+
+#[test]
+fn ask_says_which_address_it_wants() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    let (code, answer) = ask_at(&format!("http://{}/", server.http), &[]);
+    assert!(code == Some(0) && answer.contains(CDS), "{answer}");
+    let over_tls = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("made");
+    let folder = tempfile::tempdir().expect("a folder");
+    let [cert, key] = ["cert", "key"].map(|name| folder.path().join(name));
+    std::fs::write(&cert, over_tls.cert.pem()).expect("a file");
+    std::fs::write(&key, over_tls.signing_key.serialize_pem()).expect("a file");
+    let [cert, key] = [&cert, &key].map(|it| it.to_str().expect("text"));
+    let flags = ["--tls-cert", cert, "--tls-key", key];
+    let tls = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);
+    for other in [&server.grpc, &tls.http, &tls.grpc] {
+        let (code, said) = ask_at(other, &[]);
+        assert!(code == Some(2) && said.contains("`--http`") && !said.contains("HTTP version"));
+        assert!(said.contains(other.as_str()), "{said}");
+    }
+    for (target, says) in [
+        ("https://127.0.0.1:1", "without TLS"),
+        ("ftp://127.0.0.1:1", "HOST:PORT"),
+        ("http://127.0.0.1:1/v3", "HOST:PORT"),
+        ("localhost", "HOST:PORT"),
+        ("127.0.0.1:1", "refused"),
+    ] {
+        let (code, said) = ask_at(target, &[]);
+        assert!(code == Some(2) && said.contains(says), "{target}: {said}");
+    }
+}
+
+#[test]
+fn ask_ends_when_nothing_comes() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--long-poll", "300"]);
+    let begin = std::time::Instant::now();
+    let (code, said) = ask(&server, &["endpoints", "--name", "nope", "--wait", "300ms"]);
+    assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
+    assert_eq!(code, Some(2));
+    let line = "nothing named `nope` came in 300ms";
+    assert!(said.contains(line) && said.lines().count() == 1, "{said}");
 }
 
 #[test]
@@ -125,7 +171,7 @@ fn ask_shows_what_a_client_gets() {
     let (_, canary) = ask(&server, &["--node-cluster", "canary", "--name", "b"]);
     assert!(canary.contains("\"b\"") && !canary.contains("\"a\""), "{canary}");
     let (code, nothing) = ask(&server, &["endpoints", "--name", "x"]);
-    assert!(code == Some(2) && nothing.contains("has nothing of it yet"), "{nothing}");
+    assert!(code == Some(2) && nothing.contains("has nothing named `x` yet"), "{nothing}");
     let (code, unknown) = ask(&server, &["cluster"]);
     assert!(code == Some(2) && unknown.contains("clusters|"), "what there is is said: {unknown}");
 }
