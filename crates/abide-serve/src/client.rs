@@ -28,7 +28,7 @@ pub(crate) async fn send(
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| error.to_string())?;
     // It ends with the request: `Connection: close`.
-    tokio::spawn(connection);
+    let connection = tokio::spawn(connection);
     let mut request = Request::builder()
         .method(method)
         .uri(path)
@@ -39,11 +39,18 @@ pub(crate) async fn send(
     }
     let request = request.body(Full::new(body));
     let request = request.map_err(|error| error.to_string())?;
-    sender.send_request(request).await.map_err(|error| {
-        if error.is_parse() {
-            return format!("{address} does not answer in HTTP/1 without TLS");
-        }
-        format!("http://{address}{path}: {error}")
+    let error = match sender.send_request(request).await {
+        Ok(response) => return Ok(response),
+        // The connection was over before, and knows why.
+        Err(error) if error.is_canceled() => match connection.await {
+            Ok(Err(why)) => why,
+            _ => error,
+        },
+        Err(error) => error,
+    };
+    Err(match error.is_parse() {
+        true => format!("{address} does not answer in HTTP/1 without TLS"),
+        false => format!("http://{address}{path}: {error}"),
     })
 }
 
