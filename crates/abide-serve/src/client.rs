@@ -1,5 +1,6 @@
 //! Requests to an admin port, or to another one that speaks HTTP/1.
 
+use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -28,7 +29,7 @@ pub(crate) async fn send(
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| error.to_string())?;
     // It ends with the request: `Connection: close`.
-    let connection = tokio::spawn(connection);
+    tokio::spawn(connection);
     let mut request = Request::builder()
         .method(method)
         .uri(path)
@@ -39,19 +40,20 @@ pub(crate) async fn send(
     }
     let request = request.body(Full::new(body));
     let request = request.map_err(|error| error.to_string())?;
-    let error = match sender.send_request(request).await {
-        Ok(response) => return Ok(response),
-        // The connection was over before, and knows why.
-        Err(error) if error.is_canceled() => match connection.await {
-            Ok(Err(why)) => why,
-            _ => error,
-        },
-        Err(error) => error,
-    };
-    Err(match error.is_parse() {
-        true => format!("{address} does not answer in HTTP/1 without TLS"),
-        false => format!("http://{address}{path}: {error}"),
+    sender.send_request(request).await.map_err(|error| {
+        match error.is_parse() || has_spoken_first(&error) {
+            true => format!("{address} does not answer in HTTP/1 without TLS"),
+            false => format!("http://{address}{path}: {error}"),
+        }
     })
+}
+
+/// Whether something came before the request went, as from servers of HTTP/2: neither an end nor an
+/// error of the system, which are or have errors of their own.
+fn has_spoken_first(error: &hyper::Error) -> bool {
+    let why = error.source().and_then(|it| it.downcast_ref::<hyper::Error>());
+    let is_it = |why: &hyper::Error| !why.is_incomplete_message() && why.source().is_none();
+    error.is_canceled() && why.is_some_and(is_it)
 }
 
 /// The body of a page, of at most `limit` bytes.
