@@ -223,7 +223,11 @@ fn of_server(args: &ConformanceArgs) -> Result<ExitCode, String> {
         node_id: args.node_id.clone(),
     };
     play_all(args, cases, |(scenario, way): (&Scenario, Way)| {
-        Ok(play(scenario, way, &mut server, &rules))
+        server.is_there()?;
+        let outcome = play(scenario, way, &mut server, &rules);
+        // Some servers speak gRPC, and have no such service.
+        server.is_there()?;
+        Ok(outcome)
     })
 }
 

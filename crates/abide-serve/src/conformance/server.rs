@@ -1,7 +1,8 @@
 //! A server under test, over the network: gRPC, REST, and a way to change what it serves.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,9 +16,9 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Status;
 use tonic::client::Grpc;
 use tonic::transport::Endpoint;
+use tonic::{Code, Status};
 use tonic_prost::ProstCodec;
 
 use super::message::{Arrival, Ask, Received, ReceivedResource};
@@ -34,6 +35,14 @@ const QUEUE: usize = 256;
 const MAX_ANSWER: usize = 16 << 20;
 /// How long the scenarios of a run may wait at once, unless slow ones are wanted.
 const SHORT: Duration = Duration::from_secs(2);
+
+/// What a client of HTTP/2 says first: that it is one, and that it sets nothing.
+const GREETING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+/// The type of the frame that a server answers with, and where it stands in the head of a frame.
+const SETTINGS: u8 = 4;
+const TYPE_AT: usize = 3;
+/// How many bytes stand before a frame.
+const FRAME_HEAD: usize = 9;
 
 /// How a server is told what to serve.
 #[derive(Clone, Debug)]
@@ -71,6 +80,10 @@ pub(crate) struct Server {
     arrived: mpsc::Sender<(usize, Arrival)>,
     probe: Option<Probe>,
     changes: u16,
+    /// Whether it was found to speak HTTP/2.
+    is_greeted: bool,
+    /// Why there is nobody to play with, once that is known.
+    absent: Option<String>,
 }
 
 /// An open stream. Dropping it ends it.
@@ -115,7 +128,23 @@ impl Server {
             arrived,
             probe: None,
             changes: 0,
+            is_greeted: false,
+            absent: None,
         })
+    }
+
+    /// Looks whether somebody there speaks the protocol, as far as that is known by now.
+    ///
+    /// # Errors
+    /// That nobody does, and why: one phrase.
+    pub(crate) fn is_there(&mut self) -> Result<(), String> {
+        if !self.is_greeted {
+            self.absent = greet(&self.options.grpc, self.options.patience).err();
+            self.is_greeted = true;
+        }
+        let address = &self.options.grpc;
+        let nobody = |why| format!("nobody at `{address}` speaks xDS over gRPC without TLS: {why}");
+        self.absent.as_ref().map_or(Ok(()), |why| Err(nobody(why)))
     }
 
     /// Opens a stream whose responses go to a channel.
@@ -184,6 +213,9 @@ impl Server {
             let response = match next {
                 Ok(Some((_, Arrival::Response(response)))) => response,
                 Ok(Some((_, Arrival::End(why)))) => {
+                    if why.starts_with(&said(&Status::new(Code::Unimplemented, ""))) {
+                        self.absent = Some(why.clone());
+                    }
                     self.probe = None;
                     return Err(Stop::Fail(format!(
                         "the stream that follows changes ended: {why}"
@@ -256,6 +288,37 @@ impl Target for Server {
         std::thread::sleep(time + Duration::from_millis(100));
         Ok(())
     }
+}
+
+/// Greets a server of HTTP/2, and waits for its greeting.
+fn greet(address: &str, patience: Duration) -> Result<(), String> {
+    // No time at all would be without end.
+    let patience = patience.max(Duration::from_millis(1));
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => format!("nothing came in {patience:?}"),
+        ErrorKind::UnexpectedEof => "it closes the connection".to_owned(),
+        _ => error.to_string(),
+    };
+    let mut stream = connect(address, patience).map_err(failed)?;
+    let mut head = [0; FRAME_HEAD];
+    let read = stream.set_read_timeout(Some(patience)).and_then(|()| stream.write_all(GREETING));
+    read.and_then(|()| stream.read_exact(&mut head)).map_err(failed)?;
+    match head[TYPE_AT] == SETTINGS {
+        true => Ok(()),
+        false => Err("it does not answer in HTTP/2".to_owned()),
+    }
+}
+
+/// A connection to the first of the addresses of a name that takes it.
+fn connect(address: &str, patience: Duration) -> std::io::Result<TcpStream> {
+    let mut failed = ErrorKind::AddrNotAvailable.into();
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, patience) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
 }
 
 impl Changes {

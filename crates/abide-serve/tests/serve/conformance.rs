@@ -1,9 +1,16 @@
 //! `abide-serve conformance` against the server, over real sockets.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::server::{Server, cluster};
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+
+use crate::server::{Server, cluster, run};
 
 /// How long nothing has to come before it counts as nothing: most of the time that a run takes.
 const QUIET: &str = "40ms";
@@ -161,24 +168,68 @@ fn a_command_changes_what_is_served() {
     assert!(run.said.contains("the change command `exit 3`: exit status: 3"), "{}", run.said);
 }
 
-/// Where nobody listens, every scenario says so.
-#[test]
-fn a_server_that_is_not_there_fails() {
+/// What a run against an address says that has no scenario to play there.
+fn nobody(target: &str, patience: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path().to_string_lossy();
-    let run = Run::of(&[
-        "--target",
-        "127.0.0.1:1",
-        "--folder",
-        &folder,
-        "--only",
-        "ack/ads",
-        "--patience",
-        "5s",
-    ]);
-    assert_eq!(run.code, Some(1), "{}", run.said);
-    assert!(run.said.contains("the stream that follows changes ended"), "{}", run.said);
-    assert!(run.said.to_lowercase().contains("connection refused"), "{}", run.said);
+    let run = Run::of(&["--target", target, "--folder", &folder, "--patience", patience]);
+    assert_eq!((run.code, run.lines.len()), (Some(2), 0), "{}", run.said);
+    assert_eq!(run.said.lines().count(), 1, "{}", run.said);
+    assert!(run.said.contains(&format!("nobody at `{target}` speaks xDS")), "{}", run.said);
+    run.said
+}
+
+/// Where nobody speaks the protocol, one line says so, and no scenario is played.
+#[test]
+fn a_server_that_speaks_no_xds_is_no_failure_of_each_scenario() {
+    let said = nobody("127.0.0.1:1", "5s");
+    assert!(said.to_lowercase().contains("connection refused"), "{said}");
+    let server = start(&[]);
+    nobody(&server.http, "60s");
+    nobody(&server.admin, "60s");
+    // It takes whatever comes, and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("it listens");
+    let said = nobody(&silent.local_addr().expect("an address").to_string(), "300ms");
+    assert!(said.contains("300ms"), "{said}");
     let none = Run::of(&["--list", "--only", "no such scenario"]);
     assert_eq!(none.code, Some(2), "{}", none.said);
+}
+
+/// Answers as servers of gRPC do that have no such service.
+async fn have_no_service(listener: tokio::net::TcpListener) {
+    // Nobody asks on the first connection.
+    for _ in 0..2 {
+        let (stream, _) = listener.accept().await.expect("somebody comes");
+        let service = service_fn(async |_| {
+            let answer = hyper::Response::builder().header("grpc-status", "12");
+            let answer = answer.header("content-type", "application/grpc");
+            Ok::<_, Infallible>(answer.body(Empty::<Bytes>::new()).expect("an answer"))
+        });
+        let builder = http2::Builder::new(TokioExecutor::new());
+        let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+    }
+}
+
+#[test]
+fn a_server_of_another_service_is_no_failure_of_each_scenario() {
+    run(async {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("it listens");
+        let address = listener.local_addr().expect("an address").to_string();
+        let serving = tokio::spawn(have_no_service(listener));
+        let said = tokio::task::spawn_blocking(move || nobody(&address, "60s"));
+        let said = said.await.expect("it ends");
+        assert!(said.contains("Unimplemented"), "{said}");
+        serving.abort();
+    });
+}
+
+/// A server that speaks the protocol, but does not read the folder, fails.
+#[test]
+fn a_server_that_serves_no_change_fails() {
+    let server = start(&[]);
+    let command =
+        ["--change-command", "cat > /dev/null", "--only", "change/ads", "--patience", "1s"];
+    let run = Run::of(&[&["--target", &server.grpc][..], &command].concat());
+    assert_eq!(run.code, Some(1), "{}", run.said);
+    assert!(run.said.contains("a change was not served within 1s"), "{}", run.said);
 }
