@@ -32,6 +32,9 @@ use crate::tls::Tls;
 
 /// How often a silent connection is asked whether it still lives.
 const KEEPALIVE: Duration = Duration::from_secs(30);
+/// How long a connection over HTTP/1 may be idle, or take for the head of a request: polls may be
+/// minutes apart.
+const IDLE: Duration = Duration::from_secs(600);
 /// How many streams a connection may have open.
 const MAX_STREAMS: u32 = 1000;
 /// How many bytes of all its streams may come before they are read.
@@ -445,16 +448,29 @@ async fn serve(
     }
 }
 
+/// What to call when a connection brings a request, and what ends when none came in time.
+fn introduction(patience: Duration) -> (impl Fn(), impl Future<Output = ()>) {
+    let (first, came) = oneshot::channel::<Infallible>();
+    let first = Mutex::new(Some(first));
+    let begin = move || drop(first.lock().unwrap_or_else(PoisonError::into_inner).take());
+    let silent = async move {
+        // The other half is gone as soon as a request is there.
+        if timeout(patience, came).await.is_ok() {
+            std::future::pending::<()>().await;
+        }
+    };
+    (begin, silent)
+}
+
 async fn serve_http2(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     service: impl Pages,
     mut visit: Visit,
 ) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
-    let (first, mut came) = oneshot::channel::<Infallible>();
-    let first = Mutex::new(Some(first));
+    let (begin, silent) = introduction(visit.patience);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
-        first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        begin();
         request.extensions_mut().insert(Leave(leave.clone()));
         service.clone().call(request)
     });
@@ -466,13 +482,6 @@ async fn serve_http2(
         .initial_connection_window_size(CONNECTION_WINDOW)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
-    let patience = visit.patience;
-    let silent = async {
-        // The other half is gone as soon as a request is there.
-        if timeout(patience, &mut came).await.is_ok() {
-            std::future::pending::<()>().await;
-        }
-    };
     tokio::select! {
         ended = connection.as_mut() => return ended,
         () = silent => return Ok(()),
@@ -491,7 +500,9 @@ async fn serve_http1(
 ) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
     let leave = Leave(leave);
+    let (begin, silent) = introduction(visit.patience);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
+        begin();
         request.extensions_mut().insert(leave.clone());
         let leave = leave.clone();
         let response = service.clone().call(request);
@@ -508,11 +519,12 @@ async fn serve_http1(
     stream.set_write_timeout(Some(visit.patience));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(visit.patience)
+        .header_read_timeout(IDLE)
         .serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return ended,
+        () = silent => return Ok(()),
         () = visit.is_over() => {}
     }
     // A connection that waits for a request is left open: a request may be on its way.

@@ -298,6 +298,28 @@ fn polls_that_do_not_read_cost_bounded_memory() {
     });
 }
 
+/// A client that polls now and then keeps its connection.
+#[test]
+fn polls_may_be_further_apart_than_a_request_may_take() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--stall", "0.3"]);
+    let mut stream = TcpStream::connect(&server.http).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+    for _ in 0..3 {
+        let request =
+            "POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}";
+        stream.write_all(request.as_bytes()).expect("it is open");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}") {
+            let mut piece = [0; 1000];
+            let read = stream.read(&mut piece).expect("it answers");
+            assert!(read > 0, "it was closed");
+            answer.extend_from_slice(&piece[..read]);
+        }
+        assert!(answer.starts_with(b"HTTP/1.1 200 "));
+        std::thread::sleep(Duration::from_millis(900));
+    }
+}
+
 /// Two clients with one name take turns, and do not keep each other and the server busy.
 #[test]
 fn polls_of_one_name_do_not_chase_each_other() {
