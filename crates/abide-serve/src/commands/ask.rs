@@ -74,7 +74,7 @@ pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, String> {
     let url = format!("http://{target}{path}");
     let wanted = match &**name {
         [] => "nothing".to_owned(),
-        [names @ ..] => format!("nothing named `{}`", names.join("` or `")),
+        names => format!("nothing named `{}`", names.join("` or `")),
     };
     let node = json!({"id": args.node_id, "cluster": args.node_cluster});
     let request = json!({"node": node, "resource_names": name}).to_string();
