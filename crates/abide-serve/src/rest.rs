@@ -257,6 +257,9 @@ fn misfit(request: &Value) -> Option<String> {
     const STRINGS: (&str, fn(&Value) -> bool) = ("a list of strings", |value| {
         value.as_array().is_some_and(|all| all.iter().all(Value::is_string))
     });
+    const OBJECTS: (&str, fn(&Value) -> bool) = ("a list of objects", |value| {
+        value.as_array().is_some_and(|all| all.iter().all(Value::is_object))
+    });
     if !request.is_object() {
         return Some("a request is an object, such as {\"node\": {\"id\": \"…\"}}".to_owned());
     }
@@ -269,13 +272,18 @@ fn misfit(request: &Value) -> Option<String> {
             Some(format!("`{prefix}{name}` has to be {what}"))
         };
     let strings = ["version_info", "response_nonce", "type_url"];
-    let of_node = ["id", "cluster", "user_agent_name", "user_agent_version"];
+    let of_node = ["id", "cluster", "build_version", "user_agent_name", "user_agent_version"];
     let node = member(request, "node").unwrap_or(&Value::Null);
+    let error = member(request, "error_detail").unwrap_or(&Value::Null);
     wrong(request, "", &["node", "error_detail"], OBJECT)
         .or_else(|| wrong(request, "", &strings, STRING))
         .or_else(|| wrong(request, "", &["resource_names"], STRINGS))
         .or_else(|| wrong(node, "node.", &of_node, STRING))
         .or_else(|| wrong(node, "node.", &["client_features"], STRINGS))
+        .or_else(|| wrong(node, "node.", &["user_agent_build_version"], OBJECT))
+        .or_else(|| wrong(node, "node.", &["extensions"], OBJECTS))
+        .or_else(|| wrong(request, "", &["versioned_type_urls"], OBJECTS))
+        .or_else(|| wrong(error, "error_detail.", &["message"], STRING))
 }
 
 /// How far a client has come that polls for a type, judged by whether it holds or refuses anything.
@@ -389,6 +397,22 @@ mod tests {
             ),
             (json!({"versionInfo": 1}), Some("`version_info` has to be a string")),
             (json!({"error_detail": "no"}), Some("`error_detail` has to be an object")),
+            (
+                json!({"errorDetail": {"message": 5}}),
+                Some("`error_detail.message` has to be a string"),
+            ),
+            (
+                json!({"versionedTypeUrls": ["t"]}),
+                Some("`versioned_type_urls` has to be a list of objects"),
+            ),
+            (
+                json!({"node": {"extensions": {}}}),
+                Some("`node.extensions` has to be a list of objects"),
+            ),
+            (
+                json!({"node": {"userAgentBuildVersion": "1"}}),
+                Some("`node.user_agent_build_version` has to be an object"),
+            ),
             (json!({"node": null, "resource_names": null, "more": 1}), None),
             (json!({}), None),
         ] {
