@@ -184,7 +184,7 @@ pub(crate) struct Limits {
     ///
     /// The first 32 KiB of each do not count. Clients that come again all at once with what they hold
     /// are answered one after the other, and the server needs no more memory for them than this
-    /// allows. While others wait, one that is read has to come at 64 KiB a second.
+    /// allows. While others wait, one that is read has five seconds for each 32 KiB.
     #[arg(long, value_name = "BYTES", default_value_t = 32 << 20)]
     pub(crate) request_room: usize,
     /// How many names a stream may ask for, for each type

@@ -10,8 +10,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::room::{Room, SMALL, Taken, Waiting};
 
-/// How long a client may take for each [`SMALL`] bytes while others wait for the room that it has.
-const HURRY: Duration = Duration::from_millis(500);
+/// How long a client may take for each [`SMALL`] bytes while others wait for the room that it has. When a
+/// fleet comes again at once, a client may have to wait for a processor for a second or two.
+const HURRY: Duration = Duration::from_secs(5);
 
 /// How requests are read.
 #[derive(Clone, Copy, Debug)]

@@ -276,7 +276,7 @@ mod tests {
     async fn who_has_room_that_others_wait_for_may_not_be_slow() {
         let (ended, waited) = keeps_waiting(100).await;
         assert_eq!(ended, Some(Code::DeadlineExceeded));
-        assert!(waited < Duration::from_secs(1), "it took {waited:?}");
+        assert!(waited < Duration::from_secs(6), "it took {waited:?}");
         let (ended, waited) = keeps_waiting(10_000).await;
         assert_eq!(ended, None, "it was fast enough");
         assert!(waited > Duration::from_secs(9), "it took {waited:?}");

@@ -202,15 +202,12 @@ fn what_does_not_come_keeps_nobody_waiting() {
                 open.push(stream);
             }
         }
-        // These have room, and keep it for half a second.
-        let mut slow = Vec::new();
-        for _ in 0..3 {
-            slow.push(most_of_a_request(&server.grpc).await);
-        }
+        // This one has room, and keeps it for five seconds.
+        let _slow = most_of_a_request(&server.grpc).await;
         let large = format!("{{\"node\": {{\"id\": \"{}\"}}}}", "x".repeat(100_000));
         let begin = std::time::Instant::now();
         assert_eq!(server.poll("/v3/discovery:clusters", &large).0, 200);
-        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     });
 }
 
