@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderValue;
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::time::{Instant, timeout_at};
@@ -37,7 +38,17 @@ pub(crate) struct Arriving<B> {
     body: B,
     /// What came and was not asked for yet.
     rest: Bytes,
+    /// How long a client may take to send what it began.
+    patience: Duration,
+    /// When the whole of it must be there, if it began.
+    deadline: Option<Instant>,
     room: Arc<Room>,
+}
+
+/// Why a body is not read that is encoded as its head says, if so: one phrase.
+pub(crate) fn compressed(encoding: Option<&HeaderValue>) -> Option<String> {
+    let encoding = encoding.filter(|it| *it != "identity")?;
+    Some(format!("requests may not be compressed, as by {encoding:?}"))
 }
 
 /// So many bytes of a body, as far as they came.
@@ -72,23 +83,29 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
 {
-    pub(crate) fn new(body: B, room: Arc<Room>) -> Arriving<B> {
-        Arriving { body, rest: Bytes::new(), room }
+    /// A body whose begin must be there in this time.
+    pub(crate) fn new(body: B, patience: Duration, room: Arc<Room>) -> Arriving<B> {
+        let deadline = Some(Instant::now() + patience);
+        Arriving { body, rest: Bytes::new(), patience, deadline, room }
+    }
+
+    /// Something began, and must be there in time.
+    pub(crate) fn begin(&mut self) {
+        self.deadline.get_or_insert(Instant::now() + self.patience);
+    }
+
+    /// What began is there; the client may be silent.
+    pub(crate) fn end(&mut self) {
+        self.deadline = None;
     }
 
     /// Reads on until a part has `length` bytes; false if the body ends before. Nothing is lost if
     /// this is dropped while it waits, and goes on later with the same part and length.
     ///
     /// # Errors
-    /// What is not there by the deadline; the time that a part waits for room does not count. While
-    /// others wait for room, a client that has some may not be slow.
-    pub(crate) async fn fill(
-        &mut self,
-        part: &mut Part,
-        length: usize,
-        deadline: &mut Option<Instant>,
-        patience: Duration,
-    ) -> Result<bool, Missing> {
+    /// What is not there in time; the time that a part waits for room does not count. While others
+    /// wait for room, a client that has some may not be slow.
+    pub(crate) async fn fill(&mut self, part: &mut Part, length: usize) -> Result<bool, Missing> {
         loop {
             let free = if matches!(part.room, PartRoom::Taken(..)) { length } else { SMALL };
             let missing = length.min(free).saturating_sub(part.bytes.len()).min(self.rest.len());
@@ -103,16 +120,16 @@ where
                 PartRoom::Waiting(turn) => {
                     let room = turn.as_mut().await;
                     let now = Instant::now();
-                    *deadline = Some(now + patience);
+                    self.deadline = Some(now + self.patience);
                     part.bytes.reserve_exact(length - part.bytes.len());
                     part.room = PartRoom::Taken(room, part.bytes.len(), now);
                 }
-                PartRoom::None if !self.more(*deadline, None).await? => return Ok(false),
+                PartRoom::None if !self.more(None).await? => return Ok(false),
                 PartRoom::Taken(_, before, since) => {
                     if part.bytes.len() >= *before + SMALL {
                         (*before, *since) = (part.bytes.len(), Instant::now());
                     }
-                    if !self.more(*deadline, Some(*since + HURRY)).await? {
+                    if !self.more(Some(*since + HURRY)).await? {
                         return Ok(false);
                     }
                 }
@@ -122,21 +139,16 @@ where
     }
 
     /// Waits for more bytes. Returns whether there are any.
-    async fn more(
-        &mut self,
-        deadline: Option<Instant>,
-        hurry: Option<Instant>,
-    ) -> Result<bool, Missing> {
-        let mut hurry = hurry;
+    async fn more(&mut self, mut hurry: Option<Instant>) -> Result<bool, Missing> {
         loop {
-            let until = [deadline, hurry].into_iter().flatten().min();
+            let until = [self.deadline, hurry].into_iter().flatten().min();
             let frame = match until {
                 Some(until) => timeout_at(until, self.body.frame()).await,
                 None => Ok(self.body.frame().await),
             };
             let Ok(frame) = frame else {
                 let now = Instant::now();
-                if deadline.is_some_and(|it| it <= now) || self.room.is_wanted() {
+                if self.deadline.is_some_and(|it| it <= now) || self.room.is_wanted() {
                     return Err(Missing::Late);
                 }
                 // Nobody waits now. Whoever comes waits no longer than this.

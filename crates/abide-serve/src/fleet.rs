@@ -24,7 +24,7 @@ use crate::source::Audience;
 use crate::talk::{Has, Talk};
 use crate::traffic::Traffic;
 use crate::usage::Usage;
-use crate::wire::{Node, VersionedTypeUrl};
+use crate::wire::{Node, VersionedTypeUrl, simple_name};
 
 /// What all parts of a server share.
 pub(crate) struct Fleet {
@@ -594,7 +594,7 @@ impl Fleet {
 
 /// Why a resource is not served, in one line.
 fn taken_back(it: &TakenBack) -> String {
-    let ty = it.resource.type_url.rsplit(['/', '.']).next().unwrap_or(&it.resource.type_url);
+    let ty = simple_name(&it.resource.type_url);
     let clients = if it.clients == 1 { "client" } else { "clients" };
     format!(
         "the {ty} `{}` was refused by {} {clients} of {}: {}; change it, or take it out",

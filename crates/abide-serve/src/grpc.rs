@@ -15,7 +15,7 @@ use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
 
-use crate::arriving::ReadLimits;
+use crate::arriving::{ReadLimits, compressed};
 use crate::encoding::{Encoded, Messages};
 use crate::fleet::{Admission, Aggregated, Fleet, Guest, Protocol, count};
 use crate::groups::Group;
@@ -156,8 +156,7 @@ where
         + 'static,
 {
     let (head, body) = request.into_parts();
-    if let Some(encoding) = head.headers.get("grpc-encoding").filter(|it| *it != "identity") {
-        let message = format!("requests may not be compressed, as by {encoding:?}");
+    if let Some(message) = compressed(head.headers.get("grpc-encoding")) {
         return Status::unimplemented(message).into_http();
     }
     let limits = ReadLimits { bytes: fleet.limits.max_request, patience: fleet.limits.stall };

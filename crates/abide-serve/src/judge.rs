@@ -14,6 +14,7 @@ use jiff::civil::Date;
 use crate::apis::Apis;
 use crate::served::Served;
 use crate::source::{Audience, ResourceFile};
+use crate::wire::simple_name;
 
 /// What resources are judged by.
 pub(crate) struct Judge {
@@ -94,11 +95,12 @@ impl Judge {
             );
             served.add(audience, gathered.snapshot);
         }
-        for (audience, snapshot) in served.audiences() {
+        let audiences = served.audiences();
+        for (audience, snapshot) in &audiences {
             for dangling in snapshot.dangling(self.apis.types(), &self.leniency.static_clusters) {
                 let lines = if dangling.is_required { &mut errors } else { &mut warnings };
-                let line = missing(self.apis.types(), &dangling, &snapshot);
-                let line = match &audience {
+                let line = missing(self.apis.types(), &dangling, snapshot);
+                let line = match audience {
                     Audience::Everyone => line,
                     Audience::Cluster(name) => format!("for the node cluster `{name}`: {line}"),
                     Audience::Node(id) => format!("for the node `{id}`: {line}"),
@@ -109,9 +111,8 @@ impl Judge {
                 }
             }
         }
-        warnings.extend(self.needs(&served));
-        let is_empty =
-            served.audiences().iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
+        warnings.extend(self.needs(&audiences));
+        let is_empty = audiences.iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
         if is_empty && errors.is_empty() {
             let read = match files.len() {
                 1 => "1 file was read".to_owned(),
@@ -126,10 +127,10 @@ impl Judge {
     }
 
     /// What clients need from elsewhere, since nothing of its kind is served: a line for each kind.
-    fn needs(&self, served: &Served) -> Vec<String> {
+    fn needs(&self, audiences: &[(Audience, Arc<Snapshot>)]) -> Vec<String> {
         let types = self.apis.types();
         let mut kinds: BTreeMap<Kind, BTreeMap<Arc<str>, Dangling>> = BTreeMap::new();
-        for (_, snapshot) in served.audiences() {
+        for (_, snapshot) in audiences {
             for needed in snapshot.from_elsewhere(types, &self.leniency.static_clusters) {
                 let of_kind = kinds.entry(needed.kind).or_default();
                 of_kind.entry(Arc::clone(&needed.missing)).or_insert(needed);
@@ -228,7 +229,7 @@ fn place(file: &ResourceFile, span: Span) -> String {
 /// What a resource of a kind is called.
 fn name_of(types: &Types, kind: Kind) -> &str {
     let message = types.get(kind).and_then(|it| it.entry.messages[1].as_deref());
-    match message.map(|it| it.rsplit('.').next().unwrap_or(it)) {
+    match message.map(simple_name) {
         _ if kind == Kind::CLUSTER => "cluster",
         Some(message) => message,
         None => "resource",
@@ -239,7 +240,7 @@ fn name_of(types: &Types, kind: Kind) -> &str {
 fn needed(types: &Types, all: &BTreeMap<Arc<str>, Dangling>) -> Option<String> {
     let Dangling { type_url, name, kind, missing, .. } = all.values().next()?;
     let what = name_of(types, *kind);
-    let holder = type_url.rsplit(['/', '.']).next().unwrap_or(type_url);
+    let holder = simple_name(type_url);
     let have = match all.len() - 1 {
         0 => "has".to_owned(),
         more => format!("and {more} more have"),
@@ -256,7 +257,7 @@ fn needed(types: &Types, all: &BTreeMap<Arc<str>, Dangling>) -> Option<String> {
 
 fn missing(types: &Types, dangling: &Dangling, snapshot: &Snapshot) -> String {
     let Dangling { type_url, name, kind, missing, .. } = dangling;
-    let holder = type_url.rsplit(['/', '.']).next().unwrap_or(type_url);
+    let holder = simple_name(type_url);
     let what = name_of(types, *kind);
     let mut line =
         format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere");

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hyper::body::Body;
 use prost::Message;
-use tokio::time::Instant;
 use tonic::Status;
 
 use crate::arriving::{Arriving, Missing, Part, ReadLimits};
@@ -21,9 +20,8 @@ pub(crate) struct Requests<B, R> {
     head: Part,
     /// What follows the head, once that is there: its length, and what came of it.
     content: Option<(usize, Part)>,
-    /// When the client must have sent the whole of a request.
-    deadline: Option<Instant>,
-    limits: ReadLimits,
+    /// How many bytes a request may have.
+    most: usize,
     of: PhantomData<fn() -> R>,
 }
 
@@ -40,9 +38,9 @@ where
     R: Message + Default,
 {
     pub(crate) fn new(body: B, limits: ReadLimits, room: Arc<Room>) -> Requests<B, R> {
-        let deadline = Some(Instant::now() + limits.patience);
-        let (head, arriving) = (Part::default(), Arriving::new(body, room));
-        Requests { arriving, head, content: None, deadline, limits, of: PhantomData }
+        let arriving = Arriving::new(body, limits.patience, room);
+        let (head, most) = (Part::default(), limits.bytes);
+        Requests { arriving, head, content: None, most, of: PhantomData }
     }
 
     /// The next request; `None` when the client sends no more. Nothing is lost if this is dropped
@@ -51,26 +49,23 @@ where
     /// # Errors
     /// What is no request, is too large, or does not come.
     pub(crate) async fn next(&mut self) -> Result<Option<Read<R>>, Status> {
-        let Requests { arriving, head, content, deadline, limits, .. } = self;
+        let Requests { arriving, head, content, most, .. } = self;
         if content.is_none() {
             // Between requests a client may be silent.
-            let has_one = arriving.fill(head, 1, deadline, limits.patience).await;
-            if !has_one.map_err(missing)? {
+            if !arriving.fill(head, 1).await.map_err(missing)? {
                 return Ok(None);
             }
-            deadline.get_or_insert(Instant::now() + limits.patience);
-            let has_head = arriving.fill(head, HEAD, deadline, limits.patience).await;
-            if !has_head.map_err(missing)? {
+            arriving.begin();
+            if !arriving.fill(head, HEAD).await.map_err(missing)? {
                 return Err(broken_off());
             }
-            *content = Some((length(&head.bytes, limits.bytes)?, Part::default()));
+            *content = Some((length(&head.bytes, *most)?, Part::default()));
         }
         let Some((length, part)) = content else { return Err(broken_off()) };
-        let is_whole = arriving.fill(part, *length, deadline, limits.patience).await;
-        if !is_whole.map_err(missing)? {
+        if !arriving.fill(part, *length).await.map_err(missing)? {
             return Err(broken_off());
         }
-        self.deadline = None;
+        arriving.end();
         self.head = Part::default();
         let whole = self.content.take().map(|(_, part)| part.into_whole());
         let (bytes, room) = whole.unwrap_or_default();
@@ -116,7 +111,7 @@ mod tests {
     use http_body_util::StreamBody;
     use hyper::body::Frame;
     use tokio::sync::mpsc;
-    use tokio::time::{sleep, timeout};
+    use tokio::time::{Instant, sleep, timeout};
     use tokio_stream::wrappers::ReceiverStream;
     use tonic::Code;
 

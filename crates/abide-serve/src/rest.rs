@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 pub(crate) use self::answers::json;
 use self::answers::{Answers, Written};
-use crate::arriving::{Arriving, Missing, Part};
+use crate::arriving::{Arriving, Missing, Part, compressed};
 use crate::fleet::{Fleet, Protocol, count};
 use crate::listeners::Leave;
 use crate::place::Places;
@@ -219,8 +219,7 @@ async fn read(
         let message = format!("a request may have at most {most} bytes");
         (StatusCode::PAYLOAD_TOO_LARGE, message)
     };
-    if let Some(encoding) = headers.get(CONTENT_ENCODING).filter(|it| *it != "identity") {
-        let message = format!("requests may not be compressed, as by {encoding:?}");
+    if let Some(message) = compressed(headers.get(CONTENT_ENCODING)) {
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let said = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
@@ -229,12 +228,9 @@ async fn read(
     }
     // A length that is not said may be any.
     let length = said.unwrap_or(most + 1);
-    let patience = fleet.limits.stall;
-    let mut deadline = Some(Instant::now() + patience);
-    let mut arriving = Arriving::new(body, Arc::clone(&fleet.room));
+    let mut arriving = Arriving::new(body, fleet.limits.stall, Arc::clone(&fleet.room));
     let mut part = Part::default();
-    let is_full = arriving.fill(&mut part, length, &mut deadline, patience).await;
-    let is_full = is_full.map_err(|why| match why {
+    let is_full = arriving.fill(&mut part, length).await.map_err(|why| match why {
         Missing::Late => (StatusCode::REQUEST_TIMEOUT, "the request did not come".to_owned()),
         Missing::Broken(why) => (StatusCode::BAD_REQUEST, why),
     })?;

@@ -21,6 +21,11 @@ pub(crate) fn brief(text: &str) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
+/// The name of the message that a type URL, or its full name, is about, without its package.
+pub(crate) fn simple_name(type_url: &str) -> &str {
+    type_url.rsplit(['/', '.']).next().unwrap_or(type_url)
+}
+
 /// Who asks.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Node {

@@ -117,9 +117,10 @@ impl Drop for Written {
 pub(crate) fn json(tree: &Tree, type_url: &str, content: &Collection) -> Result<String, String> {
     let codec = Codec::new(tree);
     let name = type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url);
+    let ty = tree.message_named(name);
     let resources = content.iter().map(|resource| {
         let failed = |error: String| format!("the {name} `{}`: {error}", resource.name);
-        let ty = tree.message_named(name).ok_or_else(|| format!("the API has no `{name}`"))?;
+        let ty = ty.ok_or_else(|| format!("the API has no `{name}`"))?;
         let message = codec.decode(ty.id, &resource.body).map_err(|it| failed(it.to_string()))?;
         let text = codec.to_json(&message).map_err(|it| failed(it.to_string()))?;
         let value: Value = serde_json::from_str(&text).map_err(|it| failed(it.to_string()))?;

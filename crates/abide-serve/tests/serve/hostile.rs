@@ -186,6 +186,23 @@ fn many_large_requests_at_once_cost_bounded_memory() {
     });
 }
 
+/// A connection over which these bytes were sent.
+fn sent(address: &str, bytes: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.write_all(bytes).expect("it reads");
+    stream
+}
+
+/// A poll for clusters, of which the last header and the body are written already.
+fn poll_with(rest: &str) -> Vec<u8> {
+    format!("POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\n{rest}").into_bytes()
+}
+
+/// A poll for clusters.
+fn poll_of(body: &str) -> Vec<u8> {
+    poll_with(&format!("content-length: {}\r\n\r\n{body}", body.len()))
+}
+
 /// A client that says how much it will send has sent nothing yet.
 #[test]
 fn what_does_not_come_keeps_nobody_waiting() {
@@ -196,10 +213,7 @@ fn what_does_not_come_keeps_nobody_waiting() {
         for head in ["transfer-encoding: chunked\r\n\r\n1\r\n{", "content-length: 1000000\r\n\r\n{"]
         {
             for _ in 0..40 {
-                let mut stream = TcpStream::connect(&server.http).expect("it listens");
-                let head = format!("POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\n{head}");
-                stream.write_all(head.as_bytes()).expect("it reads");
-                open.push(stream);
+                open.push(sent(&server.http, &poll_with(head)));
             }
         }
         // This one has room, and keeps it for five seconds.
@@ -239,9 +253,8 @@ fn connections_that_say_nothing_have_an_end() {
     run(async {
         let limits = ["--max-connections", "6", "--stall", "2"];
         let server = Server::start(&[("a.yaml", &cluster("a", 1))], &limits);
-        let connect = |address: &str, sent: &[u8]| {
-            let mut stream = TcpStream::connect(address).expect("it listens");
-            stream.write_all(sent).expect("it reads");
+        let connect = |address: &str, bytes: &[u8]| {
+            let stream = sent(address, bytes);
             stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
             stream
         };
@@ -259,8 +272,7 @@ fn connections_that_say_nothing_have_an_end() {
         assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
         for mut stream in open {
             let ended = std::io::copy(&mut stream, &mut std::io::sink());
-            let is_over = ended.is_ok_and(|_| true);
-            assert!(is_over, "it was not closed");
+            assert!(ended.is_ok(), "it was not closed");
         }
         serves(&server).await;
     });
@@ -274,14 +286,7 @@ fn polls_that_do_not_read_cost_bounded_memory() {
             (0..2000).map(|it| cluster(&format!("{it}-{}", "x".repeat(10_000)), 1)).collect();
         let server = Server::start(&[("a.yaml", &text.join("---\n"))], &["--stall", "1"]);
         let begin = server.memory().unwrap_or(0);
-        let mut open = Vec::new();
-        for _ in 0..100 {
-            let mut stream = TcpStream::connect(&server.http).expect("it listens");
-            let head =
-                "POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}";
-            stream.write_all(head.as_bytes()).expect("it reads");
-            open.push(stream);
-        }
+        let open: Vec<_> = (0..100).map(|_| sent(&server.http, &poll_of("{}"))).collect();
         let (status, body) = server.poll("/v3/discovery:clusters", "{}");
         assert_eq!((status, body.matches("\"name\"").count()), (200, 2000));
         // The sockets themselves hold some of it. Those who read nothing are gone soon.
@@ -302,9 +307,7 @@ fn polls_may_be_further_apart_than_a_request_may_take() {
     let mut stream = TcpStream::connect(&server.http).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
     for _ in 0..3 {
-        let request =
-            "POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}";
-        stream.write_all(request.as_bytes()).expect("it is open");
+        stream.write_all(&poll_of("{}")).expect("it is open");
         let mut answer = Vec::new();
         while !answer.ends_with(b"}") {
             let mut piece = [0; 1000];
@@ -327,13 +330,7 @@ fn polls_of_one_name_do_not_chase_each_other() {
     let version = after.split('"').next().expect("its end");
     let began = |node: &str| {
         let body = format!("{{\"version_info\": \"{version}\", \"node\": {{\"id\": \"{node}\"}}}}");
-        let mut stream = TcpStream::connect(&server.http).expect("it listens");
-        let head = format!(
-            "POST /v3/discovery:clusters HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).expect("it reads");
-        stream
+        sent(&server.http, &poll_of(&body))
     };
     let ends_within = |stream: &mut TcpStream, most: u64| {
         stream.set_read_timeout(Some(Duration::from_millis(most))).expect("a timeout");
