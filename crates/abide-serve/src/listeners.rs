@@ -19,7 +19,7 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_io_timeout::TimeoutStream;
@@ -86,8 +86,8 @@ impl Listener {
     ///
     /// # Errors
     /// Why that cannot be: one phrase.
-    pub(crate) async fn bind(door: Door, asked: SocketAddr) -> Result<Listener, String> {
-        let socket = TcpListener::bind(asked).await;
+    pub(crate) fn bind(door: Door, asked: SocketAddr) -> Result<Listener, String> {
+        let socket = listen(asked);
         let socket = socket.map_err(|error| format!("cannot listen at {asked}: {error}"))?;
         Ok(Listener { door, asked, socket })
     }
@@ -112,6 +112,16 @@ impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
+}
+
+/// A socket that as many may knock at before they are accepted as the system allows, as Envoy has
+/// it: a fleet comes again all at once, and whoever is dropped waits for seconds.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // As for every server: the connections of the last one may still be known.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(i32::MAX as u32)
 }
 
 /// What is done with those who come.

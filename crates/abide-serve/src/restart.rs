@@ -83,7 +83,7 @@ pub(crate) async fn start(
     wanted: &[(Door, SocketAddr)],
 ) -> Result<Start, String> {
     let Some(path) = &args.restart_socket else {
-        return Ok(Start { listeners: bind(wanted).await?, predecessor: None, socket: None });
+        return Ok(Start { listeners: bind(wanted)?, predecessor: None, socket: None });
     };
     match Predecessor::of(path, args.restart_epoch, wanted).await {
         Ok((predecessor, listeners, socket)) => {
@@ -97,17 +97,13 @@ pub(crate) async fn start(
             tracing::warn!(%path, "the process before this one is gone: nothing is taken over");
         }
     }
-    let listeners = bind(wanted).await?;
+    let listeners = bind(wanted)?;
     let socket = listen(path).map_err(|it| format!("cannot listen at {}: {it}", path.display()))?;
     Ok(Start { listeners, predecessor: None, socket: Some(socket) })
 }
 
-async fn bind(wanted: &[(Door, SocketAddr)]) -> Result<Vec<Listener>, String> {
-    let mut listeners = Vec::new();
-    for &(door, address) in wanted {
-        listeners.push(Listener::bind(door, address).await?);
-    }
-    Ok(listeners)
+fn bind(wanted: &[(Door, SocketAddr)]) -> Result<Vec<Listener>, String> {
+    wanted.iter().map(|&(door, address)| Listener::bind(door, address)).collect()
 }
 
 /// Listens at a path where nobody else does, for processes of this user.

@@ -150,7 +150,7 @@ async fn connect(
         let (seen, held) = (Arc::clone(seen), Arc::clone(&held));
         clients.push(tokio::spawn(async move {
             if let Err(error) = client(target, number, &seen, &held).await {
-                eprintln!("client {number}: {error}");
+                eprintln!("client {number}: {error:?}");
             }
         }));
     }

@@ -1,6 +1,7 @@
 //! The least that a server can do.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 use tokio::sync::watch;
 
 use crate::Result;
@@ -37,7 +38,9 @@ pub(crate) async fn run(first: &Path, change: &Path, file: PathBuf) -> Result<()
             }
         }
     });
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+    let listener = socket.listen(i32::MAX as u32)?;
     println!("{}", listener.local_addr()?);
     loop {
         let (stream, _) = listener.accept().await?;

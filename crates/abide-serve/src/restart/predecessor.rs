@@ -185,7 +185,7 @@ async fn divide(
                 let (_, socket) = inherited.swap_remove(at);
                 Listener::inherit(door, address, socket).map_err(fatal)?
             }
-            None => Listener::bind(door, address).await.map_err(Setback::Fatal)?,
+            None => Listener::bind(door, address).map_err(Setback::Fatal)?,
         };
         listeners.push(listener);
     }

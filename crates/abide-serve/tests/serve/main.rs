@@ -7,6 +7,7 @@ mod conformance;
 mod drain;
 mod endpoints;
 mod expected;
+mod fleet;
 mod folder;
 mod git;
 mod health;
