@@ -98,10 +98,10 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) inputs: Inputs,
     /// The address of the gRPC services
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18000")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18000", value_parser = address)]
     pub(crate) grpc: SocketAddr,
     /// The address of long polling over REST
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18080")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18080", value_parser = address)]
     pub(crate) http: SocketAddr,
     /// How many seconds a poll may wait for something new
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
@@ -178,7 +178,10 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "WHAT", default_value = "allow")]
     pub(crate) second_stream: SecondStream,
     /// How many bytes a request may have
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    ///
+    /// A client that comes again lists what it holds: some 60 bytes for each resource and those of its
+    /// name.
+    #[arg(long, value_name = "BYTES", default_value_t = 8 << 20)]
     pub(crate) max_request: usize,
     /// How many bytes of requests are read at once, of all clients together
     ///
@@ -196,6 +199,12 @@ pub(crate) struct Limits {
     /// How many seconds a client may take to read a response, or to send its first request
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub(crate) stall: Duration,
+}
+
+/// Where to listen.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let wanted = "expected an IP address and a port, such as `127.0.0.1:18000`";
+    text.parse().map_err(|_| wanted.to_owned())
 }
 
 /// A span of time, in seconds.

@@ -47,7 +47,8 @@ pub(crate) struct Arriving<B> {
 
 /// Why a body is not read that is encoded as its head says, if so: one phrase.
 pub(crate) fn compressed(encoding: Option<&HeaderValue>) -> Option<String> {
-    let encoding = encoding.filter(|it| *it != "identity")?;
+    let plain = |it: &HeaderValue| it.is_empty() || it.as_bytes().eq_ignore_ascii_case(b"identity");
+    let encoding = encoding.filter(|it| !plain(it))?;
     Some(format!("requests may not be compressed, as by {encoding:?}"))
 }
 

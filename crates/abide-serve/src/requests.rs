@@ -92,7 +92,9 @@ fn length(head: &[u8], most: usize) -> Result<usize, Status> {
     match length <= most {
         true => Ok(length),
         false => {
-            let message = format!("a request has {length} bytes, and may have at most {most}");
+            let message = format!(
+                "a request has {length} bytes, and may have at most {most}: `--max-request`"
+            );
             Err(Status::out_of_range(message))
         }
     }

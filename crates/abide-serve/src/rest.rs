@@ -216,7 +216,7 @@ async fn read(
 ) -> Result<(Value, Taken), (StatusCode, String)> {
     let most = fleet.limits.max_request;
     let too_large = || {
-        let message = format!("a request may have at most {most} bytes");
+        let message = format!("a request may have at most {most} bytes: `--max-request`");
         (StatusCode::PAYLOAD_TOO_LARGE, message)
     };
     if let Some(message) = compressed(headers.get(CONTENT_ENCODING)) {

@@ -59,7 +59,7 @@ impl Default for Options {
             max_names: 100_000,
             max_name_bytes: 8 << 20,
             max_types: 64,
-            max_all_names: 10_000_000,
+            max_all_names: 2_000_000,
             names: Arc::default(),
         }
     }

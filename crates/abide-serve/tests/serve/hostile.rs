@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
 
-use crate::server::{CDS, Server, cluster, node, run};
+use crate::server::{CDS, Server, ask_with, cluster, node, run};
 use crate::wire::{DiscoveryRequest, Node};
 
 /// Whether the server still serves others.
@@ -223,6 +223,21 @@ fn what_does_not_come_keeps_nobody_waiting() {
         assert_eq!(server.poll("/v3/discovery:clusters", &large).0, 200);
         assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     });
+}
+
+#[test]
+fn a_poll_may_say_that_it_is_not_compressed_but_may_not_be() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    let poll = |encoding: &str| {
+        let headers = format!("content-length: 2\r\ncontent-encoding: {encoding}\r\n\r\n{{}}");
+        ask_with(&server.http, "POST", "/v3/discovery:clusters", &headers)
+    };
+    for plain in ["identity", "Identity", ""] {
+        assert_eq!(poll(plain).0, 200, "{plain:?}");
+    }
+    let (status, text) = poll("gzip");
+    assert_eq!(status, 415, "{text}");
+    assert!(text.contains("may not be compressed, as by \"gzip\""), "{text}");
 }
 
 #[test]
