@@ -41,7 +41,7 @@ pub(crate) fn removed<'t, 's>(
     let message = format!("{} `{}` was removed", old.noun(), old.full_name());
     let finding = sink.change(diff, change, Part::Whole, message);
     let namesake = namesake(diff, old);
-    finding.aliases(&deletions(diff, old, namesake.map(Element::Field)));
+    finding.aliases(&deletions(diff, old, None));
     if let Some(it) = namesake {
         finding.label(it.place(Part::Name), "an extension of another message now has this name");
     }
@@ -49,7 +49,7 @@ pub(crate) fn removed<'t, 's>(
     Some(finding)
 }
 
-/// The extension of another message that has the name of a removed one.
+/// The extension that has the name of one that was removed or renamed.
 fn namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
     let Element::Field(gone) = gone else { return None };
     let name = gone.full_name();
@@ -246,6 +246,7 @@ pub(crate) fn deletions<'t>(
     new: Option<Element<'t>>,
 ) -> Vec<&'static str> {
     let same_name = new.filter(|new| short(*new) == short(old));
+    let same_name = same_name.or_else(|| namesake(diff, old).map(Element::Field));
     let mut aliases = Vec::new();
     let path_stays = diff.new_file(old.file()).is_some_and(|it| it.path() == old.file().path());
     if path_stays && same_name.is_none_or(|new| new.file().path() != old.file().path()) {
