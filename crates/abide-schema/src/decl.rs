@@ -142,6 +142,10 @@ impl Strings {
     /// Whether a name is this text. Most differ in their length.
     #[inline]
     pub(crate) fn is(&self, name: Name, text: &str) -> bool {
+        if text.is_empty() {
+            // So are names in a descriptor that are not UTF-8.
+            return self.get(name).is_empty();
+        }
         (name.0.end - name.0.start) as usize == text.len() && self.bytes(name) == text.as_bytes()
     }
 

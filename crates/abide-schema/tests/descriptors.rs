@@ -270,6 +270,21 @@ fn no_bytes_make_it_panic() {
     assert!(read > 50 && refused > 50, "{read} read, {refused} refused");
 }
 
+/// Such a name is read as an empty one, and found by that.
+#[test]
+fn a_name_that_is_not_utf_8_is_a_problem_and_can_be_asked_for() {
+    let text = b"syntax = \"proto3\"; message M { int32 named = 1; }";
+    let mut set = encode(&Tree::link(vec![parse("a.proto", text)]), false);
+    let at = set.windows(5).position(|it| it == b"named").expect("the name is there");
+    set[at + 2] = 0xff;
+    let tree = Tree::link(decode(set));
+    let problems: Vec<&str> = tree.problems().iter().map(|it| &*it.message).collect();
+    assert_eq!(problems, ["`na\u{fffd}ed` is not a valid name"]);
+    let message = tree.files().flat_map(|it| it.messages()).next().expect("it is there");
+    let field = message.fields().next().expect("it is there");
+    assert_eq!(message.field_named(field.name()), Some(field));
+}
+
 #[test]
 fn duplicate_files_are_a_problem() {
     let tree = Tree::link(vec![parse("a.proto", b"syntax = \"proto3\"; package a;")]);
