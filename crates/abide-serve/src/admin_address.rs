@@ -4,6 +4,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -60,12 +61,16 @@ impl AdminAddress {
         }
     }
 
-    /// Listens at the path, if it is one.
+    /// Listens at the path, if it is one. Only who takes over takes the place of a process that
+    /// listens there.
     ///
     /// # Errors
     /// Why that cannot be: one phrase.
-    pub(crate) fn listen(&self) -> Result<Option<UnixListener>, String> {
+    pub(crate) fn listen(&self, takes_over: bool) -> Result<Option<UnixListener>, String> {
         let AdminAddress::Unix(path) = self else { return Ok(None) };
+        if !takes_over && UnixStream::connect(path).is_ok() {
+            return Err(format!("cannot listen at `{self}`: another process does"));
+        }
         listen(path).map(Some).map_err(|why| format!("cannot listen at `{self}`: {why}"))
     }
 }

@@ -119,7 +119,7 @@ pub(crate) struct Serve {
     /// A file with tokens, one a line, without which the admin pages show nothing
     ///
     /// A request has one as `authorization: Bearer TOKEN`, or as the password of a browser. The file
-    /// is read whenever somebody asks.
+    /// is read whenever somebody asks. Lines that begin with `#` are comments.
     #[arg(long, value_name = "FILE")]
     pub(crate) admin_token_file: Option<PathBuf>,
     /// Send changes at once, not in steps in which no request is lost

@@ -24,7 +24,7 @@ use crate::source::Audience;
 use crate::talk::{Has, Talk};
 use crate::traffic::Traffic;
 use crate::usage::Usage;
-use crate::wire::{Node, VersionedTypeUrl, simple_name};
+use crate::wire::{Node, VersionedTypeUrl, one_line, simple_name};
 
 /// What all parts of a server share.
 pub(crate) struct Fleet {
@@ -601,7 +601,7 @@ fn taken_back(it: &TakenBack) -> String {
         it.resource.name,
         it.clients,
         if it.release.is_empty() { "an unknown release" } else { &it.release },
-        it.message
+        one_line(&it.message)
     )
 }
 

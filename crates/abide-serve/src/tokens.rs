@@ -41,7 +41,8 @@ impl Tokens {
             return Err(failed(&"it has more than 1 MiB"));
         }
         let text = std::fs::read_to_string(&self.0).map_err(|it| failed(&it))?;
-        let lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter(|it| !it.is_empty() && !it.starts_with('#'));
         Ok(lines.map(|it| Sha256::digest(it).into()).collect())
     }
 

@@ -21,6 +21,16 @@ pub(crate) fn brief(text: &str) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
+/// What is kept of a text that a client sent, as one line: what controls a terminal or ends a line is
+/// escaped.
+pub(crate) fn one_line(text: &str) -> String {
+    let escaped = |it: char| match it.is_control() {
+        true => it.escape_default().to_string(),
+        false => it.to_string(),
+    };
+    brief(text.trim_end()).chars().map(escaped).collect()
+}
+
 /// The name of the message that a type URL, or its full name, is about, without its package.
 pub(crate) fn simple_name(type_url: &str) -> &str {
     type_url.rsplit(['/', '.']).next().unwrap_or(type_url)

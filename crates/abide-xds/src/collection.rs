@@ -114,7 +114,7 @@ impl Collection {
     }
 
     /// The collection without resources.
-    pub(crate) fn nothing() -> &'static Arc<Collection> {
+    pub fn nothing() -> &'static Arc<Collection> {
         static NOTHING: LazyLock<Arc<Collection>> = LazyLock::new(Arc::default);
         &NOTHING
     }

@@ -36,6 +36,9 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     args.restart.check(&args.drain)?;
     let epoch = args.restart.restart_epoch;
     let mut source = source::open(&args.inputs.source)?;
+    if let (Some(out), Some(resources)) = (&args.file_out, &args.inputs.source.resources) {
+        file_out::check(out, resources)?;
+    }
     let gates = Gates::new(args.drain, &args.limits, descriptors::for_connections());
     let apis = Arc::clone(&judge.apis);
     let expected = Expected::new(args.expect.clone());
@@ -73,7 +76,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     let mut wanted = vec![(Door::Http, args.http), (Door::Grpc, args.grpc)];
     wanted.extend(args.admin.tcp().map(|it| (Door::Admin, it)));
     let Start { listeners, predecessor, socket } = restart::start(&args.restart, &wanted).await?;
-    let local_admin = args.admin.listen()?;
+    let local_admin = args.admin.listen(predecessor.is_some())?;
     let address = |door| {
         let listener = listeners.iter().find(|it| it.door == door);
         // What has no listener here is at a path.

@@ -312,8 +312,18 @@ impl Contents {
                     continue;
                 }
                 let relative = format!("{prefix}{name}");
-                // A link may be swapped while this runs; the next reading sees to it.
                 let (Ok(target), Ok(data)) = (path.canonicalize(), path.metadata()) else {
+                    // What is not there any more was deleted. A link to nothing may be swapped while this
+                    // runs, and the next reading sees to it; or it is a mistake.
+                    if path.is_symlink() && is_resource(name) {
+                        let was = self.known.get(&relative).cloned();
+                        let so = if was.is_some() { "counts as it was" } else { "was not read" };
+                        listing.notes.push(format!("`{relative}` is a link to nothing and {so}"));
+                        if let Some((identity, bytes)) = was {
+                            known.insert(relative.clone(), (identity, Arc::clone(&bytes)));
+                            listing.files.extend(ResourceFile::of(relative, bytes));
+                        }
+                    }
                     continue;
                 };
                 if !target.starts_with(top) {

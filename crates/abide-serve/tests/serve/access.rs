@@ -169,7 +169,7 @@ fn certificates_that_are_none_are_refused_at_the_start() {
 fn the_admin_port_shows_nothing_without_a_token() {
     let folder = tempfile::tempdir().expect("a folder");
     let tokens = folder.path().join("tokens");
-    std::fs::write(&tokens, "first\n").expect("a file");
+    std::fs::write(&tokens, "# old\nfirst\n").expect("a file");
     let server = Server::start(
         &[("a.yaml", &cluster("a", 1))],
         &["--admin-token-file", &tokens.display().to_string()],
@@ -182,6 +182,7 @@ fn the_admin_port_shows_nothing_without_a_token() {
     wait(|| (get("/ready", "").0 == 200).then_some(()));
     assert_eq!(get("/clients", "").0, 401);
     assert_eq!(get("/nowhere", "").0, 401, "not even what there is");
+    assert_eq!(get("/clients", "Bearer # old").0, 401, "a comment is no token");
     assert!(get("/clients", "").1.contains("--admin-token-file"));
     assert_eq!(get("/clients", "Bearer first").0, 200);
     assert_eq!(get("/clients", "bearer first").0, 200);
@@ -227,6 +228,9 @@ fn the_admin_port_can_be_a_socket_that_only_this_user_opens() {
         assert!(text.starts_with("HTTP/1.1 200"), "turn {turn}: {text}");
         let mode = socket.metadata().expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+        let said = refused(&["--admin", &address]);
+        assert!(said.contains("another process does"), "{said}");
+        page(&socket).expect("it is still there");
         drop(server);
     }
     std::fs::write(folder.path().join("file"), "mine").expect("a file");

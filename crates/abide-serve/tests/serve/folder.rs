@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::server::{CDS, Server, cluster, example, node, run, wait, written};
+use crate::server::{CDS, Server, cluster, example, node, refused, run, wait, written};
 
 fn served(server: &Server) -> String {
     server.get("/config_dump")
@@ -347,4 +347,52 @@ fn what_everyone_gets_is_written_to_files() {
         };
         assert_eq!(of(&dump), of(&served(&server)), "{name} means the same");
     }
+}
+
+#[test]
+fn files_of_a_type_that_is_gone_say_so() {
+    let out = tempfile::tempdir().expect("a folder");
+    let flags = ["--file-out", out.path().to_str().expect("text")];
+    let has = |what: &str| {
+        wait(|| {
+            let text = std::fs::read_to_string(out.path().join("cds.json")).ok()?;
+            text.contains(what).then_some(())
+        });
+    };
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);
+    has("\"a\"");
+    std::fs::remove_file(server.path("a.yaml")).expect("it is there");
+    has("\"resources\":[]");
+    server.put("b.yaml", &cluster("b", 1));
+    has("\"b\"");
+    drop(server);
+    let _server = Server::start(&[], &flags);
+    has("\"resources\":[]");
+}
+
+#[test]
+fn files_are_not_written_to_where_resources_are_read() {
+    let resources = tempfile::tempdir().expect("a folder");
+    let path = resources.path().to_str().expect("text");
+    for out in [path.to_owned(), format!("{path}/new/out")] {
+        let said = refused(&["--resources", path, "--file-out", &out]);
+        assert!(said.contains("write to another folder"), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_takes_nothing_away() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    server.until("/config_dump", |text| text.contains("\"a\""));
+    for (link, so) in [("a.yaml", "counts as it was"), ("b.yaml", "was not read")] {
+        std::os::unix::fs::symlink("nowhere", server.path(".next")).expect("a link");
+        std::fs::rename(server.path(".next"), server.path(link)).expect("a move");
+        let line = format!("`{link}` is a link to nothing and {so}");
+        server.logged(|log| log.contains(&line));
+    }
+    server.put("c.yaml", &cluster("c", 1));
+    server.until("/config_dump", |text| text.contains("\"c\"") && text.contains("\"a\""));
+    server.put("a.yaml", &cluster("d", 1));
+    server.until("/config_dump", |text| text.contains("\"d\"") && !text.contains("\"a\""));
 }

@@ -9,7 +9,10 @@ async fn refuse(client: &mut Whole, held: &DiscoveryResponse, refused: &Discover
         version_info: held.version_info.clone(),
         type_url: refused.type_url.clone(),
         response_nonce: refused.nonce.clone(),
-        error_detail: Some(Status { code: 3, message: "it is too fast".to_owned() }),
+        error_detail: Some(Status {
+            code: 3,
+            message: "it is too fast\n\u{1b}[1mfor us\n".to_owned(),
+        }),
         ..DiscoveryRequest::default()
     };
     client.send(request).await;
@@ -45,8 +48,8 @@ fn what_enough_clients_of_one_release_refuse_is_taken_back() {
         let (client, held) = &mut clients[1];
         refuse(client, held, &refused[1]).await;
         let ready = server.until("/ready", |text| text.contains("was refused"));
-        let line = "the Cluster `a` was refused by 2 clients of acme-proxy 1.0.0: it is too fast; change \
-                    it, or take it out";
+        let line = "the Cluster `a` was refused by 2 clients of acme-proxy 1.0.0: it is too fast\\n\\u{1b}[1mfor \
+                    us; change it, or take it out";
         assert!(ready.contains(line), "{ready}");
         let back = clients[1].0.next().await.expect("a response");
         assert_eq!(back.version_info, clients[1].1.version_info, "what was served before");

@@ -273,14 +273,14 @@ impl Drop for Server {
 /// What a server says that does not start with these flags.
 pub(crate) fn refused(flags: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
-    let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", "127.0.0.1:0"] };
+    let own = folder.path().to_str().expect("text");
+    let usual = [["--resources", own], ["--admin", "127.0.0.1:0"]];
+    let usual = usual.iter().filter(|[flag, _]| !flags.contains(flag)).flatten();
     let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
-        .arg("--resources")
-        .arg(folder.path())
         .arg("--api")
         .arg(example("api"))
         .args(["--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
-        .args(admin)
+        .args(usual)
         .args(flags)
         .stderr(Stdio::piped())
         .spawn()
