@@ -191,3 +191,36 @@ fn a_baseline_names_what_it_lost() {
     assert_eq!(ran.status, 2);
     assert!(ran.stderr.contains(&format!("the tree `{root}` is missing")), "{}", ran.stderr);
 }
+
+/// A hook that runs before a push is accepted finds its commits where nobody else does.
+#[cfg(unix)]
+#[test]
+fn a_push_can_be_judged_before_it_is_accepted() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (server, clone) = (folder.path().join("server"), folder.path().join("clone"));
+    fs::create_dir(&clone).unwrap();
+    repository(&clone, &[Snapshot::on_main("begin", &[(USER, &user(ID))])]);
+    let there = server.to_str().unwrap();
+    git(&clone, &["clone", "--quiet", "--bare", ".", there]);
+    let hook = server.join("hooks/pre-receive");
+    let abide = env!("CARGO_BIN_EXE_abide");
+    let script = format!(
+        "#!/bin/sh\nread old new name\n'{abide}' check git:$new --against git:$old\n\
+         git archive --output=new.tar $new\n'{abide}' check new.tar --against git:$old\n"
+    );
+    fs::write(&hook, script).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    put(&clone, &[(USER, &user(&ID.replace("= 1", "= 7")))]);
+    git(&clone, &["add", "--all"]);
+    git(&clone, &["commit", "--quiet", "-m", "another number"]);
+    let pushed = std::process::Command::new("git")
+        .args(["push", there, "HEAD"])
+        .current_dir(&clone)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&pushed.stderr);
+    assert!(!pushed.status.success(), "{said}");
+    assert!(said.contains("run `git archive --output=new.tar "), "{said}");
+    assert!(said.contains("field-number-changed"), "{said}");
+}

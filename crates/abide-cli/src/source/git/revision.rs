@@ -106,6 +106,13 @@ impl Absence {
             return not_yet("the current branch has no commit yet");
         }
         let is_hex = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        // As git tells the hooks that run before a push is accepted.
+        if is_hex && std::env::var_os("GIT_QUARANTINE_PATH").is_some() {
+            return never(&format!(
+                "git keeps the commits of a push apart until it is accepted: run `git archive \
+                 --output=new.tar {name}` and name `new.tar`"
+            ));
+        }
         Self { advice: fetch_advice(repo, name, is_hex), may_come: !is_hex }
     }
 }
