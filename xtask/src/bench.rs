@@ -6,6 +6,7 @@
 mod editor;
 mod growth;
 mod history;
+mod hook;
 mod instances;
 mod lived;
 mod serving;
@@ -40,8 +41,8 @@ const HASHING: f64 = 0.5;
 const COMPARED: [&str; 3] = ["check", "build", "breaking"];
 
 /// The parts that measure Abide alone. `growth` can also be named by its kinds of input.
-const ALONE: [&str; 7] =
-    ["flatness", "hash", "history", "editor", "instances", "serving", "growth"];
+const ALONE: [&str; 8] =
+    ["flatness", "hash", "hook", "history", "editor", "instances", "serving", "growth"];
 
 /// Measures the named parts, or all, and prints the report; true if every goal is met.
 pub(crate) fn run(place: &Place, runs: usize, out: Option<&Path>, only: &[String]) -> Result<bool> {
@@ -138,6 +139,9 @@ impl Bench {
         }
         if wanted("hash") {
             met &= self.hashing(report, &corpora::googleapis(place)?)?;
+        }
+        if wanted("hook") {
+            met &= self.hook(report, &corpora::googleapis(place)?)?;
         }
         if wanted("history") {
             met &= self.history(report, &envoy_types()?[1], &corpora::googleapis(place)?)?;

@@ -65,6 +65,11 @@ fn add(
     Ok(())
 }
 
+/// Writes the files of the last commit to the folder.
+pub(crate) fn check_out(folder: &Path) -> Result<()> {
+    git(folder, &["reset", "--quiet", "--hard"], &[])
+}
+
 /// Packs a repository as clones have it: most objects are deltas of others.
 pub(crate) fn pack(folder: &Path) -> Result<()> {
     git(folder, &["repack", "-q", "-a", "-d", "-f", "--depth=50", "--window=10"], &[])
