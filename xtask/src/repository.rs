@@ -29,10 +29,10 @@ pub(crate) fn repository(name: &str, commits: &[Commit], hours: u64) -> Result<P
     for (number, commit) in (0..).zip(commits) {
         let seconds = BEGIN + number * hours * 3600;
         for (at, side) in commit.side.iter().enumerate() {
-            let from = if at == 0 { "from refs/heads/main^0\n" } else { "" };
+            let from = if at == 0 { "from refs/heads/main\n" } else { "" };
             add(&mut stream, side, "side", seconds, from)?;
         }
-        let merged = if commit.side.is_empty() { "" } else { "merge refs/heads/side^0\n" };
+        let merged = if commit.side.is_empty() { "" } else { "merge refs/heads/side\n" };
         add(&mut stream, commit, "main", seconds, merged)?;
     }
     git(&folder, &["fast-import", "--quiet"], &stream)?;
@@ -87,4 +87,35 @@ fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> Result<()> {
         return Err(format!("`git {}` failed", arguments.join(" ")).into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_starts_at_the_commit_before_and_is_merged() {
+        let commit = |subject: &str, path: &str, side: Vec<Commit>| Commit {
+            subject: subject.to_owned(),
+            files: vec![(path.to_owned(), Some(b"text".to_vec()))],
+            side,
+        };
+        let side = vec![commit("beside", "c", Vec::new()), commit("again", "d", Vec::new())];
+        let commits = [
+            commit("first", "a", Vec::new()),
+            commit("second", "b", Vec::new()),
+            commit("merge", "e", side),
+        ];
+        let folder = repository("test-merge", &commits, 1).unwrap();
+        let mut log = Command::new("git");
+        log.args(["log", "--topo-order", "--format=%s: %p"]).current_dir(&folder);
+        let log = log.output().unwrap().stdout;
+        let log = String::from_utf8(log).unwrap();
+        let lines: Vec<(&str, usize)> = log
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .map(|(subject, parents)| (subject, parents.split_whitespace().count()))
+            .collect();
+        assert_eq!(lines, [("merge", 2), ("again", 1), ("beside", 1), ("second", 1), ("first", 0)]);
+    }
 }
