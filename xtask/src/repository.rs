@@ -92,6 +92,7 @@ fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::stdout;
 
     #[test]
     fn a_branch_starts_at_the_commit_before_and_is_merged() {
@@ -109,8 +110,7 @@ mod tests {
         let folder = repository("test-merge", &commits, 1).unwrap();
         let mut log = Command::new("git");
         log.args(["log", "--topo-order", "--format=%s: %p"]).current_dir(&folder);
-        let log = log.output().unwrap().stdout;
-        let log = String::from_utf8(log).unwrap();
+        let log = stdout(&mut log).unwrap();
         let lines: Vec<(&str, usize)> = log
             .lines()
             .filter_map(|line| line.split_once(": "))
