@@ -1,7 +1,9 @@
 //! gRPC clients: the newest one over v3, that for Node, and one that speaks v2 alone, on one server,
 //! while traffic moves between two backends.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -78,6 +80,7 @@ pub(super) fn run(serve: &Path) -> Result<bool> {
     for (name, port) in backends {
         let mut backend = python(newest, &["backend", name, &port.to_string()]);
         processes.start(&mut backend, &folder.join(format!("{name}.log")))?;
+        until("a backend listens", || TcpStream::connect(("127.0.0.1", port)).ok())?;
     }
     route_to(&folder, backends[0])?;
     let (grpc, http, admin) = (port()?, port()?, port()?);
@@ -113,7 +116,8 @@ pub(super) fn run(serve: &Path) -> Result<bool> {
         );
         let path = folder.join(format!("{id}.json"));
         std::fs::write(&path, bootstrap)?;
-        client.env("GRPC_XDS_BOOTSTRAP", path).stdout(Stdio::piped()).stderr(Stdio::null());
+        let log = File::create(folder.join(format!("{id}.log")))?;
+        client.env("GRPC_XDS_BOOTSTRAP", path).stdout(Stdio::piped()).stderr(log);
         let mut child = client.spawn()?;
         let mut out = BufReader::new(child.stdout.take().ok_or("it is piped")?);
         let mut ready = String::new();
@@ -126,11 +130,15 @@ pub(super) fn run(serve: &Path) -> Result<bool> {
     for (major, id, mut child, mut out) in clients {
         let mut text = String::new();
         out.read_to_string(&mut text)?;
-        child.wait()?;
+        let ended = child.wait()?;
         let [first, last, answered, failed, ..] = *text.split(' ').collect::<Vec<_>>() else {
-            return Err(
-                format!("the gRPC client `{id}` over {major} was not served: {text}").into()
-            );
+            println!("serving: gRPC `{id}` over {major}: NOT SERVED ({ended}) {text}");
+            for log in [id, "serve", "blue"] {
+                let text = std::fs::read_to_string(folder.join(format!("{log}.log")))?;
+                println!("{log}.log:\n{text}");
+            }
+            good = false;
+            continue;
         };
         let is_served = known.contains(&format!("\"transport\": \"{major}\""));
         good &= (first, last, failed) == ("blue", "green", "0") && is_served;

@@ -1,9 +1,11 @@
 //! Programs that end with the part that started them.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 /// Programs that run. Dropping this ends them.
 #[derive(Default)]
@@ -32,7 +34,23 @@ impl Drop for Processes {
     }
 }
 
-/// A port that nobody listens at now.
+/// The first port that is given, and how many there are: below those that a system gives to
+/// connections (32,768 and above on Linux), so that no connection takes one before its program
+/// listens.
+const FIRST_PORT: u16 = 20_000;
+const PORTS: u16 = 12_000;
+
+/// A port that nobody listens at now. Each is given once.
 pub(in crate::oracle) fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+    // Where a process begins, so that two that run at once seldom try the same.
+    let begin = std::process::id() % u32::from(PORTS);
+    loop {
+        let given = GIVEN.fetch_add(1, Ordering::Relaxed);
+        let port = FIRST_PORT + ((begin + u32::from(given)) % u32::from(PORTS)) as u16;
+        match TcpListener::bind(("127.0.0.1", port)) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && given < PORTS => {}
+            bound => return bound.map(|_| port),
+        }
+    }
 }
