@@ -11,6 +11,7 @@ use std::ops::Index;
 use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::outline::{Outline, claim};
@@ -350,39 +351,62 @@ struct Places<'a> {
 
 impl<'a> Places<'a> {
     fn of(files: &'a [OutlinedFile<'a>]) -> Places<'a> {
-        let (mut paths, mut packages, mut folders) = <(Numbers, Numbers, Numbers)>::default();
-        let (mut at, mut within) = (Vec::new(), Vec::new());
-        for (file, it) in files.iter().enumerate() {
-            at.push((file, paths.number(it.path)));
-            let folder = it.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            within.push((file, folders.number(folder)));
-        }
-        let (mut imports, mut members) = (Vec::new(), Vec::new());
-        for (file, it) in files.iter().enumerate() {
-            for outline in it.outlines() {
-                members.push((file, packages.shared_number(&outline.package)));
-                imports.extend(outline.imports.iter().map(|it| (file, paths.shared_number(it))));
+        let count = files.len();
+        let by_path = || {
+            let mut paths = Numbers::default();
+            let path_of: Vec<usize> = files.iter().map(|it| paths.number(it.path)).collect();
+            let mut imports = Vec::new();
+            for (file, it) in files.iter().enumerate() {
+                for import in it.outlines().flat_map(|it| &it.imports) {
+                    imports.push((file, paths.shared_number(import)));
+                }
             }
-        }
-        let mut versions: FxHashMap<String, Vec<usize>> = FxHashMap::default();
-        for (package, name) in packages.names.iter().enumerate() {
-            if let Some(api) = api_name(name) {
-                versions.entry(api).or_default().push(package);
+            let at: Vec<(usize, usize)> = path_of.iter().copied().zip(0..).collect();
+            let paths = paths.names.len();
+            let importers = Groups::inverse(paths, &imports);
+            (path_of, Groups::of(paths, &at), Groups::of(count, &imports), importers)
+        };
+        let by_folder = || {
+            let mut folders = Numbers::default();
+            let folder = |it: &OutlinedFile<'a>| it.path.rsplit_once('/').map_or("", |it| it.0);
+            let folder_of: Vec<usize> = files.iter().map(|it| folders.number(folder(it))).collect();
+            let within: Vec<(usize, usize)> = folder_of.iter().copied().zip(0..).collect();
+            (folder_of, Groups::of(folders.names.len(), &within))
+        };
+        let by_package = || {
+            let mut packages = Numbers::default();
+            let mut members = Vec::new();
+            for (file, it) in files.iter().enumerate() {
+                for outline in it.outlines() {
+                    members.push((file, packages.shared_number(&outline.package)));
+                }
             }
-        }
-        let (count, paths) = (files.len(), paths.names.len());
+            let Numbers { names: packages, .. } = packages;
+            let mut versions: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+            for (package, name) in packages.iter().enumerate() {
+                if let Some(api) = api_name(name) {
+                    versions.entry(api).or_default().push(package);
+                }
+            }
+            let files_of = Groups::inverse(packages.len(), &members);
+            (packages, versions, Groups::of(count, &members), files_of)
+        };
+        let (
+            (path_of, at_path, imports_of, importers),
+            ((folder_of, in_folder), (packages, versions, packages_of, files_of)),
+        ) = rayon::join(by_path, || (by_folder(), by_package()));
         Places {
             files,
-            packages_of: Groups::of(count, &members),
-            files_of: Groups::inverse(packages.names.len(), &members),
-            imports_of: Groups::of(count, &imports),
-            importers: Groups::inverse(paths, &imports),
-            at_path: Groups::inverse(paths, &at),
-            in_folder: Groups::inverse(folders.names.len(), &within),
-            path_of: at.into_iter().map(|(_, path)| path).collect(),
-            folder_of: within.into_iter().map(|(_, folder)| folder).collect(),
-            packages: packages.names,
+            packages,
+            packages_of,
+            imports_of,
+            path_of,
+            folder_of,
+            files_of,
             versions,
+            at_path,
+            importers,
+            in_folder,
         }
     }
 
@@ -420,18 +444,15 @@ impl<'a> Places<'a> {
         let is_asked = |it: &&str| !it.is_empty() && *it != WELL_KNOWN;
         let asked: FxHashSet<&str> = own.chain(named).filter(is_asked).collect();
         // Most names stand in many files, which share them.
-        let mut answers: FxHashMap<usize, bool> = FxHashMap::default();
-        let mut names_one = |name: &Arc<str>| {
-            let answer = || prefixes(name).any(|it| asked.contains(it));
-            *answers.entry(name.as_ptr() as usize).or_insert_with(answer)
+        let names_one = |answers: &mut FxHashMap<usize, bool>, file: usize| {
+            self.strings(file).any(|name| {
+                let answer = || prefixes(name).any(|it| asked.contains(it));
+                *answers.entry(name.as_ptr() as usize).or_insert_with(answer)
+            })
         };
-        let mut found = Vec::new();
-        for file in 0..self.files.len() {
-            if self.strings(file).any(&mut names_one) {
-                found.push(file);
-            }
-        }
-        found
+        let found = |answers: &mut _, file| names_one(answers, file).then_some(file);
+        let all = (0..self.files.len()).into_par_iter();
+        all.map_init(FxHashMap::default, found).flatten_iter().collect()
     }
 
     /// Whether a file of these packages may be in a folder that repeats another one of its root:
@@ -544,11 +565,11 @@ impl<'a> Closure<'a> {
         let packages = Claimable::of(self.packages.ones().flat_map(around));
         let is_within = |package| around(package).any(|it| types.has(it));
         let is_within: Vec<bool> = (0..places.packages.len()).map(is_within).collect();
-        let is_rival = |file: &usize| {
-            places.claims(*file).any(|it| types.has(*it) || packages.has(*it))
-                || places.packages_of[*file].iter().any(|it| is_within[*it])
+        let is_rival = |file: usize| {
+            places.claims(file).any(|it| types.has(*it) || packages.has(*it))
+                || places.packages_of[file].iter().any(|it| is_within[*it])
         };
-        self.files.zeroes().filter(is_rival).collect()
+        self.outside(is_rival)
     }
 
     /// The files outside that one of the files names in a string: by their packages, or by what
@@ -564,11 +585,17 @@ impl<'a> Closure<'a> {
         }
         let packages: Vec<bool> =
             places.packages.iter().map(|package| names.has(claim(package))).collect();
-        let is_named = |file: &usize| {
-            places.claims(*file).any(|it| names.has(*it) || inner.has(*it))
-                || places.packages_of[*file].iter().any(|it| packages[*it])
+        let is_named = |file: usize| {
+            places.claims(file).any(|it| names.has(*it) || inner.has(*it))
+                || places.packages_of[file].iter().any(|it| packages[*it])
         };
-        self.files.zeroes().filter(is_named).collect()
+        self.outside(is_named)
+    }
+
+    /// The files that were not added yet and are wanted, in their order.
+    fn outside(&self, is_wanted: impl Fn(usize) -> bool + Sync) -> Vec<usize> {
+        let all = (0..self.places.files.len()).into_par_iter();
+        all.filter(|it| !self.files.contains(*it) && is_wanted(*it)).collect()
     }
 }
 

@@ -74,12 +74,14 @@ impl Side {
         self.outline.as_deref()
     }
 
-    /// Takes the outline that is known of its blob, or else makes it.
-    fn find_outline(&mut self, known: &Outlines) {
-        self.outline = match self.blob.and_then(|it| known.get(it)) {
-            Some(outline) => Some(Arc::clone(outline)),
-            None => self.parse().map(|it| Arc::new(Outline::of(it))),
-        };
+    /// Makes the outline, unless it has one. Returns it if it is new, and of a blob.
+    fn make_outline(&mut self) -> Option<(ObjectId, Arc<Outline>)> {
+        if self.outline.is_some() {
+            return None;
+        }
+        let made = Arc::new(Outline::of(self.parse()?));
+        self.outline = Some(Arc::clone(&made));
+        Some((self.blob?, made))
     }
 }
 
@@ -145,7 +147,10 @@ impl<'s> ChangedFiles<'s> {
         progress: &Progress,
     ) -> Result<ChangedFiles<'s>, Error> {
         progress.step("looking for changed files");
-        let (listed, was_listed) = rayon::join(|| listing(new), || listing(old));
+        let ((listed, was_listed), mut outlines) = rayon::join(
+            || rayon::join(|| listing(new), || listing(old)),
+            || Outlines::read(old.git_folder()),
+        );
         let (listed, was_listed) = (listed?, was_listed?);
         let has_problems = !listed.problems.is_empty() || !was_listed.problems.is_empty();
         let notes = [listed.notes, was_listed.notes];
@@ -157,18 +162,19 @@ impl<'s> ChangedFiles<'s> {
         let note = rewritten(new, &files);
 
         progress.step("finding what depends on them");
-        let mut outlines = Outlines::read(old.git_folder());
-        let is_unknown = |it: &&mut Side| it.blob.is_none_or(|it| outlines.get(it).is_none());
+        files.par_iter_mut().flat_map_iter(File::texts).for_each(|it| {
+            it.outline = it.blob.and_then(|blob| outlines.get(blob)).cloned();
+        });
+        let is_unknown = |it: &&mut Side| it.outline.is_none();
         read(new, files.iter_mut().filter_map(|it| it.new.as_mut()).filter(is_unknown));
         read(old, files.iter_mut().filter_map(File::old_text).filter(is_unknown));
-        files.par_iter_mut().flat_map_iter(File::texts).for_each(|it| it.find_outline(&outlines));
-        for side in files.iter().flat_map(File::sides) {
-            if let (Some(blob), Some(outline)) = (side.blob, &side.outline) {
-                outlines.add(blob, Arc::clone(outline));
-            }
-        }
-        let blobs = files.iter().flat_map(File::sides).filter_map(|it| it.blob);
-        outlines.keep(&blobs.collect::<Vec<_>>());
+        let made: Vec<(ObjectId, Arc<Outline>)> = files
+            .par_iter_mut()
+            .flat_map_iter(File::texts)
+            .filter_map(Side::make_outline)
+            .collect();
+        made.into_iter().for_each(|(blob, outline)| outlines.add(blob, outline));
+        outlines.keep(files.iter().flat_map(File::sides).filter_map(|it| it.blob));
 
         let outside = match new.has_import_paths() || old.has_import_paths() {
             true => compare_outside(new, old, &files, &outlines)?,

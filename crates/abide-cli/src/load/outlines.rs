@@ -66,12 +66,13 @@ impl Outlines {
 
     /// Writes the outlines if many are new. Where that is not possible, as in a repository that
     /// cannot be written to, the next run makes them again.
-    pub(super) fn keep(&mut self, used: &[ObjectId]) {
+    pub(super) fn keep(&mut self, used: impl Iterator<Item = ObjectId>) {
         let Some(file) = self.file.as_ref().filter(|_| self.added > FEW) else { return };
-        let mut blobs: Vec<ObjectId> = match self.known.len() > used.len() * (1 + SPARE) {
-            true => used.iter().copied().filter(|it| self.known.contains_key(it)).collect(),
-            false => self.known.keys().copied().collect(),
-        };
+        let mut blobs: Vec<ObjectId> = used.collect();
+        match self.known.len() > blobs.len() * (1 + SPARE) {
+            true => blobs.retain(|it| self.known.contains_key(it)),
+            false => blobs = self.known.keys().copied().collect(),
+        }
         blobs.sort_unstable();
         blobs.dedup();
         let outlines = blobs.iter().filter_map(|it| Some((it, &**self.known.get(it)?)));

@@ -19,7 +19,7 @@ use super::alone::read_alone;
 use super::contents::Gathered;
 use super::disk::read_regular;
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
-use super::git::index::{Tracked, may_be_rewritten, stat_of, unchanged_blobs};
+use super::git::index::{OnRecord, Tracked, may_be_rewritten, stat_of};
 use super::git::sparse::{LeftOut, not_fetched};
 use super::ignored::{Found, Ignored};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
@@ -113,16 +113,16 @@ impl OpenSource for Directory {
 
     fn list(&self, layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
         let found = FoundOnDisk::default();
-        let mut gathered = walk(self, layout, Some(&found));
+        let (mut gathered, on_record) =
+            rayon::join(|| walk(self, layout, Some(&found)), || OnRecord::below(&self.top));
         let found: Vec<(Listed, Option<Stat>)> =
             found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let place = |(it, stat): &(Listed, Option<Stat>)| {
-            (layout.display(it.root as usize, &it.path), *stat)
+        let file = |(file, stat): (Listed, Option<Stat>)| {
+            let place = layout.display(file.root as usize, &file.path);
+            let blob = on_record.as_ref().and_then(|it| it.unchanged_blob(&place, stat));
+            Listed { blob, ..file }
         };
-        let places: Vec<(String, Option<Stat>)> = found.iter().map(place).collect();
-        let blobs = unchanged_blobs(&self.top, &places);
-        let file = |((file, _), blob)| Listed { blob, ..file };
-        let mut files: Vec<Listed> = found.into_iter().zip(blobs).map(file).collect();
+        let mut files: Vec<Listed> = found.into_par_iter().map(file).collect();
         let left_out = self.left_out(layout, files.iter().map(|it| (it.root, it.path.as_str())));
         gathered.notes.extend((!left_out.is_empty()).then(|| READ_FROM_GIT.to_owned()));
         files.extend(left_out);
@@ -164,8 +164,9 @@ impl OpenSource for Directory {
     }
 
     fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
-        let places: Vec<(&str, Option<Stat>)> = paths.iter().map(|it| (*it, None)).collect();
-        unchanged_blobs(&self.top, &places)
+        let on_record = OnRecord::below(&self.top);
+        let blob = |path: &&str| on_record.as_ref()?.unchanged_blob(path, None);
+        paths.par_iter().map(blob).collect()
     }
 
     fn may_be_rewritten(&self, paths: &[&str]) -> bool {

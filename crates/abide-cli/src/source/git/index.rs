@@ -8,7 +8,6 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode, Stage, Stat, stat};
 use gix::index::fs::Metadata;
 use gix::{ObjectId, Repository};
-use rayon::prelude::*;
 
 use super::{discover, one_line};
 use crate::source::paths::{canonical, is_proto, join, relative};
@@ -52,38 +51,48 @@ impl Checkout {
     }
 }
 
-/// The blobs that files on disk were checked out from, as far as git's index can tell without a
-/// look into the files: `None` for every file that may have changed since. The paths are relative
-/// to a folder, and come with what is on disk, if that is known.
+/// What git's index has on record of the files below a folder.
 ///
 /// As in git, a file is unchanged if its size, times and inode are those in the index, unless it
 /// changed so shortly before the index was written that its times say nothing.
-pub(in crate::source) fn unchanged_blobs<P: AsRef<str> + Sync>(
-    folder: &Path,
-    files: &[(P, Option<Stat>)],
-) -> Vec<Option<ObjectId>> {
-    let unknown = || vec![None; files.len()];
-    let Some(checkout) = Checkout::around(folder).filter(|it| !it.has_filters()) else {
-        return unknown();
-    };
-    let Some(top) = relative(folder, &checkout.work) else { return unknown() };
-    let Ok(index) = checkout.index() else { return unknown() };
-    let options = stat::Options { use_nsec: true, ..stat::Options::default() };
-    let blob = |(path, found): &(P, Option<Stat>)| {
-        let path = join(&top, path.as_ref());
+pub(in crate::source) struct OnRecord {
+    index: gix::index::File,
+    /// The top of the checkout.
+    work: PathBuf,
+    /// The folder, from the top.
+    folder: String,
+}
+
+impl OnRecord {
+    /// `None` where the index says nothing about texts: there is none, or a program may turn texts
+    /// into others on their way to the disk.
+    pub(in crate::source) fn below(folder: &Path) -> Option<OnRecord> {
+        let checkout = Checkout::around(folder).filter(|it| !it.has_filters())?;
+        let folder = relative(folder, &checkout.work)?;
+        Some(OnRecord { index: checkout.index().ok()?, work: checkout.work, folder })
+    }
+
+    /// The blob that a file on disk was checked out from, as far as can be told without a look into
+    /// it: `None` for every file that may have changed since. The path is relative to the folder.
+    pub(in crate::source) fn unchanged_blob(
+        &self,
+        path: &str,
+        found: Option<Stat>,
+    ) -> Option<ObjectId> {
+        let options = stat::Options { use_nsec: true, ..stat::Options::default() };
+        let path = join(&self.folder, path);
         let entry =
-            index.entry_by_path_and_stage(path.as_bytes().as_bstr(), Stage::Unconflicted)?;
+            self.index.entry_by_path_and_stage(path.as_bytes().as_bstr(), Stage::Unconflicted)?;
         let is_file = matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE);
-        if !is_file || entry.stat.is_racy(index.timestamp(), options) {
+        if !is_file || entry.stat.is_racy(self.index.timestamp(), options) {
             return None;
         }
         let look = || {
-            let found = Metadata::from_path_no_follow(&checkout.work.join(&path)).ok()?;
+            let found = Metadata::from_path_no_follow(&self.work.join(&path)).ok()?;
             Stat::from_fs(&found).ok().filter(|_| found.is_file())
         };
         entry.stat.matches(&found.or_else(look)?, options).then_some(entry.id)
-    };
-    files.par_iter().map(blob).collect()
+    }
 }
 
 /// What git's index would record of a regular file; `None` where the standard library does not say
