@@ -46,10 +46,15 @@ use crate::write;
 
 /// Runs a command and returns its exit status: 0, 1 or 2.
 pub(crate) fn run(cli: &Cli) -> ExitCode {
-    if let Some(jobs) = cli.global.jobs {
-        // Fails only if a pool exists already, and this is the first use.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global();
+    let mut pool =
+        rayon::ThreadPoolBuilder::new().num_threads(cli.global.jobs.map_or(0, usize::from));
+    // This thread works, too, and what one step frees, the next one uses again. An editor's server
+    // waits in this thread for others.
+    if !matches!(cli.command, Command::Lsp(_)) {
+        pool = pool.use_current_thread();
     }
+    // Fails only if a pool exists already, and this is the first use.
+    let _ = pool.build_global();
     let result = match &cli.command {
         Command::Check { judge, compare, accept, fix } => {
             check::check(&cli.global, judge, compare, *accept, *fix)
