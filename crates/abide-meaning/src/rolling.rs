@@ -1,6 +1,7 @@
 //! The second stage for a tree that changes file by file, as in a history: only
 //! types that depend on a change are hashed again.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -13,22 +14,73 @@ use crate::facts::Facts;
 use crate::hash::{Hashes, SemanticHash};
 use crate::meaning::{HashedElement, Meaning};
 
+/// A name of a type, or of another element that a file has: an index.
+type NameId = u32;
+
+/// A path of a file: an index.
+type FileId = u32;
+
+/// Texts with numbers, in the order in which they came. None is forgotten.
+#[derive(Debug, Default)]
+struct Numbered {
+    ids: FxHashMap<Arc<str>, u32>,
+    texts: Vec<Arc<str>>,
+}
+
+impl Numbered {
+    fn number(&mut self, text: &str) -> u32 {
+        if let Some(&id) = self.ids.get(text) {
+            return id;
+        }
+        let text: Arc<str> = text.into();
+        let id = self.texts.len() as u32;
+        self.texts.push(Arc::clone(&text));
+        self.ids.insert(text, id);
+        id
+    }
+
+    fn text(&self, id: u32) -> &str {
+        &self.texts[id as usize]
+    }
+}
+
+/// A file that is there.
+#[derive(Debug)]
+struct Known {
+    meaning: Meaning,
+    /// The number of each of its names.
+    names: Box<[NameId]>,
+}
+
+impl Known {
+    fn name(&self, element: &HashedElement) -> NameId {
+        self.names[element.name as usize]
+    }
+
+    fn referred(&self, element: &HashedElement) -> impl Iterator<Item = NameId> {
+        self.meaning.references(element).iter().map(|index| self.names[*index as usize])
+    }
+}
+
 /// The hashes of the packages of a tree whose files change. After every
 /// [`settle`](RollingHashes::settle) they are those of
 /// [`TreeHashes`](crate::TreeHashes) over the same files.
 #[derive(Debug, Default)]
 pub struct RollingHashes {
-    files: FxHashMap<Arc<str>, Meaning>,
+    names: Numbered,
+    paths: Numbered,
+    /// By path.
+    files: Vec<Option<Known>>,
     /// Where each type is declared: the file and the element in it.
-    declared: FxHashMap<Box<str>, BTreeSet<(Arc<str>, u32)>>,
-    /// The files that refer to each type.
-    users: FxHashMap<Box<str>, BTreeSet<Arc<str>>>,
-    by_package: FxHashMap<Box<str>, BTreeSet<Arc<str>>>,
-    /// The closure of each type.
-    types: FxHashMap<Box<str>, SemanticHash>,
+    declared: BTreeSet<(NameId, FileId, u32)>,
+    /// The files that have each name.
+    users: BTreeSet<(NameId, FileId)>,
+    by_package: FxHashMap<Box<str>, BTreeSet<FileId>>,
+    /// The closure of each name that is a type.
+    types: Vec<Option<SemanticHash>>,
     packages: BTreeMap<Box<str>, Hashes>,
     /// The types that changed since the last settling.
-    changed: BTreeSet<Box<str>>,
+    changed: BTreeSet<NameId>,
     /// The packages whose files changed.
     stale: BTreeSet<Box<str>>,
 }
@@ -66,48 +118,49 @@ fn types_of(meaning: &Meaning) -> BTreeSet<(&str, SemanticHash, Vec<&str>)> {
         .collect()
 }
 
-/// The distance of a type from one that changed itself, and the name of that one.
-type Cause<'n> = (u32, &'n str);
+/// The distance of a type from one that changed itself, and that one.
+type Cause = (u32, NameId);
 
 impl RollingHashes {
     /// Replaces the meaning of a file; `None` removes the file.
     pub fn set(&mut self, path: &str, meaning: Option<Meaning>) {
-        let before = self.files.get(path);
-        if before == meaning.as_ref() {
+        let file = self.paths.number(path);
+        self.files.resize_with(self.paths.texts.len(), || None);
+        let before = self.files[file as usize].take();
+        if before.as_ref().map(|it| &it.meaning) == meaning.as_ref() {
+            self.files[file as usize] = before;
             return;
         }
         let types = |meaning: Option<_>| meaning.map(types_of).unwrap_or_default();
-        let (old, new) = (types(before), types(meaning.as_ref()));
-        self.changed.extend(old.symmetric_difference(&new).map(|it| Box::from(it.0)));
-        let path: Arc<str> = path.into();
-        if let Some(before) = self.files.remove(&path) {
-            for (at, element) in before.types() {
-                if let Some(places) = self.declared.get_mut(before.name(element)) {
-                    places.remove(&(Arc::clone(&path), at));
-                }
+        let old = types(before.as_ref().map(|it| &it.meaning));
+        let new = types(meaning.as_ref());
+        for (name, ..) in old.symmetric_difference(&new) {
+            self.changed.insert(self.names.number(name));
+        }
+        if let Some(before) = &before {
+            for (at, element) in before.meaning.types() {
+                self.declared.remove(&(before.name(element), file, at));
             }
-            for name in before.names.iter() {
-                if let Some(users) = self.users.get_mut(name) {
-                    users.remove(&path);
-                }
+            for name in &before.names {
+                self.users.remove(&(*name, file));
             }
-            if let Some(files) = self.by_package.get_mut(&before.package) {
-                files.remove(&path);
+            let package = &before.meaning.package;
+            if let Some(files) = self.by_package.get_mut(package) {
+                files.remove(&file);
             }
-            self.stale.insert(before.package);
+            self.stale.insert(package.clone());
         }
         let Some(meaning) = meaning else { return };
-        for (at, element) in meaning.types() {
-            let places = self.declared.entry(meaning.name(element).into()).or_default();
-            places.insert((Arc::clone(&path), at));
-        }
-        for name in meaning.names.iter() {
-            self.users.entry(name.into()).or_default().insert(Arc::clone(&path));
-        }
-        let package = meaning.package.clone();
-        self.by_package.entry(package.clone()).or_default().insert(Arc::clone(&path));
-        self.stale.insert(package);
-        self.files.insert(path, meaning);
+        let names = meaning.names.iter().map(|name| self.names.number(name)).collect();
+        let known = Known { meaning, names };
+        self.types.resize(self.names.texts.len(), None);
+        let types = known.meaning.types();
+        self.declared.extend(types.map(|(at, element)| (known.name(element), file, at)));
+        self.users.extend(known.names.iter().map(|name| (*name, file)));
+        let package = &known.meaning.package;
+        self.by_package.entry(package.clone()).or_default().insert(file);
+        self.stale.insert(package.clone());
+        self.files[file as usize] = Some(known);
     }
 
     /// The hashes of a package at the last settling.
@@ -120,7 +173,7 @@ impl RollingHashes {
     pub fn settle(&mut self) -> BTreeMap<String, PackageStep> {
         let changed = std::mem::take(&mut self.changed);
         let mut stale = std::mem::take(&mut self.stale);
-        let causes = self.causes(&changed, &mut stale);
+        let causes = self.causes(changed, &mut stale);
         self.hash_types(&causes);
         let mut steps = BTreeMap::new();
         let mut facts = Facts::default();
@@ -131,8 +184,9 @@ impl RollingHashes {
             if before == after {
                 continue;
             }
-            let cause = reached.iter().filter_map(|name| causes.get(*name)).min();
-            let cause = cause.map(|(_, name)| (*name).to_owned());
+            let cause = reached.iter().filter_map(|name| causes.get(name));
+            let cause = cause.map(|(distance, name)| (distance, self.names.text(*name))).min();
+            let cause = cause.map(|(_, name)| name.to_owned());
             match after {
                 Some(after) => drop(self.packages.insert(package.clone(), after)),
                 None => drop(self.packages.remove(&package)),
@@ -144,29 +198,33 @@ impl RollingHashes {
 
     /// Every changed type and every type that depends on one. The packages that
     /// refer to these become stale.
-    fn causes<'n>(
+    fn causes(
         &self,
-        changed: &'n BTreeSet<Box<str>>,
+        changed: BTreeSet<NameId>,
         stale: &mut BTreeSet<Box<str>>,
-    ) -> FxHashMap<Box<str>, Cause<'n>> {
-        let mut causes: FxHashMap<Box<str>, Cause<'n>> = FxHashMap::default();
-        let mut open: VecDeque<Box<str>> = changed.iter().cloned().collect();
-        causes.extend(changed.iter().map(|name| (name.clone(), (0, &**name))));
+    ) -> FxHashMap<NameId, Cause> {
+        let mut causes: FxHashMap<NameId, Cause> = FxHashMap::default();
+        causes.extend(changed.iter().map(|name| (*name, (0, *name))));
+        // The order decides between causes that are equally near: that of names and paths.
+        let mut open: Vec<NameId> = changed.into_iter().collect();
+        open.sort_unstable_by_key(|name| self.names.text(*name));
+        let mut open: VecDeque<NameId> = open.into();
         while let Some(name) = open.pop_front() {
             let (distance, cause) = causes[&name];
-            for (path, _) in self.declared.get(&name).into_iter().flatten() {
-                stale.insert(self.files[path].package.clone());
+            for (declaring, _) in self.declarations(name) {
+                stale.insert(declaring.meaning.package.clone());
             }
-            for path in self.users.get(&name).into_iter().flatten() {
-                let meaning = &self.files[path];
-                let uses = |user: &&HashedElement| meaning.referred(user).any(|it| *it == *name);
-                for user in meaning.elements.iter().filter(uses) {
+            let mut users: Vec<FileId> =
+                self.users.range((name, 0)..=(name, FileId::MAX)).map(|it| it.1).collect();
+            users.sort_unstable_by_key(|file| self.paths.text(*file));
+            for file in users.into_iter().filter_map(|it| self.files[it as usize].as_ref()) {
+                let uses = |user: &&HashedElement| file.referred(user).any(|it| it == name);
+                for user in file.meaning.elements.iter().filter(uses) {
                     if !user.kind.is_type() {
-                        stale.insert(meaning.package.clone());
-                    } else if !causes.contains_key(meaning.name(user)) {
-                        let user: Box<str> = meaning.name(user).into();
-                        causes.insert(user.clone(), (distance + 1, cause));
-                        open.push_back(user);
+                        stale.insert(file.meaning.package.clone());
+                    } else if let Entry::Vacant(entry) = causes.entry(file.name(user)) {
+                        open.push_back(*entry.key());
+                        entry.insert((distance + 1, cause));
                     }
                 }
             }
@@ -176,47 +234,46 @@ impl RollingHashes {
 
     /// The types that an element refers to. Protobuf's own types only count in
     /// protobuf's own files.
-    fn references<'m>(
-        &'m self,
-        meaning: &'m Meaning,
-        element: &'m HashedElement,
-    ) -> impl Iterator<Item = &'m str> {
-        meaning.referred(element).filter(|name| {
-            let places = self.declared.get(*name);
-            let own = |(path, _): &(Arc<str>, u32)| self.files[path].is_well_known;
-            let is_there = places.is_some_and(|it| !it.is_empty());
-            is_there && (meaning.is_well_known || !places.into_iter().flatten().all(own))
+    fn references<'k>(
+        &'k self,
+        file: &'k Known,
+        element: &'k HashedElement,
+    ) -> impl Iterator<Item = NameId> {
+        file.referred(element).filter(|name| {
+            let mut places = self.declarations(*name).peekable();
+            let is_there = places.peek().is_some();
+            is_there && (file.meaning.is_well_known || !places.all(|it| it.0.meaning.is_well_known))
         })
     }
 
     /// The declarations of a type.
-    fn declarations(&self, name: &str) -> impl Iterator<Item = (&Meaning, &HashedElement)> {
-        self.declared.get(name).into_iter().flatten().map(|(path, at)| {
-            let meaning = &self.files[path];
-            (meaning, &meaning.elements[*at as usize])
+    fn declarations(&self, name: NameId) -> impl Iterator<Item = (&Known, &HashedElement)> {
+        let places = self.declared.range((name, 0, 0)..=(name, FileId::MAX, u32::MAX));
+        places.filter_map(|(_, file, at)| {
+            let known = self.files[*file as usize].as_ref()?;
+            Some((known, &known.meaning.elements[*at as usize]))
         })
     }
 
     /// Hashes these types again; all others are unchanged.
-    fn hash_types(&mut self, affected: &FxHashMap<Box<str>, Cause<'_>>) {
-        let mut names: Vec<&str> = affected.keys().map(|name| &**name).collect();
+    fn hash_types(&mut self, affected: &FxHashMap<NameId, Cause>) {
+        let mut names: Vec<NameId> = affected.keys().copied().collect();
         names.sort_unstable();
         names.retain(|name| {
-            let is_there = self.declared.get(*name).is_some_and(|it| !it.is_empty());
+            let is_there = self.declarations(*name).next().is_some();
             if !is_there {
-                self.declared.remove(*name);
-                self.types.remove(*name);
+                self.types[*name as usize] = None;
             }
             is_there
         });
-        let mut graph: DiGraph<&str, ()> = DiGraph::new();
-        let nodes: FxHashMap<&str, _> =
+        let mut graph: DiGraph<NameId, ()> = DiGraph::new();
+        let nodes: FxHashMap<NameId, _> =
             names.iter().map(|name| (*name, graph.add_node(*name))).collect();
-        for name in &names {
-            for (meaning, element) in self.declarations(name) {
-                for target in self.references(meaning, element).filter(|it| it != name) {
-                    if let Some(target) = nodes.get(target) {
-                        graph.add_edge(nodes[name], *target, ());
+        for &name in &names {
+            for (file, element) in self.declarations(name) {
+                for target in self.references(file, element).filter(|it| *it != name) {
+                    if let Some(target) = nodes.get(&target) {
+                        graph.add_edge(nodes[&name], *target, ());
                     }
                 }
             }
@@ -224,33 +281,38 @@ impl RollingHashes {
         let mut facts = Facts::default();
         // Each component comes after those it refers to.
         for members in kosaraju_scc(&graph) {
-            let members: BTreeSet<&str> = members.into_iter().map(|node| graph[node]).collect();
+            let members: BTreeSet<NameId> = members.into_iter().map(|node| graph[node]).collect();
             let mut owns = Vec::new();
             let mut others = BTreeSet::new();
-            for name in &members {
-                for (meaning, element) in self.declarations(name) {
+            for &name in &members {
+                for (file, element) in self.declarations(name) {
                     owns.push(element.own);
-                    let targets = self.references(meaning, element);
+                    let targets = self.references(file, element);
                     let outside = targets.filter(|it| !members.contains(it));
-                    others.extend(outside.filter_map(|it| self.types.get(it)));
+                    others.extend(outside.filter_map(|it| self.types[it as usize]));
                 }
             }
             write_component(&mut facts, owns, others);
             let closure = facts.hash();
-            self.types.extend(members.into_iter().map(|name| (name.into(), closure)));
+            members.into_iter().for_each(|name| self.types[name as usize] = Some(closure));
         }
     }
 
+    /// The files of a package.
+    fn files_of(&self, package: &str) -> impl Iterator<Item = &Known> {
+        let files = self.by_package.get(package).into_iter().flatten();
+        files.filter_map(|file| self.files[*file as usize].as_ref())
+    }
+
     /// The types that a package's closure includes directly.
-    fn reached(&self, package: &str) -> BTreeSet<&str> {
+    fn reached(&self, package: &str) -> BTreeSet<NameId> {
         let mut reached = BTreeSet::new();
-        for path in self.by_package.get(package).into_iter().flatten() {
-            let meaning = &self.files[path];
-            for element in meaning.elements.iter().filter(|it| it.is_top) {
+        for file in self.files_of(package) {
+            for element in file.meaning.elements.iter().filter(|it| it.is_top) {
                 if element.kind.is_type() {
-                    reached.insert(meaning.name(element));
+                    reached.insert(file.name(element));
                 } else {
-                    reached.extend(self.references(meaning, element));
+                    reached.extend(self.references(file, element));
                 }
             }
         }
@@ -260,14 +322,14 @@ impl RollingHashes {
     fn hash_package(
         &self,
         package: &str,
-        reached: &BTreeSet<&str>,
+        reached: &BTreeSet<NameId>,
         facts: &mut Facts,
     ) -> Option<Hashes> {
-        let files = self.by_package.get(package).filter(|files| !files.is_empty())?;
-        write_own(facts, PACKAGE_OWN, files.iter().map(|path| &self.files[path]));
+        self.files_of(package).next()?;
+        write_own(facts, PACKAGE_OWN, self.files_of(package).map(|it| &it.meaning));
         let own = facts.hash();
-        let closures = reached.iter().filter_map(|name| Some((*name, *self.types.get(*name)?)));
-        write_unit(facts, PACKAGE_CLOSURE, own, closures);
+        let closure = |name: &NameId| Some((self.names.text(*name), self.types[*name as usize]?));
+        write_unit(facts, PACKAGE_CLOSURE, own, reached.iter().filter_map(closure));
         Some(Hashes { own, closure: facts.hash() })
     }
 }

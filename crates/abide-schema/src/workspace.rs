@@ -3,9 +3,8 @@
 //! What a file declares depends on its text alone, but what its names mean
 //! depends on others. A workspace knows who imports whom, which files one path
 //! stands for under several roots, what each file offers and claims; so it
-//! links no more than a small tree that stands for the whole one: the files
-//! that are asked for, those that claim the same as they do, and all that
-//! these import.
+//! knows which files a change concerns, and small trees around these stand for
+//! the whole ones.
 
 mod index;
 mod offer;
@@ -17,17 +16,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::decl::{FileDecl, SourceFile};
-use crate::problem::ProblemKind;
-use crate::tree::Tree;
 use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
 use index::Index;
-use offer::{Entry, words};
+use offer::{Claim, Entry};
 
 /// A file of a workspace: its root, and the path that imports use.
 pub type FileKey = (u32, Arc<str>);
-
-/// What the claim of a package begins with.
-const PACKAGE: &str = "package ";
 
 /// The files of a tree that changes file by file, each with its declarations.
 #[derive(Debug)]
@@ -39,11 +33,9 @@ pub struct Workspace {
     importers: Index<Box<str>, FileKey>,
     packages: Index<String, FileKey>,
     /// The files that claim each name, package and number of an extension.
-    claims: Index<String, FileKey>,
+    claims: Index<Claim, FileKey>,
     /// The names and numbers that more than one file claims.
-    contested: BTreeSet<String>,
-    /// The files that declare each simple name, by its hash.
-    declared: Index<u32, FileKey>,
+    contested: BTreeSet<Claim>,
     /// The files that declare options.
     option_files: BTreeSet<FileKey>,
     built_in: BTreeMap<&'static str, Arc<FileDecl>>,
@@ -126,7 +118,6 @@ impl Workspace {
             packages: Index::default(),
             claims: Index::default(),
             contested: BTreeSet::new(),
-            declared: Index::default(),
             option_files: BTreeSet::new(),
             changed: BTreeMap::new(),
         }
@@ -156,11 +147,8 @@ impl Workspace {
         let package = entry.decl.package_name().to_owned();
         self.packages.insert(package, key.clone());
         for claim in &entry.claims {
-            self.claims.insert(claim.clone(), key.clone());
-            self.contest(claim);
-        }
-        for name in &entry.names {
-            self.declared.insert(*name, key.clone());
+            self.claims.insert(*claim, key.clone());
+            self.contest(*claim);
         }
         if entry.extends_options {
             self.option_files.insert(key.clone());
@@ -184,39 +172,31 @@ impl Workspace {
         }
         self.packages.remove(entry.decl.package_name(), key);
         for claim in &entry.claims {
-            self.claims.remove(claim.as_str(), key);
-            self.contest(claim);
-        }
-        for name in &entry.names {
-            self.declared.remove(name, key);
+            self.claims.remove(claim, key);
+            self.contest(*claim);
         }
         self.option_files.remove(key);
         Some(entry)
     }
 
     /// Notes whether more than one file claims a name, after one came or went.
-    fn contest(&mut self, claim: &str) {
-        let name = claim.strip_prefix(PACKAGE).unwrap_or(claim);
+    fn contest(&mut self, claim: Claim) {
+        let name = claim.alone();
         let is_contested = {
-            let mut types = self.types_named(name);
-            let is_package = || self.claims.key(&*format!("{PACKAGE}{name}")).is_some();
-            types.next().is_some() && (types.next().is_some() || is_package())
+            let mut alone = self.claims.of(&name);
+            let is_package = || self.claims.of(&name.as_package()).next().is_some();
+            alone.next().is_some() && (alone.next().is_some() || is_package())
         };
         if is_contested {
-            self.contested.insert(name.to_owned());
+            self.contested.insert(name);
         } else {
-            self.contested.remove(name);
+            self.contested.remove(&name);
         }
     }
 
-    /// The files that claim a name, as a type or as a package.
-    fn claimants<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a FileKey> + use<'a> {
-        self.types_named(name).chain(self.claims.of(&*format!("{PACKAGE}{name}")))
-    }
-
-    /// The files that claim a name otherwise than as a package.
-    fn types_named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a FileKey> + use<'a> {
-        self.claims.of(name)
+    /// The files that claim a name, alone or as a package.
+    fn claimants(&self, claim: Claim) -> impl Iterator<Item = &FileKey> + use<'_> {
+        self.claims.of(&claim.alone()).chain(self.claims.of(&claim.as_package()))
     }
 
     /// What changed since this was last asked. A file that came and went in
@@ -256,78 +236,6 @@ impl Workspace {
         self.packages.of(package)
     }
 
-    /// The tree of all files.
-    pub fn tree(&self) -> Tree {
-        Tree::link(self.files().map(|(_, decl)| Arc::clone(decl)).collect())
-    }
-
-    /// The smallest tree in which some files are linked, and have the problems,
-    /// as in that of all files. Two things need the whole tree and are not
-    /// promised: circles of imports, which [`circle`](Workspace::circle) finds
-    /// and at whose first file no import counts as unused, and the problems of
-    /// other files.
-    pub fn tree_of<'k>(&self, files: impl IntoIterator<Item = &'k FileKey>) -> Tree {
-        let asked: BTreeSet<FileKey> =
-            files.into_iter().filter(|key| self.files.contains_key(*key)).cloned().collect();
-        let mut wanted = asked.clone();
-        for key in &asked {
-            let entry = &self.files[key];
-            for name in entry.claims.iter().filter_map(|claim| self.contested.get(name_of(claim))) {
-                let claimants: BTreeSet<&FileKey> = self.claimants(name).collect();
-                wanted.extend(claimants.iter().map(|it| (*it).clone()));
-                wanted.extend(self.meetings(&claimants));
-            }
-            if entry.decl.ast().is_none() {
-                // Serialised options may be of any extension of the tree.
-                wanted.extend(self.option_files.iter().cloned());
-            }
-        }
-        wanted.extend(self.roots_of(DESCRIPTOR_PROTO).map(|root| (root, DESCRIPTOR_PROTO.into())));
-        let link = |wanted: &BTreeSet<FileKey>| {
-            let keep = |key: &FileKey| self.file(key).is_none_or(|it| it.imported);
-            let Sides { after, .. } = self.sides(&Changes::default(), wanted, keep);
-            Tree::link(after)
-        };
-        let tree = link(&wanted);
-        // What is not found may be in a file that is not imported.
-        let elsewhere = self.elsewhere(&tree, &asked);
-        if elsewhere.is_subset(&wanted) {
-            return tree;
-        }
-        wanted.extend(elsewhere);
-        link(&wanted)
-    }
-
-    /// The files that may declare what some files name and do not find, and
-    /// those whose paths are like imports that were not found.
-    fn elsewhere(&self, tree: &Tree, asked: &BTreeSet<FileKey>) -> BTreeSet<FileKey> {
-        let mut found = BTreeSet::new();
-        for problem in tree.problems() {
-            let decl = tree.file(problem.place.file).decl();
-            if !asked.contains(&(decl.root, Arc::clone(&decl.path))) {
-                continue;
-            }
-            match problem.kind {
-                ProblemKind::ImportNotFound => {
-                    let is_near = |(_, known): &&FileKey, path: &str| {
-                        known.ends_with(path) || path.ends_with(&**known)
-                    };
-                    for path in decl.imports.iter().map(|import| &*import.path) {
-                        found.extend(self.files.keys().filter(|it| is_near(it, path)).cloned());
-                    }
-                }
-                ProblemKind::NameNotFound => {
-                    // All components: one that is found elsewhere ends the search.
-                    for name in words(problem.place.span.of(decl.strings.text())) {
-                        found.extend(self.declared.of(&name).cloned());
-                    }
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
     /// The files that may be linked otherwise, or have other problems, because
     /// of what changed, with those that changed themselves: for each other file
     /// its links and problems are the same before and now. Not promised are the
@@ -345,9 +253,9 @@ impl Workspace {
             found.extend(self.concerned(&key.1, change));
             // A package may be in many files, but no type may have its name.
             for claim in change.both().flat_map(|it| &it.claims) {
-                match claim.strip_prefix(PACKAGE) {
-                    Some(package) => found.extend(self.types_named(package).cloned()),
-                    None => found.extend(self.claimants(claim).cloned()),
+                match claim.is_package() {
+                    true => found.extend(self.claims.of(&claim.alone()).cloned()),
+                    false => found.extend(self.claimants(*claim).cloned()),
                 }
             }
             // Which of two files is refused depends on who imports both.
@@ -356,46 +264,11 @@ impl Workspace {
                 Some(imports.iter().map(|import| import.path.clone()).collect())
             };
             if imports(&change.before) != imports(&change.after) {
-                let contested = self.contested.iter().flat_map(|name| self.claimants(name));
+                let contested = self.contested.iter().flat_map(|name| self.claimants(*name));
                 found.extend(contested.cloned());
             }
         }
         found
-    }
-
-    /// A file that imports both, directly or not, for every two files of
-    /// different roots that have one: files of different roots may declare the
-    /// same where none does.
-    fn meetings(&self, files: &BTreeSet<&FileKey>) -> BTreeSet<FileKey> {
-        let roots: BTreeSet<u32> = files.iter().map(|key| key.0).collect();
-        if roots.len() < 2 {
-            return BTreeSet::new();
-        }
-        let above: Vec<(&FileKey, BTreeSet<FileKey>)> =
-            files.iter().map(|key| (*key, self.above(key))).collect();
-        let pairs = above.iter().flat_map(|a| above.iter().map(move |b| (a, b)));
-        let pairs = pairs.filter(|(a, b)| a.0.0 < b.0.0);
-        pairs.filter_map(|(a, b)| a.1.intersection(&b.1).next().cloned()).collect()
-    }
-
-    /// A file and those that import it, directly or not.
-    fn above(&self, key: &FileKey) -> BTreeSet<FileKey> {
-        let mut found = BTreeSet::from([key.clone()]);
-        let mut open = vec![key.clone()];
-        while let Some(at) = open.pop() {
-            for importer in self.importers(&at.1) {
-                if self.target(importer.0, &at.1) == Some(at.0) && found.insert(importer.clone()) {
-                    open.push(importer.clone());
-                }
-            }
-        }
-        found
-    }
-
-    /// The root of the file that an import means: the importing one, where that
-    /// holds the path, else the first.
-    fn target(&self, importing: u32, path: &str) -> Option<u32> {
-        self.roots_of(path).find(|root| *root == importing).or(self.roots_of(path).next())
     }
 
     /// Files that import a changed one, also by way of public imports, and may
@@ -405,9 +278,8 @@ impl Workspace {
             (Some(old), Some(new)) => {
                 let mut words = BTreeSet::new();
                 for (one, other) in [(&old.offers, &new.offers), (&new.offers, &old.offers)] {
-                    let differs =
-                        one.iter().filter(|(name, offer)| other.get(*name) != Some(offer));
-                    words.extend(differs.map(|(_, offer)| offer.word));
+                    let differs = one.iter().filter(|offer| other.binary_search(offer).is_err());
+                    words.extend(differs.map(|offer| offer.word));
                 }
                 (old.passes_on != new.passes_on, words)
             }
@@ -553,9 +425,4 @@ impl Workspace {
         };
         Sides { before: side(old), after: side(new) }
     }
-}
-
-/// The name that is claimed, be it as a type or as a package.
-fn name_of(claim: &str) -> &str {
-    claim.strip_prefix(PACKAGE).unwrap_or(claim)
 }

@@ -1,5 +1,5 @@
-//! A workspace links small trees that stand for the whole one: over random
-//! edits, what is asked for is linked and refused as in a tree of all files.
+//! A workspace knows which files a change concerns: over random edits, all
+//! others are linked and refused as before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -189,8 +189,8 @@ fn generate(numbers: &mut Numbers) -> String {
 }
 
 #[test]
-fn a_small_tree_stands_for_the_whole() {
-    let (mut refused, mut smaller, mut kept) = (0, 0, 0);
+fn what_does_not_depend_on_a_change_stays_as_it_is() {
+    let (mut refused, mut kept) = (0, 0);
     for seed in (1..=12_u64).chain([42]) {
         let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut workspace = Workspace::new();
@@ -212,7 +212,6 @@ fn a_small_tree_stands_for_the_whole() {
             }
             let whole = Tree::link(texts.iter().map(|(at, text)| parse(at, text)).collect());
             let now = all_linked(&whole);
-            assert_eq!(all_linked(&workspace.tree()), now);
             let circles: BTreeSet<FileKey> =
                 texts.keys().filter(|it| !workspace.circle(it).is_empty()).cloned().collect();
             let settle = |found: BTreeMap<FileKey, Linked>| -> BTreeMap<FileKey, Linked> {
@@ -224,18 +223,6 @@ fn a_small_tree_stands_for_the_whole() {
             };
             let now = settle(now);
             refused += now.values().filter(|it| !it.problems.is_empty()).count();
-            // Every file by itself, and some together.
-            let each = texts.keys().map(|it| BTreeSet::from([it]));
-            let some: BTreeSet<&FileKey> = texts.keys().filter(|_| numbers.below(3) == 0).collect();
-            for asked in each.chain([some]) {
-                let small = workspace.tree_of(asked.iter().copied());
-                smaller += usize::from(small.files().len() < whole.files().len());
-                let found = settle(all_linked(&small));
-                for at in asked {
-                    assert_eq!(found[at], now[at], "seed {seed}, step {step}, {at:?}\n{texts:#?}");
-                }
-            }
-            // What need not be linked again would be the same.
             let changes = workspace.take_changes();
             let dependants = workspace.dependants(&changes);
             for (at, was) in before.iter().filter(|(at, _)| !dependants.contains(*at)) {
@@ -253,7 +240,7 @@ fn a_small_tree_stands_for_the_whole() {
             before_circles = circles;
         }
     }
-    assert!(refused > 100 && smaller > 100 && kept > 100, "{refused} {smaller} {kept}");
+    assert!(refused > 100 && kept > 100, "{refused} {kept}");
 }
 
 /// What a tree shares with another is what linking it alone would make: names, options, problems

@@ -94,6 +94,11 @@ impl Forest {
             }
             changes.push((key, change.blob));
         }
+        let unread = changes.iter().filter_map(|(key, blob)| {
+            let blob = blob.filter(|it| !gone.contains_key(it))?;
+            Some((blob, timeline.display(key.0, &key.1)))
+        });
+        let mut read = cursor.texts(&unread.collect::<Vec<_>>()).into_iter();
         let mut texts: Vec<(Key, ObjectId, Result<Arc<FileDecl>, Text>)> = Vec::new();
         for (key, blob) in changes {
             let content = match blob {
@@ -102,7 +107,7 @@ impl Forest {
                     blob,
                     match gone.get(&blob) {
                         Some(decl) => Ok(Arc::clone(decl)),
-                        None => match cursor.text(blob, &timeline.display(key.0, &key.1)) {
+                        None => match read.next().flatten() {
                             Some(text) => Err(text),
                             // The file stays as it was.
                             None => continue,

@@ -51,16 +51,24 @@ pub(crate) struct Reason {
 /// Links both sides of a step and compares them.
 pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date, elements: bool) -> Judged {
     let (new, old) = Tree::link_both_as_judged(pair.new.clone(), pair.old.clone());
+    let changes = changes(&new, &old, policy, as_of);
+    // It is not looked at any more, and may be as large as the whole tree.
+    drop(old);
+    Judged { changes, files: facts(&new, |key| pair.fresh.contains(key), elements) }
+}
+
+/// The changes between two trees, by package.
+fn changes(new: &Tree, old: &Tree, policy: &Policy, as_of: Date) -> BTreeMap<String, Vec<Reason>> {
     let options = Options {
         scope: RuleScope::Changes,
-        baseline: Some(&old),
+        baseline: Some(old),
         changes: true,
         partial: true,
         ..Options::on(as_of)
     };
-    let report = check(&new, policy, options);
+    let report = check(new, policy, options);
     let mut changes: BTreeMap<String, Vec<Reason>> = BTreeMap::new();
-    for (finding, bump) in rises(&new, &old, policy, &report) {
+    for (finding, bump) in rises(new, old, policy, &report) {
         changes.entry(finding.package.clone()).or_default().push(Reason {
             severity: finding.severity,
             rule: finding.rule,
@@ -70,7 +78,7 @@ pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date, elements: bool) -
             breaks: finding.change.as_ref().is_some_and(|it| it.effects.breaks_backward()),
         });
     }
-    Judged { changes, files: facts(&new, |key| pair.fresh.contains(key), elements) }
+    changes
 }
 
 /// The meaning of the wanted files of a tree, and their elements if they are asked.

@@ -1,6 +1,6 @@
 //! What one file offers to others, and what it claims for itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
@@ -9,6 +9,7 @@ use rustc_hash::FxHasher;
 
 use crate::claims::{Claims, simple};
 use crate::decl::{FieldDecl, FileDecl, RawOptions, TypeDecl};
+use crate::outline::claim;
 
 /// A file of a workspace, and what other files may depend on.
 #[derive(Debug)]
@@ -16,27 +17,53 @@ pub(super) struct Entry {
     pub(super) decl: Arc<FileDecl>,
     /// The same the other way: imported where it is judged, and the reverse.
     other: OnceLock<Arc<FileDecl>>,
-    /// What it offers to those that import it.
-    pub(super) offers: BTreeMap<String, Offer>,
+    /// What it offers to those that import it, in order.
+    pub(super) offers: Box<[Offer]>,
     /// The files that it imports publicly.
     pub(super) passes_on: BTreeSet<Box<str>>,
-    /// What may stand once in a tree only: names, and numbers of extensions.
-    pub(super) claims: BTreeSet<String>,
-    /// The simple names that it declares, as words.
-    pub(super) names: BTreeSet<u32>,
-    /// Every word of its text, as hashes in order.
-    words: Vec<u32>,
+    /// What may stand once in a tree only: names, and numbers of extensions. In order.
+    pub(super) claims: Box<[Claim]>,
+    /// Every word of its text, as hashes in order. Few files are ever asked for them.
+    words: OnceLock<Box<[u32]>>,
     /// Whether it declares options.
     pub(super) extends_options: bool,
 }
 
 /// Something that an importing file may use.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Offer {
+    /// Its kind and its full name, as a hash.
+    name: u64,
+    /// What of it matters to others, as a hash.
+    facts: u64,
     /// Its simple name, as a word.
     pub(super) word: u32,
-    /// What of it matters to others.
-    facts: u64,
+}
+
+/// A name that is claimed, or the number of an extension, as a hash. Two names of one hash make a
+/// tree larger, and no result wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Claim(u64);
+
+impl Claim {
+    /// Of a file that nobody may share.
+    fn of(name: &str) -> Claim {
+        Claim(claim(name) & !1)
+    }
+
+    /// The same name, claimed by a package, which many files may share.
+    pub(super) fn as_package(self) -> Claim {
+        Claim(self.0 | 1)
+    }
+
+    /// The same name, claimed otherwise than by a package.
+    pub(super) fn alone(self) -> Claim {
+        Claim(self.0 & !1)
+    }
+
+    pub(super) fn is_package(self) -> bool {
+        self == self.as_package()
+    }
 }
 
 impl Entry {
@@ -45,17 +72,17 @@ impl Entry {
         let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
         let offers = offers(&decl, has(b"features") || has(b"message_set_wire_format"));
         let package = decl.package_name();
-        let Claims { names: mut claims, extends_options } = Claims::of(&decl);
+        let Claims { names: claimed, extends_options } = Claims::of(&decl);
         // A package claims its own name and those around it.
         let ends = package.match_indices('.').map(|(at, _)| at).chain([package.len()]);
-        claims.extend(ends.map(|end| format!("package {}", &package[..end])));
+        let around = ends.map(|end| Claim::of(&package[..end]).as_package());
+        let claims = claimed.iter().map(|it| Claim::of(it)).chain(around);
         let public = decl.imports.iter().filter(|it| it.kind == ImportKind::Public);
         Entry {
             passes_on: public.map(|it| it.path.clone()).collect(),
             offers,
-            claims,
-            names: names(&decl),
-            words: words(text),
+            claims: in_order(claims),
+            words: OnceLock::new(),
             extends_options,
             other: OnceLock::new(),
             decl,
@@ -76,7 +103,8 @@ impl Entry {
     }
 
     pub(super) fn mentions(&self, word: u32) -> bool {
-        self.words.binary_search(&word).is_ok()
+        let words = self.words.get_or_init(|| words(self.decl.strings.text()));
+        words.binary_search(&word).is_ok()
     }
 }
 
@@ -92,36 +120,31 @@ pub(super) fn word(text: &[u8]) -> u32 {
 }
 
 /// The words of a text, as hashes in order.
-pub(super) fn words(text: &[u8]) -> Vec<u32> {
+fn words(text: &[u8]) -> Box<[u32]> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let mut words: Vec<u32> =
-        text.split(|byte| !is_word(byte)).filter(|it| !it.is_empty()).map(word).collect();
-    words.sort_unstable();
-    words.dedup();
-    words.shrink_to_fit();
-    words
+    in_order(text.split(|byte| !is_word(byte)).filter(|it| !it.is_empty()).map(word))
 }
 
-/// The simple names of what a reference may mean.
-fn names(decl: &FileDecl) -> BTreeSet<u32> {
-    let extensions = decl.fields.iter().filter(|it| it.extendee().is_some()).map(|it| it.name);
-    let messages = decl.messages.iter().map(|it| it.name);
-    let enums = decl.enums.iter().map(|it| it.name).chain(decl.values.iter().map(|it| it.name));
-    let services = decl.services.iter().map(|it| it.name);
-    let names = messages.chain(enums).chain(extensions).chain(services);
-    names.map(|name| word(decl.str(name).as_bytes())).collect()
+/// Each of some values once, in their order.
+fn in_order<T: Ord>(values: impl Iterator<Item = T>) -> Box<[T]> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values.into()
 }
 
 /// What a file offers to others. Where it sets what turns the meaning of whole
 /// scopes, its whole text counts.
-fn offers(decl: &FileDecl, whole: bool) -> BTreeMap<String, Offer> {
+fn offers(decl: &FileDecl, whole: bool) -> Box<[Offer]> {
     let text = decl.source_text().unwrap_or_default();
     let common = hash_of((decl.package_name(), decl.edition as u32, whole.then_some(text)));
-    let mut offers = BTreeMap::new();
+    let mut offers = Vec::new();
     let mut offer = |kind: &str, full: &str, facts: u64| {
-        let simple = simple(full);
-        let offer = Offer { word: word(simple.as_bytes()), facts: hash_of((common, facts)) };
-        offers.insert(format!("{kind} {full}"), offer);
+        offers.push(Offer {
+            name: hash_of((kind, full)),
+            facts: hash_of((common, facts)),
+            word: word(simple(full).as_bytes()),
+        });
     };
     // Those of the top level come first, and what is nested behind what encloses it.
     let mut names: Vec<String> =
@@ -164,7 +187,7 @@ fn offers(decl: &FileDecl, whole: bool) -> BTreeMap<String, Offer> {
     for part in decl.package_name().split('.') {
         offer("package", part, 0);
     }
-    offers
+    in_order(offers.into_iter())
 }
 
 fn values(decl: &FileDecl, range: std::ops::Range<usize>) -> u64 {

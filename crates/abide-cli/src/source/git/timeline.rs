@@ -15,6 +15,7 @@ use gix::objs::commit::MessageRef;
 use gix::objs::tree::EntryKind;
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
+use rayon::prelude::*;
 
 use super::objects::{DeadEnd, Missing, REPAIR, find_file, find_folder, read_blob};
 use super::{MAX_ENTRIES, discover, resolve_commit};
@@ -26,7 +27,13 @@ use crate::source::roots::{Import, Mount, RootLayout, mount};
 use crate::source::spec::SourceOptions;
 
 /// How many bytes of objects are kept because others may be deltas of them.
-const DELTA_BASES: usize = 8 << 20;
+const DELTA_BASES: usize = 4 << 20;
+
+/// How many bytes of folders are kept: consecutive commits share most of them.
+const FOLDERS: usize = 4 << 20;
+
+/// How many texts are worth more than one thread, of which each begins without deltas.
+const MANY: usize = 256;
 
 /// The line of first parents that leads to `HEAD`, and where the tree is in each commit.
 pub(crate) struct Timeline {
@@ -104,8 +111,7 @@ impl Timeline {
     ) -> Result<Timeline, SourceError> {
         let repository = discover(options.base)?;
         let mut repo = repository.to_thread_local();
-        // Consecutive commits share most of their folders.
-        repo.object_cache_size_if_unset(16 << 20);
+        repo.object_cache_size_if_unset(FOLDERS);
         let work = repo.workdir().map(canonical);
         let inside = |path: &Path| match &work {
             Some(work) => relative(&canonical(path), work),
@@ -150,15 +156,22 @@ impl Timeline {
         }
     }
 
+    /// The repository, to read many objects that may be deltas of others.
+    fn repository(&self) -> Repository {
+        let mut repo = self.repository.to_thread_local();
+        repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASES)));
+        repo
+    }
+
     /// A cursor before the first commit.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
-        let mut repo = self.repository.to_thread_local();
-        repo.object_cache_size_if_unset(16 << 20);
-        repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASES)));
+        let mut repo = self.repository();
+        repo.object_cache_size_if_unset(FOLDERS);
         let mounts = self.imports.iter().map(|_| None).collect();
         Cursor {
             timeline: self,
             repo,
+            blobs: self.repository(),
             commit: None,
             roots: vec![None; self.layout.roots.len()],
             links: BTreeMap::new(),
@@ -173,7 +186,10 @@ impl Timeline {
 /// A place on a [`Timeline`].
 pub(crate) struct Cursor<'t> {
     timeline: &'t Timeline,
+    /// The repository, to read folders.
     repo: Repository,
+    /// The same, to read texts, which no cache keeps.
+    blobs: Repository,
     /// The tree of the current commit.
     commit: Option<ObjectId>,
     /// The folder of each root.
@@ -436,7 +452,23 @@ impl Cursor<'_> {
     /// The bytes of a blob, which the current commit has at `path`. `None` if they cannot be read,
     /// which the cursor remembers.
     pub(crate) fn text(&mut self, id: ObjectId, path: &str) -> Option<Text> {
-        read_blob(&self.repo, id).map_err(|reason| self.losses.note(path, reason)).ok()
+        read_blob(&self.blobs, id).map_err(|reason| self.losses.note(path, reason)).ok()
+    }
+
+    /// The bytes of blobs with their paths, each as [`text`](Cursor::text) gives it.
+    pub(crate) fn texts(&mut self, wanted: &[(ObjectId, String)]) -> Vec<Option<Text>> {
+        let read: Vec<Result<Text, DeadEnd>> = match wanted.len() < MANY {
+            true => wanted.iter().map(|(id, _)| read_blob(&self.blobs, *id)).collect(),
+            false => {
+                let repository = || self.timeline.repository();
+                let read = |repo: &mut Repository, it: &(ObjectId, String)| read_blob(repo, it.0);
+                wanted.par_iter().with_min_len(MANY / 4).map_init(repository, read).collect()
+            }
+        };
+        let note = |(text, (_, path)): (Result<Text, DeadEnd>, &(ObjectId, String))| {
+            text.map_err(|reason| self.losses.note(path, reason)).ok()
+        };
+        read.into_iter().zip(wanted).map(note).collect()
     }
 
     /// The blob of a file in the tree's folder at the current commit, such as `abide.lock`.
