@@ -502,3 +502,19 @@ pub(super) fn commits(count: usize) -> Vec<Commit> {
     };
     (0..count).map(commit).collect()
 }
+
+/// A commit of a type and of packages that use it, and one that changes the type.
+pub(super) fn users_of_a_changed_type(count: usize) -> Vec<Commit> {
+    let of = |files: Files, subject: &str| {
+        let files = files.into_iter().map(|(path, text)| (path, Some(text.into_bytes())));
+        Commit { subject: subject.to_owned(), files: files.collect(), side: Vec::new() }
+    };
+    let used = |fields: &str| proto("acme.v1", "used", "", &format!("message M {{ {fields}}}\n"));
+    let import = "import \"acme/v1/used.proto\";\n";
+    let user = |at: usize| {
+        let body = format!("message U{at} {{ acme.v1.M m = 1; }}\n");
+        proto(&format!("acme.p{at}.v1"), "user", import, &body)
+    };
+    let begin = std::iter::once(used("")).chain((0..count).map(user)).collect();
+    vec![of(begin, "begin"), of(vec![used("string added = 1; ")], "change")]
+}

@@ -132,4 +132,10 @@ pub(in super::super) const KINDS: &[Kind] = &[
         input: Input::Commits(inputs::commits),
         command: "history --format json",
     },
+    Kind {
+        name: "users of a type in a history",
+        start: 1_000,
+        input: Input::Commits(inputs::users_of_a_changed_type),
+        command: "history --format json",
+    },
 ];
