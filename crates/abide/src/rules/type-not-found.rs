@@ -34,8 +34,8 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
             }
             Kind::Said(_) | Kind::Recognised(_) | Kind::Nothing => {
                 sink.report(place, "", "", "the type of this document is not known").help(
-                    "name it with `--type`, with a comment `# proto-message: NAME` before it, or \
-                     with the key `@type`",
+                    "name it with the key `@type`, with a comment `# proto-message: NAME` before it, \
+                     or, for `abide config`, with `--type`",
                 );
             }
         }
