@@ -147,16 +147,25 @@ pub(crate) fn run(place: &Place, only: &[String], show: usize) -> Result<bool> {
         }
     }
     let wanted = |name: &str| only.is_empty() || only.iter().any(|part| part == name);
-    let mut agreed = true;
-    if only.is_empty() || only.iter().any(|name| !is_part(name)) {
-        agreed &= trees(&means, &wanted)?;
+    let of_trees = only.is_empty() || only.iter().any(|name| !is_part(name));
+    let mut different = Vec::new();
+    if of_trees && !trees(&means, &wanted)? {
+        different.push("trees");
     }
-    for (name, part) in PARTS {
-        if wanted(name) {
-            agreed &= part(&means)?;
+    for (name, part) in PARTS.iter().filter(|(name, _)| wanted(name)) {
+        // The others are looked at all the same.
+        let agrees = part(&means).unwrap_or_else(|error| {
+            println!("oracle: `{name}` did not get to its end: {error}");
+            false
+        });
+        if !agrees {
+            different.push(name);
         }
     }
-    Ok(agreed)
+    if !different.is_empty() {
+        println!("oracle: not all agrees in: {}", different.join(", "));
+    }
+    Ok(different.is_empty())
 }
 
 /// Whether a part has this name.

@@ -241,13 +241,13 @@ impl<'e> Steps<'e> {
         server: &Server,
     ) -> Result<bool> {
         let proxy = server.start_proxy(envoy, serve, folder)?;
+        let ready = || -> Result<u16> { Ok(ask(proxy.admin(), "GET", "/ready")?.0) };
+        // Until then it says that it initialises, whatever its health checks say.
+        let mut agreed = self.until("another proxy is live", || Ok(ready()? == 200))?;
         proxy.post("/healthcheck/fail")?;
-        let draining = ask(proxy.admin(), "GET", "/ready")?.0 == 503;
-        let mut agreed = self.step("the proxy was left draining", draining);
+        agreed &= self.step("the proxy was left draining", ready()? == 503);
         let (_manager, _) = manager(serve, &folder.join("ok"), &proxy, &["--recover"])?;
-        agreed &= self.until("the manager takes it back into service", || {
-            Ok(ask(proxy.admin(), "GET", "/ready")?.0 == 200)
-        })?;
+        agreed &= self.until("the manager takes it back into service", || Ok(ready()? == 200))?;
         Ok(agreed)
     }
 }
