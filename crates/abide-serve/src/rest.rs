@@ -79,6 +79,11 @@ async fn poll(
     if method != Method::POST {
         return (StatusCode::METHOD_NOT_ALLOWED, "POST only\n").into_response();
     }
+    // Nothing of it could be written as JSON.
+    if !polls.fleet.apis.declares(&type_url) {
+        let message = format!("the API that is served does not declare `{type_url}`\n");
+        return (StatusCode::NOT_FOUND, message).into_response();
+    }
     let Some(admission) = polls.fleet.admit() else {
         let message = "there are as many streams as there may be\n";
         return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();

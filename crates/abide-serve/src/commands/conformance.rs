@@ -204,6 +204,10 @@ fn of_server(args: &ConformanceArgs) -> Result<ExitCode, String> {
         ((it, way), Case { name, proves: &it.proves, summary: &it.summary })
     });
     let changes = match (&args.folder, &args.change_command) {
+        (Some(folder), _) if !folder.is_dir() && !args.list => {
+            let folder = folder.display();
+            return Err(format!("`--folder {folder}`: name a folder that the server reads"));
+        }
         (Some(folder), _) => Changes::Folder(folder.clone()),
         (None, Some(command)) => Changes::Command(command.clone()),
         (None, None) => Changes::Command(String::new()), // Only to list them.

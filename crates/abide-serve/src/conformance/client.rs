@@ -15,7 +15,7 @@ mod payload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -420,6 +420,13 @@ async fn converse<I: Incoming>(
 /// A running client. Dropping it ends it.
 struct Running(Child);
 
+impl Running {
+    /// How it failed, if it did. One that ended well may have left another program behind.
+    fn failure(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().ok()?.filter(|status| !status.success())
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         // One that ended already is no error.
@@ -448,11 +455,11 @@ pub(crate) fn play_client(
         server.clone().serve_with_incoming(stage.clone(), TcpListenerStream::new(listener));
     runtime.spawn(serving);
     let folder = std::env::temp_dir().join(format!("abide-conformance-{}", std::process::id()));
-    let client = start(options, &address.to_string(), &folder)?;
+    let mut client = start(options, &address.to_string(), &folder)?;
     let result = scenario
         .steps
         .iter()
-        .try_for_each(|(line, step)| step.play(line, &stage, options.patience));
+        .try_for_each(|(line, step)| step.play(line, &stage, &mut client, options.patience));
     let faults = stage.watch(|it| std::mem::take(&mut it.faults));
     let result = result.and(if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) });
     drop(client);
@@ -466,15 +473,24 @@ pub(crate) fn play_client(
 }
 
 impl Step {
-    fn play(&self, line: &str, stage: &Stage, patience: Duration) -> Result<(), String> {
+    fn play(
+        &self,
+        line: &str,
+        stage: &Stage,
+        client: &mut Running,
+        patience: Duration,
+    ) -> Result<(), String> {
+        let mut until = |line: &str, holds: &dyn Fn(&Watch) -> bool| {
+            until(stage, client, patience, line, holds)
+        };
         match self {
-            Step::Asks(ty, names) => until(stage, patience, line, |it| it.has_asked(*ty, names)),
+            Step::Asks(ty, names) => until(line, &|it| it.has_asked(*ty, names)),
             Step::Acks(types) => {
-                until(stage, patience, line, |it| types.iter().all(|ty| it.has_answered(*ty, true)))
+                until(line, &|it| types.iter().all(|ty| it.has_answered(*ty, true)))
             }
-            Step::Nacks(types) => until(stage, patience, line, |it| {
-                types.iter().all(|ty| it.has_answered(*ty, false))
-            }),
+            Step::Nacks(types) => {
+                until(line, &|it| types.iter().all(|ty| it.has_answered(*ty, false)))
+            }
             Step::Change(ty) | Step::Break(ty) => {
                 let at = place(*ty);
                 let before = stage.watch(|it| it.talk(*ty).map(|it| it.sent.len()));
@@ -482,9 +498,7 @@ impl Step {
                     world.contents[at] += 1;
                     world.broken[at] = matches!(self, Step::Break(_));
                 });
-                until(stage, patience, "the change goes out", |it| {
-                    it.talk(*ty).map(|it| it.sent.len()) > before
-                })
+                until("the change goes out", &|it| it.talk(*ty).map(|it| it.sent.len()) > before)
             }
             Step::Move => {
                 stage.change(|world| world.is_moved = true);
@@ -492,9 +506,7 @@ impl Step {
             }
             Step::Disconnect => {
                 stage.round.send_modify(|it| *it += 1);
-                until(stage, patience, "the client comes back", |it| {
-                    it.streams.values().any(|it| !it.is_empty())
-                })
+                until("the client comes back", &|it| it.streams.values().any(|it| !it.is_empty()))
             }
             Step::Streams(count) => {
                 let open = stage.watch(|it| it.streams.len());
@@ -517,9 +529,10 @@ impl Step {
     }
 }
 
-/// Waits until something holds, and fails at once if the client broke the protocol.
+/// Waits until something holds, and fails at once if the client broke the protocol, or ended.
 fn until(
     stage: &Stage,
+    client: &mut Running,
     patience: Duration,
     line: &str,
     holds: impl Fn(&Watch) -> bool,
@@ -532,6 +545,9 @@ fn until(
         }
         if is_there {
             return Ok(());
+        }
+        if let Some(status) = client.failure() {
+            return Err(format!("awaited `{line}`, but the client ended: {status}"));
         }
         if begin.elapsed() > patience {
             return Err(format!("awaited `{line}` within {patience:?}, but: {said}"));

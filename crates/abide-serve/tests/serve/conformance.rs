@@ -233,3 +233,21 @@ fn a_server_that_serves_no_change_fails() {
     assert_eq!(run.code, Some(1), "{}", run.said);
     assert!(run.said.contains("a change was not served within 1s"), "{}", run.said);
 }
+
+/// Nobody waits for a client that is gone.
+#[test]
+fn a_client_that_ends_fails_at_once() {
+    let begin = std::time::Instant::now();
+    let command = ["--client", "--only", "client-acks", "--patience", "60s", "--", "false"];
+    let run = Run::of(&command);
+    assert_eq!(run.code, Some(1), "{}", run.said);
+    assert!(run.said.contains("the client ended: exit status: 1"), "{}", run.said);
+    assert!(begin.elapsed() < std::time::Duration::from_secs(30), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_no_failure_of_each_scenario() {
+    let run = Run::of(&["--folder", "/nowhere/at-all"]);
+    assert_eq!((run.code, run.lines.len()), (Some(2), 0), "{}", run.said);
+    assert!(run.said.contains("`--folder /nowhere/at-all`: name a folder"), "{}", run.said);
+}

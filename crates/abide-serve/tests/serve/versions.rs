@@ -175,3 +175,16 @@ fn ask_shows_what_a_client_gets() {
     let (code, unknown) = ask(&server, &["cluster"]);
     assert!(code == Some(2) && unknown.contains("clusters|"), "what there is is said: {unknown}");
 }
+
+#[test]
+fn ask_says_that_the_api_has_no_such_major() {
+    let api = api_with(|name, text| match name.ends_with("_v2.proto") {
+        true => "syntax = \"proto3\";\n".to_owned(),
+        false => text,
+    });
+    let server = Server::with_api(api.path(), &[("a.yaml", &cluster("a", 1))], &[]);
+    let (code, said) = ask(&server, &["--major", "2"]);
+    let line = "answered 404 Not Found: the API that is served does not declare";
+    assert!(code == Some(2) && said.contains(line) && said.contains(CDS_V2), "{said}");
+    assert_eq!(ask(&server, &[]).0, Some(0));
+}
