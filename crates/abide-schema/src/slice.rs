@@ -270,6 +270,15 @@ struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
+    /// With room for so many names.
+    fn with_capacity(count: usize) -> Numbers<'a> {
+        Numbers {
+            of: FxHashMap::with_capacity_and_hasher(count, Default::default()),
+            names: Vec::with_capacity(count),
+            shared: FxHashMap::default(),
+        }
+    }
+
     fn number(&mut self, name: &'a str) -> usize {
         *self.of.entry(name).or_insert_with(|| {
             self.names.push(name);
@@ -353,7 +362,7 @@ impl<'a> Places<'a> {
     fn of(files: &'a [OutlinedFile<'a>]) -> Places<'a> {
         let count = files.len();
         let by_path = || {
-            let mut paths = Numbers::default();
+            let mut paths = Numbers::with_capacity(count);
             let path_of: Vec<usize> = files.iter().map(|it| paths.number(it.path)).collect();
             let mut imports = Vec::new();
             for (file, it) in files.iter().enumerate() {

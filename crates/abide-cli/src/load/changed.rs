@@ -257,6 +257,13 @@ impl<'s> ChangedFiles<'s> {
 
     /// Loads what the change concerns, on both sides; `None` if that turns out not to be enough.
     pub(crate) fn load(mut self, progress: &Progress) -> Result<Option<(Loaded, Loaded)>, Error> {
+        let loaded = self.load_slice(progress);
+        // As the outlines, which they share.
+        mem::forget(mem::take(&mut self.files));
+        loaded
+    }
+
+    fn load_slice(&mut self, progress: &Progress) -> Result<Option<(Loaded, Loaded)>, Error> {
         loop {
             let Some((new, old)) = self.link(progress)? else { return Ok(None) };
             let is_enough = [&new, &old].into_iter().all(|it| self.slice.is_enough(&it.tree));
