@@ -41,7 +41,7 @@ const EXPLAINED: &[Explained] = &[
     Explained("json", Taken("3.4028235e+38"), "Python compares with the largest float as a double"),
     Explained("json", Taken("reading.Strict"), "a required field that is missing is a finding"),
     Explained("text", Refused("the host of"), "C++ finds types below two hosts only"),
-    Explained("text", Refused("/google.protobuf.StringValue` is not"), "C++ takes one slash there"),
+    Explained("text", Refused("/reading.Inner` is not"), "C++ takes one slash there"),
     Explained("text", Refused("expected `]`"), "Python passes over spaces in type URLs"),
     Explained("text", Refused("unknown escape"), "Python keeps escapes that it does not know"),
     Explained("text", Refused("found `+`"), "Python takes a plus sign"),

@@ -64,7 +64,8 @@ class Draw:
             return
         fields = [field for field in value.DESCRIPTOR.fields
                   if depth > 0 or field.message_type is None or field.is_required]
-        extensions = value.DESCRIPTOR.file.pool.FindAllExtensions(value.DESCRIPTOR)
+        # The pool gives them in another order in each process.
+        extensions = sorted(value.DESCRIPTOR.file.pool.FindAllExtensions(value.DESCRIPTOR), key=lambda it: it.number)
         fields += [field for field in extensions if depth > 0 or field.message_type is None]
         count = random.randrange(1, 7)
         chosen = [field for field in fields if field.is_required or random.random() * len(fields) < count]
