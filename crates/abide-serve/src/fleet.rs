@@ -430,9 +430,9 @@ impl Fleet {
         is_news
     }
 
-    /// The source was read.
-    pub(crate) fn source_is_there(&self) {
-        self.state().away = None;
+    /// The source was read. Returns whether it could not be read before.
+    pub(crate) fn source_is_there(&self) -> bool {
+        self.state().away.take().is_some()
     }
 
     /// What is known of the source.

@@ -25,7 +25,9 @@ pub(crate) fn follow(
     loop {
         match source.read() {
             Ok(listing) => {
-                fleet.source_is_there();
+                if fleet.source_is_there() {
+                    tracing::info!("the resources can be read again");
+                }
                 let is_known =
                     |note: &&String| before.as_ref().is_some_and(|it| it.notes.contains(note));
                 warn(listing.notes.iter().filter(|note| !is_known(note)));

@@ -1,5 +1,6 @@
 //! Resources judged before they are served.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -96,20 +97,9 @@ impl Judge {
             served.add(audience, gathered.snapshot);
         }
         let audiences = served.audiences();
-        for (audience, snapshot) in &audiences {
-            for dangling in snapshot.dangling(self.apis.types(), &self.leniency.static_clusters) {
-                let lines = if dangling.is_required { &mut errors } else { &mut warnings };
-                let line = missing(self.apis.types(), &dangling, snapshot);
-                let line = match audience {
-                    Audience::Everyone => line,
-                    Audience::Cluster(name) => format!("for the node cluster `{name}`: {line}"),
-                    Audience::Node(id) => format!("for the node `{id}`: {line}"),
-                };
-                // What everybody lacks is said once.
-                if !lines.iter().any(|it: &String| line.ends_with(&**it)) {
-                    lines.push(line);
-                }
-            }
+        for (severity, line) in self.dangling(files, &all, &audiences) {
+            let lines = if severity == Severity::Error { &mut errors } else { &mut warnings };
+            lines.push(line);
         }
         warnings.extend(self.needs(&audiences));
         let is_empty = audiences.iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
@@ -124,6 +114,40 @@ impl Judge {
         }
         let deprecated_uses = all.iter().map(|it| it.deprecated_uses).collect();
         Verdict { served: errors.is_empty().then_some(served), deprecated_uses, errors, warnings }
+    }
+
+    /// Says which resources refer to some that are nowhere: a line for each reference.
+    fn dangling(
+        &self,
+        files: &[ResourceFile],
+        all: &[Arc<Judged>],
+        audiences: &[(Audience, Arc<Snapshot>)],
+    ) -> Vec<(Severity, String)> {
+        let types = self.apis.types();
+        let mut lines = Vec::new();
+        let places = OnceCell::new();
+        let mut lacked_by_all = Vec::new();
+        for (audience, snapshot) in audiences {
+            let mut found = snapshot.dangling(types, &self.leniency.static_clusters);
+            // What everybody lacks is said once.
+            found.retain(|it| lacked_by_all.binary_search(it).is_err());
+            let whose = match audience {
+                Audience::Everyone => String::new(),
+                Audience::Cluster(name) => format!("for the node cluster `{name}`: "),
+                Audience::Node(id) => format!("for the node `{id}`: "),
+            };
+            for it in &found {
+                let places = places.get_or_init(|| Places::of(files, all));
+                let place = places.of_resource(audience, &it.type_url, &it.name);
+                let missing = missing(types, it, snapshot);
+                let severity = if it.is_required { Severity::Error } else { Severity::Warning };
+                lines.push((severity, format!("{place}{whose}{missing}")));
+            }
+            if *audience == Audience::Everyone {
+                lacked_by_all = found;
+            }
+        }
+        lines
     }
 
     /// What clients need from elsewhere, since nothing of its kind is served: a line for each kind.
@@ -214,6 +238,26 @@ impl Judge {
             Some(response) if needs_type => read(ReadOptions { ty: Some(response.id), ..options }),
             _ => instance,
         }
+    }
+}
+
+/// Where each resource stands.
+struct Places<'f>(BTreeMap<(&'f Audience, &'f str, &'f str), (&'f ResourceFile, Span)>);
+
+impl<'f> Places<'f> {
+    fn of(files: &'f [ResourceFile], all: &'f [Arc<Judged>]) -> Places<'f> {
+        let each = files.iter().zip(all).rev().flat_map(|(file, judged)| {
+            let own = judged.found.places();
+            own.map(move |(url, name, span)| ((&file.audience, url, name), (file, span)))
+        });
+        Places(each.collect())
+    }
+
+    /// Where the resource stands that an audience gets, as [`place`] has it.
+    fn of_resource(&self, audience: &Audience, type_url: &str, name: &str) -> String {
+        let own = |whose| self.0.get(&(whose, type_url, name));
+        let found = own(audience).or_else(|| own(&Audience::Everyone));
+        found.map(|(file, span)| place(file, *span)).unwrap_or_default()
     }
 }
 

@@ -328,10 +328,11 @@ impl Gates {
             let (door, service, tls) = (listener.door, service.clone(), tls.clone());
             tokio::spawn(async move {
                 let Some(tls) = tls else { return serve(door, stream, service, visit).await };
+                let peer = stream.peer_addr().map_or("gone".to_owned(), |it| it.to_string());
                 // On the side: who takes long for introductions keeps nobody waiting.
                 match tls.accept(stream).await {
                     Ok(stream) => serve(door, stream, service, visit).await,
-                    Err(error) => tracing::info!(%error, "refused a connection"),
+                    Err(error) => tracing::info!(%error, peer, "refused a connection"),
                 }
             });
         }

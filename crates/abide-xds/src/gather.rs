@@ -36,6 +36,13 @@ struct FoundResource {
     span: Span,
 }
 
+impl Found {
+    /// Its resources: the type URL, the name and the place of each.
+    pub fn places(&self) -> impl Iterator<Item = (&str, &str, Span)> {
+        self.resources.iter().map(|it| (&*it.type_url, &*it.resource.name, it.span))
+    }
+}
+
 /// What instances hold together.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {

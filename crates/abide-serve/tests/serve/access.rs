@@ -113,6 +113,11 @@ fn a_client_certificate_is_wanted_and_others_are_refused() {
         assert!(none.is_err(), "it has none");
         let other = is_served(&server, &authority, Some(authority.certify(7))).await;
         assert!(other.is_err(), "it is of another authority");
+        server.logged(|line| {
+            line.contains("refused a connection")
+                && line.contains("UnknownIssuer")
+                && line.contains("127.0.0.1:")
+        });
         let misled = is_served(&server, &clients, Some(clients.certify(7))).await;
         assert!(misled.expect_err("it trusts somebody else").contains("UnknownIssuer"));
         // Without TLS nobody is served, and nobody else suffers.

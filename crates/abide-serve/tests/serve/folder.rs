@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use crate::server::{CDS, Server, cluster, example, node, refused, run, wait, written};
 
+const ROUTES: &str = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
+
 fn served(server: &Server) -> String {
     server.get("/config_dump")
 }
@@ -46,13 +48,41 @@ fn a_route_to_a_cluster_that_is_nowhere_is_refused() {
     assert_eq!(server.get("/ready"), "LIVE\n");
     server.put("ingress.yaml", &ingress.replace("cluster: shop", "cluster: shopp"));
     let ready = server.until("/ready", |text| text.contains("nowhere"));
-    let line = "the RouteConfiguration `routes` refers to the cluster `shopp`, which is nowhere; did \
-                you mean `shop`?";
+    let line = "ingress.yaml:18:1: the RouteConfiguration `routes` refers to the cluster `shopp`, \
+                which is nowhere; did you mean `shop`?";
     assert!(ready.contains(line), "{ready}");
     assert!(!served(&server).contains("\"routes\""));
     server.put("ingress.yaml", &ingress);
     server.until("/ready", |text| text == "LIVE\n");
     assert!(served(&server).contains("\"routes\""));
+}
+
+#[test]
+fn what_is_nowhere_is_said_of_the_file_that_its_audience_gets() {
+    let routes = |cluster: &str| {
+        let routes = format!("[{{match: {{prefix: /}}, route: {{cluster: {cluster}}}}}]");
+        let host = format!("{{name: all, domains: ['*'], routes: {routes}}}");
+        format!("\"@type\": {ROUTES}\nname: routes\nvirtual_hosts: [{host}]\n")
+    };
+    let (_folder, resources) = written(&[
+        ("a.yaml", &cluster("a", 1)),
+        ("node/me/r.yaml", &format!("# ours\n{}", routes("two"))),
+        ("node/you/a.yaml", &cluster("one", 1)),
+        ("node-cluster/us/b.yaml", &cluster("b", 1)),
+        ("r.yaml", &routes("one")),
+    ]);
+    let (status, _, said) = check(Path::new(&resources), &[]);
+    let line = |whose: &str, cluster: &str| {
+        let holder = "the RouteConfiguration `routes`";
+        format!("error: {whose}{holder} refers to the cluster `{cluster}`, which is nowhere\n")
+    };
+    let lines =
+        [line("r.yaml:1:1: ", "one"), line("node/me/r.yaml:2:1: for the node `me`: ", "two")];
+    let errors = said.split_inclusive('\n').filter(|it| it.starts_with("error: "));
+    assert_eq!(
+        (status, errors.collect::<Vec<_>>()),
+        (Some(1), lines.each_ref().map(|it| &**it).to_vec())
+    );
 }
 
 #[test]

@@ -99,6 +99,7 @@ fn a_revision_that_is_gone_leaves_what_is_served() {
     assert!(server.get("/config_dump").contains("\"a\""));
     repository.git(&["branch", "fleet"]);
     server.until("/ready", |text| text == "LIVE\n");
+    server.logged(|line| line.contains("can be read again"));
 }
 
 #[test]

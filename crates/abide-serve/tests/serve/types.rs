@@ -138,7 +138,8 @@ fn s003_005_what_refers_to_a_described_type_is_checked() {
     let flags = ["--types", types.to_str().expect("text")];
     let server = Server::with_api(api.path(), &files, &flags);
     let ready = server.until("/ready", |text| text.contains("nowhere"));
-    let line = "the Table `t` refers to the Pool `pol`, which is nowhere; did you mean `pool`?";
+    let line = "t.yaml:1:1: the Table `t` refers to the Pool `pol`, which is nowhere; did you mean \
+                `pool`?";
     assert!(ready.contains(line), "{ready}");
     server.put("t.yaml", &table("t", "pool"));
     server.until("/ready", |text| text == "LIVE\n");
