@@ -8,10 +8,10 @@ use abide_syntax::Span;
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
-use crate::source::{LOCK, Links, Source, SourceError, SourceOptions, Timeline, is_committed};
+use crate::source::{
+    CONFIG, LOCK, Links, Source, SourceError, SourceOptions, Timeline, is_committed,
+};
 
-/// The name of the configuration.
-pub(crate) const CONFIG: &str = "abide.toml";
 /// The name of the file of accepted findings.
 pub(crate) const ACCEPTED: &str = "abide.accepted";
 

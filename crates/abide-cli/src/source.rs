@@ -42,7 +42,7 @@ use self::paths::{below, is_proto, normalize};
 use self::roots::{Import, Mount, RootLayout};
 use crate::printable::shown;
 
-pub(crate) use contents::OWNERS;
+pub(crate) use contents::{CONFIG, OWNERS};
 pub use contents::{Contents, DescriptorFormat, LOCK};
 pub(crate) use descriptors::asked_for;
 pub use disk::MAX_FILE;
@@ -182,13 +182,16 @@ impl Source {
     ///
     /// Texts that are known are not read again.
     pub(crate) fn read_old(&self, known: &KnownTexts) -> Result<Contents, SourceError> {
-        let empty = || Contents::Files {
-            files: Vec::new(),
-            problems: Vec::new(),
-            notes: vec![format!(
-                "the baseline `{}` has no `.proto` file, so everything counts as new",
-                self.name
-            )],
+        let empty = || {
+            let name = &self.name;
+            let advice = match name.strip_prefix("git:").and_then(subdir) {
+                None => format!("; if they were in another folder, name it: `{name}:DIR`"),
+                Some(_) => String::new(),
+            };
+            let note = format!(
+                "the baseline `{name}` has no `.proto` file, so everything counts as new{advice}"
+            );
+            Contents::Files { files: Vec::new(), problems: Vec::new(), notes: vec![note] }
         };
         let read = self.open.read_old(&self.layout, &self.name, known);
         match read.and_then(|reading| self.contents(reading)) {

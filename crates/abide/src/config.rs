@@ -77,6 +77,15 @@ impl Config {
         Err(reader.errors)
     }
 
+    /// The roots that an `abide.toml` names, whatever else it has: another version of Abide may be
+    /// the one that reads it. `None` if they cannot be read.
+    pub fn roots_of(text: &str) -> Option<Vec<String>> {
+        let document = Document::parse(text).ok()?;
+        let mut reader = TomlReader::default();
+        let roots = document.get("roots").map(|item| reader.texts(item)).unwrap_or_default();
+        reader.errors.is_empty().then_some(roots)
+    }
+
     /// The settings of a preset alone.
     pub fn of_preset(preset: Preset) -> Config {
         let mut config = Config { preset, ..Config::default() };

@@ -18,8 +18,8 @@ use crate::error::Error;
 use crate::load::{Loaded, load, load_old};
 use crate::progress::Progress;
 use crate::render::{PlanFormat, PlanReport};
-use crate::settings::{CONFIG, Settings, lock, today, unresolved};
-use crate::source::{LOCK, Source};
+use crate::settings::{Settings, lock, today, unresolved};
+use crate::source::{CONFIG, LOCK, Source};
 use crate::terminal::{error_color, look, say};
 use crate::write::Folder;
 

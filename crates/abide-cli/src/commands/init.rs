@@ -20,8 +20,8 @@ use super::outcome::Outcome;
 use crate::args::Global;
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
-use crate::settings::{CONFIG, find_preset};
-use crate::source::{DefaultBranch, default_branch, join};
+use crate::settings::find_preset;
+use crate::source::{CONFIG, DefaultBranch, default_branch, join};
 use crate::terminal::{error_color, say};
 use crate::write::Folder;
 

@@ -13,8 +13,8 @@ use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::{parse_tree, parsed_old};
 use crate::progress::Progress;
-use crate::settings::{ACCEPTED, CONFIG, Settings, lock, today};
-use crate::source::{LOCK, MAX_FILE, Source, SourceError, canonical};
+use crate::settings::{ACCEPTED, Settings, lock, today};
+use crate::source::{CONFIG, LOCK, MAX_FILE, Source, SourceError, canonical};
 
 /// What a document belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

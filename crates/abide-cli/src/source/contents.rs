@@ -6,6 +6,8 @@ use abide_schema::SourceFile;
 
 use super::failure::ReadProblem;
 
+/// The name of the configuration.
+pub(crate) const CONFIG: &str = "abide.toml";
 /// The name of the file that records versions.
 pub const LOCK: &str = "abide.lock";
 /// The name of the file that says who owns which file of a repository.

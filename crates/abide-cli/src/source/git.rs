@@ -12,7 +12,7 @@ use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::contents::Gathered;
+use super::contents::{CONFIG, Gathered};
 use super::failure::{NO_ROOT, NOT_UNICODE, SourceError};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::known::KnownTexts;
@@ -71,6 +71,9 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     let options = asked.options;
     let spec = asked.name.strip_prefix(PREFIX).unwrap_or(asked.name);
     let (mut revision, note) = Revision::open(spec, options)?;
+    if let Some(former) = revision.former_layout(&layout) {
+        layout = former;
+    }
     revision.find_submodules(&layout)?;
     let mut notes: Vec<String> = note.into_iter().collect();
     let inside = |written: &str| revision.locate(written, options.base);
@@ -290,6 +293,19 @@ impl Revision {
         }
         self.submodules = submodules;
         Ok(())
+    }
+
+    /// Where roots were that the revision does not have, if its own configuration says so.
+    fn former_layout(&self, layout: &RootLayout) -> Option<RootLayout> {
+        let top = self.folder.as_deref()?;
+        let repo = self.repository.to_thread_local();
+        let was_there = |root: usize| {
+            let folder = join(top, &layout.roots[root]);
+            // What cannot be read is there, and told when it is read.
+            !matches!(walk_path(&repo, self.tree, &folder), Ok(None))
+                || self.recorded(&repo, &folder).is_some()
+        };
+        layout.former(was_there, || self.text(CONFIG).ok()?)
     }
 
     /// The submodule that a folder is in, and the commit that the revision records of it.

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use abide::Config;
+use abide_schema::Text;
+
 use super::failure::SourceError;
 use super::kind::OpenSource;
 use super::paths::{below, is_skipped, join, normalize};
@@ -55,6 +58,32 @@ impl RootLayout {
             .min_by_key(|(_, path)| path.len())?;
         (index < self.roots.len() && path.split('/').all(|name| !is_skipped(name)))
             .then_some((index as u32, path))
+    }
+
+    /// Where the roots were when a configuration was this one. Roots that were not there yet are
+    /// those that it named and that are none any more, in their order: a folder got another name.
+    ///
+    /// `None` if all were there, or if the configuration does not say where the others were.
+    pub(super) fn former(
+        &self,
+        was_there: impl Fn(usize) -> bool,
+        configuration: impl FnOnce() -> Option<Text>,
+    ) -> Option<RootLayout> {
+        let absent: Vec<usize> = (0..self.roots.len()).filter(|it| !was_there(*it)).collect();
+        if absent.is_empty() {
+            return None;
+        }
+        let configuration = configuration()?;
+        let named = Config::roots_of(std::str::from_utf8(&configuration).ok()?)?;
+        let named = RootLayout::new(&named).ok()?.roots;
+        let gone: Vec<String> = named.into_iter().filter(|it| !self.roots.contains(it)).collect();
+        if gone.len() != absent.len() {
+            return None;
+        }
+        let mut former = RootLayout { roots: self.roots.clone(), excluded: Vec::new() };
+        absent.into_iter().zip(gone).for_each(|(at, root)| former.roots[at] = root);
+        self.excluded.iter().for_each(|folder| former.exclude(folder.clone()));
+        Some(former)
     }
 
     /// The path of a root's file, relative to the tree.

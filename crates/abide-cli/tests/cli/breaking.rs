@@ -235,7 +235,8 @@ fn a_revision_without_protos_is_an_empty_baseline() {
     let folder = tree(&[("readme.txt", "")]);
     let folder = folder.path();
     commit(folder);
-    let note = "note: the baseline `git:HEAD` has no `.proto` file, so everything counts as new";
+    let note = "note: the baseline `git:HEAD` has no `.proto` file, so everything counts as new; if \
+                they were in another folder, name it: `git:HEAD:DIR`";
     let rooted = "roots = [\"proto\"]\n";
     for (top, config, root) in
         [("", "", "acme"), ("", rooted, "proto"), ("api", "", "acme"), ("api", rooted, "proto")]

@@ -321,6 +321,58 @@ fn every_row_is_what_the_whole_trees_give() {
     }
 }
 
+/// A folder that gets another name, in the tree and in `abide.toml`, changes nothing else.
+#[test]
+fn a_root_with_another_name_is_the_same_root() {
+    const MOVED: usize = 12;
+    // The name of the root until then, and from then on.
+    const NAMES: [[&str; 2]; 3] = [["proto", "proto"], ["proto", "api"], ["", "proto"]];
+    let mut rows_compared = 0;
+    for seed in seeds() {
+        let mut world = World::new(seed);
+        let mut lines = NAMES.map(|_| Vec::new());
+        for number in 0..24 {
+            let files = world.files();
+            for (commits, names) in lines.iter_mut().zip(NAMES) {
+                let root = names[usize::from(number >= MOVED)];
+                let name = |(path, text): (&String, &String)| {
+                    let path = match path.strip_prefix("proto/") {
+                        Some(rest) if root.is_empty() => rest.to_owned(),
+                        Some(rest) => format!("{root}/{rest}"),
+                        None => path.clone(),
+                    };
+                    (path, text.clone())
+                };
+                let mut commit = Snapshot::on_main(&format!("commit {number}"), &[]);
+                commit.files = files.iter().map(name).collect();
+                let config = world::CONFIG.replace("\"proto\"", &format!("\"{root}\""));
+                commit.files.insert("abide.toml".to_owned(), config.replace("[\"\"]", "[]"));
+                commits.push(commit);
+            }
+            world.edit();
+        }
+        let [stayed, renamed, deeper] = lines.map(|commits| {
+            let folder = tempfile::tempdir().unwrap();
+            repository(folder.path(), &commits);
+            git(folder.path(), &["checkout", "--quiet", "main"]);
+            let ids = git(folder.path(), &["rev-list", "--reverse", "main"]);
+            let ids: Vec<&str> = ids.lines().collect();
+            let mut rows = history(folder.path(), &[]);
+            let rows: Vec<_> = ids.iter().map(|id| rows.remove(*id).unwrap_or_default()).collect();
+            let told = format!("{rows:?}").replace("api/", "proto/");
+            let told = ids.iter().fold(told, |told, id| told.replace(id, "COMMIT"));
+            let pairs: Vec<_> =
+                ids.windows(2).map(|pair| changes(folder.path(), pair[1], pair[0])).collect();
+            let hashes: Vec<_> = ids.iter().map(|id| hashes(folder.path(), id)).collect();
+            rows_compared += rows.iter().map(BTreeMap::len).sum::<usize>();
+            (told, pairs, hashes)
+        });
+        assert_eq!(stayed, renamed, "seed {seed}");
+        assert_eq!(stayed, deeper, "seed {seed}");
+    }
+    assert!(rows_compared > 0);
+}
+
 /// One run tries a few worlds; `ABIDE_HISTORY_SEEDS=FIRST..END` tries others.
 fn seeds() -> std::ops::Range<u64> {
     let wanted = std::env::var("ABIDE_HISTORY_SEEDS").ok();

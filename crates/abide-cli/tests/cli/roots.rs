@@ -2,6 +2,7 @@
 
 use tempfile::TempDir;
 
+use crate::history::git;
 use crate::run::{abide, put};
 
 const USER: &str =
@@ -70,4 +71,66 @@ fn roots_hold_without_a_configuration_and_in_the_old_tree() {
     let ran =
         abide(folder.path(), &[&args[..], &["--against", "old", "--format", "json"]].concat());
     assert_eq!(ran.rules(), ["field-number-changed"], "{}{}", ran.text(), ran.stderr);
+}
+
+/// A repository whose only commit has the user below `was`, and whose working tree has it with
+/// another type below `api`.
+fn moved(was: &str, configured: Option<&str>) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    git(folder.path(), &["init", "--quiet"]);
+    put(folder.path(), &[(&format!("{was}acme/user/v1/user.proto"), USER)]);
+    if let Some(config) = configured {
+        put(folder.path(), &[("abide.toml", config)]);
+    }
+    git(folder.path(), &["add", "."]);
+    git(folder.path(), &["commit", "--quiet", "--message", "first"]);
+    let top = if was.is_empty() { "acme" } else { "proto" };
+    std::fs::remove_dir_all(folder.path().join(top)).unwrap();
+    put(
+        folder.path(),
+        &[
+            ("api/acme/user/v1/user.proto", &USER.replace("string mail", "bytes mail")),
+            ("abide.toml", "roots = [\"api\"]\n"),
+        ],
+    );
+    folder
+}
+
+#[test]
+fn a_root_that_had_another_name_is_compared_with_what_it_was() {
+    for (was, configured) in [
+        ("proto/", "roots = [\"proto\"]\n"),
+        ("proto/src/", "roots = [\"./proto/src/\"]\n"),
+        // The tree was the whole folder.
+        ("", "[rules]\na-rule-of-long-ago = \"off\"\n"),
+    ] {
+        let folder = moved(was, Some(configured));
+        for part in [None, Some("api"), Some("api/acme"), Some("api/acme/user/v1/user.proto")] {
+            let args = ["check", "--against", "git:HEAD", "--format", "json"];
+            let ran = abide(folder.path(), &[&args[..1], part.as_slice(), &args[1..]].concat());
+            assert_eq!(
+                ran.rules(),
+                ["field-type-changed"],
+                "{was} {part:?}: {}{}",
+                ran.text(),
+                ran.stderr
+            );
+        }
+        let ran = abide(
+            folder.path(),
+            &["check", "--changed", "--against", "git:HEAD", "--format", "json"],
+        );
+        assert_eq!(ran.rules(), ["field-type-changed"], "{was}: {}{}", ran.text(), ran.stderr);
+    }
+    // Nothing says that this is the same root.
+    for configured in [None, Some("roots = [\"proto\", \"more\"]\n")] {
+        let folder = moved("proto/", configured);
+        let ran = abide(folder.path(), &["check", "--against", "git:HEAD"]);
+        assert_eq!(ran.status, 0, "{}", ran.text());
+        let advice = "so everything counts as new; if they were in another folder, name it: \
+                      `git:HEAD:DIR`";
+        assert!(ran.stderr.contains(advice), "{}", ran.stderr);
+        let args = ["check", "--against", "git:HEAD:proto", "--format", "json"];
+        assert_eq!(abide(folder.path(), &args).rules(), ["field-type-changed"]);
+    }
 }

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use super::objects::{DeadEnd, Missing, REPAIR, find_file, find_folder, read_blob};
 use super::{MAX_ENTRIES, discover, resolve_commit};
 use crate::printable::shown;
+use crate::source::contents::CONFIG;
 use crate::source::failure::SourceError;
 use crate::source::links::Links;
 use crate::source::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
@@ -40,7 +41,7 @@ pub(crate) struct Timeline {
     repository: ThreadSafeRepository,
     /// The folder in the repository that is the tree.
     top: String,
-    layout: RootLayout,
+    layout: Arc<RootLayout>,
     imports: Vec<Import>,
     links: Links,
     /// The commit before the first one, if there is one.
@@ -133,6 +134,7 @@ impl Timeline {
         let mut notes = Vec::new();
         let Line { base, commits, loss } = line(&repo, since, &mut notes)?;
         let (repository, links) = (repository.clone(), Links::of(options.base, options));
+        let layout = Arc::new(layout);
         Ok(Timeline { repository, top, layout, imports, links, base, commits, notes, loss })
     }
 
@@ -174,6 +176,8 @@ impl Timeline {
             blobs: self.repository(),
             commit: None,
             roots: vec![None; self.layout.roots.len()],
+            layout: Arc::clone(&self.layout),
+            former: None,
             links: BTreeMap::new(),
             mounts,
             looked_up: BTreeMap::new(),
@@ -194,6 +198,10 @@ pub(crate) struct Cursor<'t> {
     commit: Option<ObjectId>,
     /// The folder of each root.
     roots: Vec<Option<ObjectId>>,
+    /// Where the roots are in the current commit.
+    layout: Arc<RootLayout>,
+    /// Where they were when some were last looked for elsewhere.
+    former: Option<Former>,
     /// Files that are links, and the blob that each leads to.
     links: BTreeMap<(u32, Arc<str>), Option<ObjectId>>,
     /// The folder of each import path, if it is in the repository.
@@ -203,6 +211,18 @@ pub(crate) struct Cursor<'t> {
     /// For each folder of a root that is missing, the one that is taken in its place.
     stand_ins: BTreeMap<(u32, String, ObjectId), Option<ObjectId>>,
     losses: Losses,
+}
+
+/// The folder of a root: `None` if it is not there.
+type RootFolder = Result<Option<ObjectId>, Missing>;
+
+/// Where the roots were when some of today's were absent.
+struct Former {
+    /// The blob of the configuration.
+    configuration: ObjectId,
+    absent: Vec<bool>,
+    /// Nothing if the configuration does not say it.
+    layout: Option<Arc<RootLayout>>,
 }
 
 /// What could not be read along the way. It is taken to be as it was before.
@@ -256,25 +276,26 @@ impl Cursor<'_> {
         if self.commit.replace(commit.tree) == Some(commit.tree) {
             return Ok(step);
         }
-        let timeline = self.timeline;
         let mut found = BTreeMap::new();
         let mut entries = 0;
-        for root in 0..self.roots.len() {
-            let folder = join(&timeline.top, &timeline.layout.roots[root]);
-            let now = match find_folder(&self.repo, commit.tree, &folder) {
+        let (layout, roots) = self.roots_at(commit.tree);
+        let before = mem::replace(&mut self.layout, Arc::clone(&layout));
+        for (root, now) in roots.into_iter().enumerate() {
+            let now = match now {
                 Ok(now) => now,
                 Err(missing) => {
+                    let folder = join(&self.timeline.top, &layout.roots[root]);
                     self.losses.note(&folder, DeadEnd::Missing(missing));
                     continue;
                 }
             };
-            let before = mem::replace(&mut self.roots[root], now);
-            self.compare(root as u32, before, now, &mut found, &mut entries)?;
+            let folders = [mem::replace(&mut self.roots[root], now), now];
+            self.compare(root as u32, folders, [&before, &layout], &mut found, &mut entries)?;
         }
         for ((root, path), target) in &mut self.links {
-            let display = join(&timeline.top, &timeline.layout.display(*root as usize, path));
+            let place = join(&self.timeline.top, &layout.display(*root as usize, path));
             // If a folder on the way is missing, the link leads where it led.
-            let Ok(now) = find_file(&self.repo, commit.tree, &display) else { continue };
+            let Ok(now) = find_file(&self.repo, commit.tree, &place) else { continue };
             if mem::replace(target, now) != now {
                 found.insert((*root, Arc::clone(path)), now);
             }
@@ -285,19 +306,53 @@ impl Cursor<'_> {
         Ok(step)
     }
 
+    /// Where the roots are in a commit, and the folder of each: where the configuration of then had
+    /// it, if it is not where it is today.
+    fn roots_at(&mut self, commit: ObjectId) -> (Arc<RootLayout>, Vec<RootFolder>) {
+        let today = Arc::clone(&self.timeline.layout);
+        let mut folders = self.folders(commit, &today.roots);
+        let absent: Vec<bool> = folders.iter().map(|it| *it == Ok(None)).collect();
+        if absent.contains(&true)
+            && let Some(former) = self.former_layout(commit, absent)
+        {
+            folders = self.folders(commit, &former.roots);
+            return (former, folders);
+        }
+        (today, folders)
+    }
+
+    fn folders(&self, commit: ObjectId, roots: &[String]) -> Vec<RootFolder> {
+        let top = &self.timeline.top;
+        roots.iter().map(|root| find_folder(&self.repo, commit, &join(top, root))).collect()
+    }
+
+    /// Where the roots were, of which some are absent, by the configuration in a commit.
+    fn former_layout(&mut self, commit: ObjectId, absent: Vec<bool>) -> Option<Arc<RootLayout>> {
+        let path = join(&self.timeline.top, CONFIG);
+        let configuration = find_file(&self.repo, commit, &path).ok()??;
+        let is_known = |it: &Former| it.configuration == configuration && it.absent == absent;
+        if !self.former.as_ref().is_some_and(is_known) {
+            let text = || read_blob(&self.blobs, configuration).ok();
+            let layout = self.timeline.layout.former(|it| !absent[it], text).map(Arc::new);
+            self.former = Some(Former { configuration, absent, layout });
+        }
+        self.former.as_ref()?.layout.clone()
+    }
+
     /// Descends into whatever differs between two folders of one root.
     fn compare(
         &mut self,
         root: u32,
-        before: Option<ObjectId>,
-        now: Option<ObjectId>,
+        [before, now]: [Option<ObjectId>; 2],
+        [was, is]: [&RootLayout; 2],
         found: &mut BTreeMap<(u32, Arc<str>), Option<ObjectId>>,
         entries: &mut usize,
     ) -> Result<(), SourceError> {
         // An explicit stack: the author of the tree chooses the depth.
         let mut open = vec![(before, now, String::new())];
+        let is_same_layout = was == is;
         while let Some((before, now, folder)) = open.pop() {
-            if before == now {
+            if before == now && is_same_layout {
                 continue;
             }
             let before = self.standing(root, &folder, before);
@@ -320,19 +375,19 @@ impl Cursor<'_> {
             let names: BTreeSet<&Vec<u8>> = before.keys().chain(now.keys()).collect();
             for name in names {
                 let (old, new) = (before.get(name), now.get(name));
-                if old == new {
+                if old == new && is_same_layout {
                     continue;
                 }
                 let Ok(name) = name.to_str() else { continue };
                 let path = join(&folder, name);
-                let display = self.timeline.layout.display(root as usize, &path);
-                let tree = |entry: Option<&(EntryKind, ObjectId)>| {
+                let tree = |entry: Option<&(EntryKind, ObjectId)>, layout: &RootLayout| {
                     let entry = entry.filter(|it| it.0 == EntryKind::Tree)?;
-                    (!is_skipped(name) && !self.timeline.layout.ends_at(&display))
-                        .then_some(entry.1)
+                    let ends = || layout.ends_at(&layout.display(root as usize, &path));
+                    (!is_skipped(name) && !ends()).then_some(entry.1)
                 };
-                if tree(old) != tree(new) {
-                    open.push((tree(old), tree(new), path.clone()));
+                let folders = (tree(old, was), tree(new, is));
+                if folders.0 != folders.1 || folders.1.is_some() && !is_same_layout {
+                    open.push((folders.0, folders.1, path.clone()));
                 }
                 if !is_proto(name.as_bytes()) || name.starts_with('.') {
                     continue;
