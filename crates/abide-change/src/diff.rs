@@ -98,6 +98,12 @@ impl<'t> Diff<'t> {
         self.weighed_shapes.load(Ordering::Relaxed)
     }
 
+    /// Whether a file of either side does not parse. What is on one side alone may then be in that
+    /// file on the other, so nobody knows whether it came, went or moved.
+    pub fn is_incomplete(&self) -> bool {
+        [self.old, self.new].iter().any(|it| it.unknown_packages().len() > 0)
+    }
+
     other_side! {
         /// The other side of a message.
         new_message, old_message, Message, messages;
@@ -165,15 +171,32 @@ impl<'t> Diff<'t> {
         }
     }
 
-    /// Whether two types are the same type, the one old and the other new.
+    /// Whether two messages are the same message, the one old and the other new; also if that is
+    /// not known, because either may be in a file that does not parse on the other side.
+    pub fn same_message(&self, old: Message<'t>, new: Message<'t>) -> bool {
+        match self.new_message(old) {
+            Some(it) => it == new,
+            None => self.is_incomplete() && self.old_message(new).is_none(),
+        }
+    }
+
+    /// The same of two enums.
+    fn same_enum(&self, old: Enum<'t>, new: Enum<'t>) -> bool {
+        match self.new_enum(old) {
+            Some(it) => it == new,
+            None => self.is_incomplete() && self.old_enum(new).is_none(),
+        }
+    }
+
+    /// Whether two types are the same type, the one old and the other new, as far as that is known.
     pub fn same_type(&self, old: Type, new: Type) -> bool {
         match (old, new) {
             (Type::Scalar(old), Type::Scalar(new)) => old == new,
             (Type::Message(old), Type::Message(new)) => {
-                self.new_message(self.old.message(old)).is_some_and(|it| it.id == new)
+                self.same_message(self.old.message(old), self.new.message(new))
             }
             (Type::Enum(old), Type::Enum(new)) => {
-                self.new_enum(self.old.enumeration(old)).is_some_and(|it| it.id == new)
+                self.same_enum(self.old.enumeration(old), self.new.enumeration(new))
             }
             (Type::Unresolved, Type::Unresolved) => true,
             _ => false,

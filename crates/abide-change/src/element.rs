@@ -35,6 +35,16 @@ pub fn top_level<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
     types.chain(file.services().map(Element::Service)).chain(file.extensions().map(Element::Field))
 }
 
+/// Whether an element can move to another file and be the same: a member stays with its message,
+/// enum or service.
+pub(crate) fn may_move(element: Element<'_>) -> bool {
+    match element {
+        Element::Message(_) | Element::Enum(_) | Element::Service(_) => true,
+        Element::Field(field) => field.is_extension(),
+        Element::Oneof(_) | Element::EnumValue(_) | Element::Method(_) => false,
+    }
+}
+
 /// Whether the full names of two messages, enums or services are one.
 pub(crate) fn have_equal_names(old: Element<'_>, new: Element<'_>) -> bool {
     match (old.parent(), new.parent()) {

@@ -3,6 +3,7 @@
 mod changed;
 mod outlines;
 mod outside;
+mod unparsed;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -98,7 +99,9 @@ pub(crate) fn parsed_old(
 ) -> Result<Parsed, Error> {
     progress.step("reading the old tree");
     let contents = old.read_old(&KnownTexts::for_old(old, new, files))?;
-    parsed(old, contents, files, progress)
+    let mut parsed = parsed(old, contents, files, progress)?;
+    unparsed::read_as_last_parsed(old, &mut parsed);
+    Ok(parsed)
 }
 
 /// Reads and parses a tree with the files it imports, except for files that are known.

@@ -358,6 +358,23 @@ impl Source {
         (self.layout.roots.len() + index) as u32
     }
 
+    /// Finds what `read` makes of the newest text that a file had before this revision, by its root
+    /// and its path there, and the commit that had it; `None` if it makes nothing of any, or the
+    /// source has no history.
+    pub(crate) fn find_earlier<T>(
+        &self,
+        root: u32,
+        path: &str,
+        read: &dyn Fn(Text) -> Option<T>,
+    ) -> Option<(T, String)> {
+        let mut found = None;
+        let commit = self.open.find_earlier(&self.layout, root, path, &mut |text| {
+            found = read(text);
+            found.is_some()
+        })?;
+        found.map(|it| (it, commit))
+    }
+
     /// Whether git may give some of these files other bytes on disk than it stores.
     pub(crate) fn may_be_rewritten(&self, paths: &[&str]) -> bool {
         self.open.may_be_rewritten(paths)

@@ -41,9 +41,8 @@ impl Project {
             return Vec::new();
         };
         let mut actions = Vec::new();
-        let Some(file) = analysis.file(key) else { return actions };
         let touches = |it: Span| it.start <= span.end && span.start <= it.end;
-        for (index, finding) in analysis.findings_in(file).enumerate() {
+        for (index, finding) in analysis.findings_in(key).enumerate() {
             if finding.location.place().is_none_or(|it| !touches(it.span)) {
                 continue;
             }

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use abide::{Finding, Location, Origin};
 use abide_schema::{Claimed, File, FileDecl, FileKey, Outline, OutlinedFile, Slice, Tree};
 
-use crate::project::{Files, Judge, key_of};
+use crate::project::{Files, Held, Judge, key_of};
 
 /// A linked tree, the old one beside it, and what was found.
 #[derive(Debug)]
 pub struct Analysis {
-    /// The tree.
+    /// The tree that was judged.
     pub tree: Tree,
+    /// The same with what can be understood of files that do not parse, if there are any.
+    recovered: Option<Tree>,
     /// The old tree, if there is one to compare with.
     pub old: Option<Tree>,
     /// The findings, sorted by path, place and rule.
@@ -29,21 +31,23 @@ pub struct Analysis {
 type OldFiles = Vec<(FileKey, bool)>;
 
 impl Analysis {
-    /// The file of the tree with this key.
+    /// The tree to answer questions by, which knows more of a text that is being written than a
+    /// judge may believe.
+    pub fn readable(&self) -> &Tree {
+        self.recovered.as_ref().unwrap_or(&self.tree)
+    }
+
+    /// The file of the readable tree with this key.
     pub fn file(&self, key: &FileKey) -> Option<File<'_>> {
-        self.tree.files().find(|it| (it.decl().root, &it.decl().path) == (key.0, &key.1))
+        self.readable().files().find(|it| is_at(it.decl(), key))
     }
 
     /// The findings in a file of the tree: at places that it has, and about what is gone from it and
     /// has no other place than the old one.
-    pub fn findings_in<'a>(&'a self, file: File<'_>) -> impl Iterator<Item = &'a Finding> {
-        let id = file.id;
-        let key = key_of(file.decl());
+    pub fn findings_in<'a>(&'a self, key: &FileKey) -> impl Iterator<Item = &'a Finding> {
         self.findings.iter().filter(move |it| match it.location.origin {
-            Origin::Tree(of) => of == id,
-            Origin::Old(of) => {
-                self.old.as_ref().is_some_and(|old| key_of(old.file(of).decl()) == key)
-            }
+            Origin::Tree(of) => is_at(self.tree.file(of).decl(), key),
+            Origin::Old(of) => self.old.as_ref().is_some_and(|old| is_at(old.file(of).decl(), key)),
             Origin::Config | Origin::Accepted | Origin::Features(_) | Origin::Instance(_) => false,
         })
     }
@@ -56,6 +60,11 @@ impl Analysis {
             Origin::Config | Origin::Accepted | Origin::Features(_) | Origin::Instance(_) => None,
         }
     }
+}
+
+/// Whether a file has this root and path.
+fn is_at(decl: &FileDecl, key: &FileKey) -> bool {
+    (decl.root, &decl.path) == (key.0, &key.1)
 }
 
 /// The files that decide what is found in some packages.
@@ -131,11 +140,11 @@ impl Chosen {
         judge: &Judge,
         last: Option<Analysis>,
     ) -> Analysis {
-        let decl = |files: &Files, key: &FileKey| files.get(key).map(|it| Arc::clone(&it.decl));
+        let decl = |files: &Files, key: &FileKey| files.get(key).map(|it| Arc::clone(&it.judged));
         let new: Vec<Arc<FileDecl>> = self.new.iter().filter_map(|key| decl(files, key)).collect();
         let (tree, kept) = match last {
             Some(last) => {
-                let tree = Tree::link_beside(new, &last.tree);
+                let tree = Tree::link_again(new, &last.tree);
                 (tree, last.old.filter(|_| last.old_files == self.old))
             }
             None => (Tree::link(new), None),
@@ -144,7 +153,7 @@ impl Chosen {
             let old = old?;
             let side = |(key, changed): &(FileKey, bool)| {
                 let own = if *changed { old.get(key) } else { files.get(key) };
-                own.map(|it| Arc::clone(&it.decl))
+                own.map(|it| Arc::clone(&it.judged))
             };
             Some(Tree::link_beside(self.old.iter().filter_map(side).collect(), &tree))
         });
@@ -155,8 +164,12 @@ impl Chosen {
             && self.slice.whole.is_none()
             && !judge.needs_everything()
             && trees.into_iter().flatten().all(|it| self.slice.is_enough(it));
+        let whole: Vec<&Held> = self.new.iter().filter_map(|key| files.get(key)).collect();
+        let recovered = whole.iter().any(|it| !it.decl.parses).then(|| {
+            Tree::link_again(whole.iter().map(|it| Arc::clone(&it.decl)).collect(), &tree)
+        });
         let old_files = Arc::clone(&self.old);
-        Analysis { findings: report.findings, tree, old, is_exact, old_files }
+        Analysis { findings: report.findings, tree, recovered, old, is_exact, old_files }
     }
 }
 
@@ -188,7 +201,15 @@ impl Whole {
         let options = judge.options(old.as_ref(), released.as_ref(), None);
         let report = abide::check(&tree, &judge.config.policy, options);
         let old_files = Arc::default();
-        Some(Analysis { findings: report.findings, tree, old, is_exact: true, old_files })
+        let recovered = None;
+        Some(Analysis {
+            findings: report.findings,
+            tree,
+            recovered,
+            old,
+            is_exact: true,
+            old_files,
+        })
     }
 
     /// The keys of the files.

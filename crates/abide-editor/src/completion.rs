@@ -139,12 +139,12 @@ impl Project {
             })
             .collect(),
             Wanted::Number => number(analysis, decl, at).into_iter().collect(),
-            Wanted::OptionName(on) => option_names(&analysis.tree, *on, word, at.word),
+            Wanted::OptionName(on) => option_names(analysis.readable(), *on, word, at.word),
             Wanted::OptionValue(on, path) => {
-                option_values(&analysis.tree, *on, path, word, at.word)
+                option_values(analysis.readable(), *on, path, word, at.word)
             }
             Wanted::OptionKey(on, path) => {
-                let message = option_message(&analysis.tree, *on, path);
+                let message = option_message(analysis.readable(), *on, path);
                 message.into_iter().flat_map(|it| fields(it, "", word, at.word)).collect()
             }
         }
@@ -318,7 +318,7 @@ fn number(analysis: &Analysis, decl: &FileDecl, at: &SyntaxAt) -> Option<Complet
         _ => None,
     }));
     names.retain(|it| !it.is_empty());
-    let (tree, old, name) = (&analysis.tree, analysis.old.as_ref(), names.join("."));
+    let (tree, old, name) = (analysis.readable(), analysis.old.as_ref(), names.join("."));
     let next = match at.blocks.iter().rev().find(|it| !matches!(it, Block::Oneof))? {
         Block::Message(_) => next_field_number(tree, old, &name),
         Block::Enum(_) => next_value_number(tree, old, &name),

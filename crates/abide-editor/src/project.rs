@@ -83,14 +83,21 @@ impl Judge {
 /// A file, with what decides which others it concerns.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
+    /// All that can be understood of its text.
     pub(crate) decl: Arc<FileDecl>,
+    /// What it is judged by: the same, if the text parses.
+    pub(crate) judged: Arc<FileDecl>,
     pub(crate) outline: Arc<Outline>,
 }
 
 impl Held {
     fn of(decl: Arc<FileDecl>) -> Held {
         let outline = Arc::new(Outline::of(&decl));
-        Held { decl, outline }
+        let mut judged = Arc::clone(&decl);
+        if !decl.parses {
+            Arc::make_mut(&mut judged).set_aside();
+        }
+        Held { decl, judged, outline }
     }
 
     /// Whether the texts of two files differ.
@@ -192,7 +199,7 @@ impl Project {
         let old = self.old.as_ref().and_then(|it| it.get(&key)).filter(|it| it.decl.is_of(&file));
         let held = match old {
             Some(old) => old.clone(),
-            None => Held::of(Arc::new(FileDecl::parse(file))),
+            None => Held::of(Arc::new(FileDecl::parse_recovering(file))),
         };
         self.chosen = self.chosen.take().and_then(|it| self.still_chosen(it, &key, &held));
         self.roots.insert(key.0);
@@ -290,7 +297,7 @@ impl Project {
 
     /// Everything that a check of the whole tree takes, to be made elsewhere.
     pub fn whole(&self) -> Whole {
-        let all = |files: &Files| files.values().map(|it| Arc::clone(&it.decl)).collect();
+        let all = |files: &Files| files.values().map(|it| Arc::clone(&it.judged)).collect();
         Whole {
             judge: Arc::clone(&self.judge),
             files: all(&self.files),

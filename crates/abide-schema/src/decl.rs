@@ -225,6 +225,9 @@ pub struct FileDecl {
     pub top_extensions: Slice,
     /// What is wrong with it by itself.
     pub problems: Vec<LocalProblem>,
+    /// Whether its text is one that the grammar allows. Of a file that does not parse, whatever was
+    /// recovered is a guess; [`FileDecl::parse`] leaves no more than its package.
+    pub parses: bool,
     /// The lines of the text, found when first asked for.
     pub(crate) line_index: OnceLock<LineIndex>,
     /// The simple names of its types and services, gathered when first asked for.
@@ -626,6 +629,7 @@ impl FileDecl {
             top_enums: Slice::default(),
             top_extensions: Slice::default(),
             problems: Vec::new(),
+            parses: true,
             line_index: OnceLock::new(),
             type_names: OnceLock::new(),
         }

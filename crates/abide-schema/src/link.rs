@@ -13,8 +13,10 @@ mod options;
 mod packages;
 mod references;
 mod symbols;
+mod unread;
 mod visibility;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -32,6 +34,7 @@ use kept::has_files;
 use packages::packages;
 use references::link_file;
 use symbols::{insert_symbols, nested_names};
+use unread::{unknown_packages, unreadable};
 use visibility::visibility;
 
 pub(crate) use absent::AbsentImports;
@@ -49,13 +52,25 @@ pub(crate) enum Checked {
 impl Tree {
     /// Links files into a tree. The order of `files` does not matter.
     pub fn link(files: Vec<Arc<FileDecl>>) -> Tree {
-        Tree::link_files(files, None, Checked::All)
+        let unknown = unknown_packages([&files, &[]]);
+        Tree::link_files(files, None, unknown, Checked::All)
     }
 
-    /// The tree that [`Tree::link`] makes of these files. What `other` has in common with it is
-    /// shared and not linked again: files that are the same, with all that they import.
+    /// The tree that [`Tree::link`] makes of these files, which is compared with `other`: packages
+    /// that are not known there are not judged here, either. What the two have in common is shared
+    /// and not linked again: files that are the same, with all that they import.
     pub fn link_beside(files: Vec<Arc<FileDecl>>, other: &Tree) -> Tree {
-        Tree::link_files(files, Some(other), Checked::All)
+        let others: Vec<_> = other.files.iter().map(|it| Arc::clone(&it.decl)).collect();
+        let mut unknown = unknown_packages([&files, &others]);
+        unknown.extend(other.unknown_packages.iter().cloned());
+        Tree::link_files(files, Some(other), unknown, Checked::All)
+    }
+
+    /// The tree that [`Tree::link`] makes of these files. What an earlier state of the same tree has
+    /// in common with it is shared and not linked again.
+    pub fn link_again(files: Vec<Arc<FileDecl>>, last: &Tree) -> Tree {
+        let unknown = unknown_packages([&files, &[]]);
+        Tree::link_files(files, Some(last), unknown, Checked::All)
     }
 
     /// Links a tree and an older one at the same time: beside each other, or on all threads if so
@@ -75,16 +90,22 @@ impl Tree {
         old: Vec<Arc<FileDecl>>,
         checked: Checked,
     ) -> (Tree, Tree) {
-        let link = |files| Tree::link_files(files, None, checked);
+        let unknown = unknown_packages([&new, &old]);
+        let link = |files| Tree::link_files(files, None, unknown.clone(), checked);
         if new.len() != old.len() {
             return rayon::join(|| link(new), || link(old));
         }
         let new = link(new);
-        let old = Tree::link_files(old, Some(&new), checked);
+        let old = Tree::link_files(old, Some(&new), unknown, checked);
         (new, old)
     }
 
-    fn link_files(mut files: Vec<Arc<FileDecl>>, other: Option<&Tree>, checked: Checked) -> Tree {
+    fn link_files(
+        mut files: Vec<Arc<FileDecl>>,
+        other: Option<&Tree>,
+        unknown_packages: BTreeSet<Box<str>>,
+        checked: Checked,
+    ) -> Tree {
         add_well_known(&mut files);
         files.par_sort_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
         let mut problems = Vec::new();
@@ -104,7 +125,7 @@ impl Tree {
             || {
                 let imports = resolve_imports(&files, &mut problems);
                 import_cycles(&files, &imports, &mut problems);
-                (imports, packages(&files))
+                (imports, packages(&files, &unknown_packages))
             },
         );
         let kept = other.map_or_else(Kept::default, |other| {
@@ -113,8 +134,15 @@ impl Tree {
         let repeats_names = symbols.repeated().any(|(scope, _)| matches!(scope, Scope::Package(_)));
         let visible = visibility(&files, &imports, &nodes, &symbols);
 
-        let names =
-            NameResolver { files: &files, nodes: &nodes, symbols: &symbols, visible: &visible };
+        let unreadable = unreadable(&files, &imports);
+
+        let names = NameResolver {
+            files: &files,
+            nodes: &nodes,
+            symbols: &symbols,
+            visible: &visible,
+            unreadable: &unreadable,
+        };
         let linked: Vec<(Arc<LinkedFile>, Vec<Problem>)> = (0..files.len())
             .into_par_iter()
             .map(|index| match kept.file(index) {
@@ -132,6 +160,7 @@ impl Tree {
             problems,
             known: Known::default(),
             public_importers: public_importers(&files),
+            unknown_packages,
             repeats_names,
             full_names: FullNames::default(),
         };

@@ -4,6 +4,8 @@ mod check;
 mod default;
 mod members;
 
+use std::sync::Arc;
+
 use abide_syntax::{
     Ast, Decl, DeclId, DeclKind, Label, Number, OptionId, OptionNode, RangeEnd, Slice, Span,
     ValueKind, Visibility, dotted_name, sign_and_digits, unescape_all,
@@ -14,8 +16,8 @@ use rustc_hash::FxHashSet;
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
     MAX_FIELD_NUMBER, MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin,
-    PackageDecl, Parent, RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile,
-    Strings, SyntaxDecl, Text, TypeDecl,
+    PackageDecl, Parent, Part, RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl,
+    SourceFile, Strings, SyntaxDecl, Text, TypeDecl,
 };
 use crate::edition::Edition;
 use crate::problem::ProblemKind;
@@ -24,8 +26,19 @@ use members::{Member, Members, is_field, member};
 
 impl FileDecl {
     /// Reads the declarations of a source file. It always returns; errors are
-    /// in [`FileDecl::problems`].
+    /// in [`FileDecl::problems`]. Of a text with syntax errors nothing is
+    /// declared but the package: see [`FileDecl::parses`].
     pub fn parse(file: SourceFile) -> FileDecl {
+        let mut decl = FileDecl::parse_recovering(file);
+        if !decl.parses {
+            decl.set_aside();
+        }
+        decl
+    }
+
+    /// Reads what can be understood of a source file that may have syntax errors: for an
+    /// editor, which answers questions about a text that is being written. Nobody judges by it.
+    pub fn parse_recovering(file: SourceFile) -> FileDecl {
         let (mut ast, errors) = abide_syntax::parse(&file.text);
         // Thousands of trees are kept as long as the process runs.
         ast.shrink_to_fit();
@@ -58,7 +71,50 @@ impl FileDecl {
         decl.origin = Origin::Source(ast);
         decl.shrink_to_fit();
         check::check(&mut decl);
+        decl.parses = decl.problems.iter().all(|it| it.kind != ProblemKind::Syntax);
         decl
+    }
+}
+
+impl FileDecl {
+    /// Leaves of a file that does not parse its text, its syntax errors and, if no error
+    /// touches it, its package.
+    pub fn set_aside(&mut self) {
+        let package =
+            self.package.filter(|it| self.is_free_of_errors(self.span(it.node, Part::Whole)));
+        let origin = std::mem::replace(&mut self.origin, Origin::Source(Ast::default()));
+        let strings = std::mem::replace(&mut self.strings, Strings::new(Text::Utf8("".into())));
+        let mut problems = std::mem::take(&mut self.problems);
+        problems.retain(|it| it.kind == ProblemKind::Syntax);
+        *self = FileDecl {
+            path: Arc::clone(&self.path),
+            display: Arc::clone(&self.display),
+            root: self.root,
+            imported: self.imported,
+            package,
+            problems,
+            parses: false,
+            ..FileDecl::empty(origin, strings)
+        };
+    }
+
+    /// The line of the first syntax error of a file that does not parse, and what it is, as one
+    /// phrase.
+    pub fn first_syntax_error(&self) -> String {
+        let Some(first) = self.problems.iter().find(|it| it.kind == ProblemKind::Syntax) else {
+            return String::new();
+        };
+        let line = self.lines(first.span).map_or(1, |(start, _)| start.line);
+        format!("it does not parse: line {line}: {}", first.message)
+    }
+
+    /// Whether a statement was read as it stands: it has its end, and no syntax error in it or
+    /// right behind it.
+    fn is_free_of_errors(&self, statement: Span) -> bool {
+        let touches =
+            |it: &LocalProblem| it.span.start <= statement.end && it.span.end >= statement.start;
+        statement.of(self.strings.text()).ends_with(b";")
+            && !self.problems.iter().any(|it| it.kind == ProblemKind::Syntax && touches(it))
     }
 }
 

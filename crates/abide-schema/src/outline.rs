@@ -22,6 +22,8 @@ pub struct Outline {
     /// The strings that may be names, as in options that name elements of files which nobody
     /// imports. They are sorted, and without the dots around them.
     pub strings: Vec<Arc<str>>,
+    /// Whether the text parses. If not, nobody knows what the file imports and claims.
+    pub parses: bool,
 }
 
 impl Outline {
@@ -37,6 +39,7 @@ impl Outline {
             imports: decl.imports.iter().map(|it| (&*it.path).into()).collect(),
             claims,
             strings: strings.into_iter().map(Arc::from).collect(),
+            parses: decl.parses,
         }
     }
 }

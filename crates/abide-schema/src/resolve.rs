@@ -13,6 +13,9 @@ pub(crate) struct NameResolver<'a> {
     pub(crate) nodes: &'a [PackageNode],
     pub(crate) symbols: &'a Symbols<'a>,
     pub(crate) visible: &'a [Visible],
+    /// By file, whether importing it may give names that nobody could read; empty if every file
+    /// parses.
+    pub(crate) unreadable: &'a [bool],
 }
 
 impl NameResolver<'_> {

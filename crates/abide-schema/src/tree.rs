@@ -1,6 +1,7 @@
 //! What a linked tree consists of, as the stages of linking fill it. The views
 //! over it are in [`view`](crate::view).
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use abide_syntax::Slice;
@@ -23,6 +24,9 @@ pub struct Tree {
     pub(crate) problems: Vec<Problem>,
     pub(crate) known: Known,
     pub(crate) public_importers: Vec<FileId>,
+    /// The names of the packages with a file that does not parse, in this tree or in the one
+    /// that it was linked beside. They need not be in this tree.
+    pub(crate) unknown_packages: BTreeSet<Box<str>>,
     pub(crate) repeats_names: bool,
     pub(crate) full_names: FullNames,
 }
@@ -57,7 +61,8 @@ pub(crate) struct ImportLink {
     pub(crate) file: Option<FileId>,
     /// Whether a name or option of this file needs it.
     pub(crate) used: bool,
-    /// Of an import that was not found, how many uses of names it may declare.
+    /// Of an import that was not found, or that leads to a file that does not parse, how many
+    /// uses of names it may declare.
     pub(crate) unknown_uses: u32,
 }
 
@@ -94,6 +99,8 @@ pub(crate) struct PackageData {
     pub(crate) name: String,
     pub(crate) version: Option<PackageVersion>,
     pub(crate) files: Vec<FileId>,
+    /// Whether it has, or may have, a file that does not parse.
+    pub(crate) is_unknown: bool,
 }
 
 /// The resolved type of a field.
@@ -114,6 +121,13 @@ impl Tree {
     /// places. Problems of imported files are included.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// The packages that are not judged, because one of their files does not parse, in this tree or
+    /// in the one that it was linked beside; in the order of their names. Some may have no file in
+    /// this tree. A file that lost its package statement may have any, or none (the empty name).
+    pub fn unknown_packages(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.unknown_packages.iter().map(|it| &**it)
     }
 
     #[inline]

@@ -247,8 +247,8 @@ pub struct Import<'t> {
     /// Whether a name or an option of the importing file needs it. Public
     /// imports always count as used, as in protoc.
     pub used: bool,
-    /// If it resolves nowhere, how many uses of names by the importing file are
-    /// unknown that it may declare.
+    /// If it resolves nowhere or leads to a file that does not parse, how many uses of names by
+    /// the importing file are unknown that it may declare.
     pub unknown_uses: u32,
 }
 
@@ -285,9 +285,21 @@ impl<'t> File<'t> {
         self.path().to_owned()
     }
 
-    /// Whether it is judged, and not only imported by files that are.
+    /// Whether it is judged: it is not only imported by files that are, and its package is
+    /// known as a whole.
     pub fn is_judged(self) -> bool {
-        !self.decl().imported
+        !self.is_imported() && self.parses() && !self.package().is_unknown()
+    }
+
+    /// Whether it is there only because others import it.
+    #[inline]
+    pub fn is_imported(self) -> bool {
+        self.decl().imported
+    }
+
+    /// Whether its text parses; if not, it declares nothing: see [`FileDecl::parses`].
+    pub fn parses(self) -> bool {
+        self.decl().parses
     }
 
     /// Its package.
@@ -464,6 +476,13 @@ impl<'t> Package<'t> {
     /// Its files, in the order of root and path.
     pub fn files(self) -> impl ExactSizeIterator<Item = File<'t>> {
         self.data().files.iter().map(move |&id| self.tree.file(id))
+    }
+
+    /// Whether it has, or may have, a file that does not parse, in this tree or in the one that
+    /// this tree is compared with. What is not known is not judged.
+    #[inline]
+    pub fn is_unknown(self) -> bool {
+        self.data().is_unknown
     }
 
     /// Whether any of its files is judged.

@@ -8,6 +8,7 @@
 
 mod ast;
 mod comments;
+mod foreign;
 mod lexer;
 mod literal;
 mod parser;

@@ -12,6 +12,7 @@ use crate::ast::{
     MethodNode, NamePart, OptionId, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
     ValueNode, Visibility,
 };
+use crate::foreign::explain;
 use crate::lexer::{Lexer, Token, TokenKind, text_start};
 use crate::span::Span;
 
@@ -49,7 +50,9 @@ pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
     parser.advance();
     parser.last = Span::at(parser.gap);
     parser.file();
-    parser.finish()
+    let (ast, errors) = parser.finish();
+    let explained = if errors.is_empty() { None } else { explain(text) };
+    (ast, explained.unwrap_or(errors))
 }
 
 /// Reads the fields of a message in text format, with the grammar of the
@@ -318,6 +321,9 @@ impl<'t> Parser<'t> {
     fn garbage(&mut self, span: Span) {
         let mut help = None;
         let message = match std::str::from_utf8(span.of(self.text)) {
+            Ok(text) if text.contains('\0') => {
+                "a NUL byte is not allowed, not even in comments and strings".to_owned()
+            }
             Ok(text) if text.chars().all(char::is_control) => {
                 "control characters are not allowed outside of comments".to_owned()
             }

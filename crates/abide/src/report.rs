@@ -33,6 +33,9 @@ pub struct Report {
     /// Whether findings may depend on every file of the tree: on what a name that is not found
     /// may mean, or on how rare the shape of a renamed type is.
     pub depends_on_everything: bool,
+    /// The packages that were not judged, because a file of theirs does not parse, in the order of
+    /// their names; the empty name stands for files without a package.
+    pub not_judged: Vec<String>,
     /// The waived findings, with the severities of the policy.
     pub spared: Vec<Finding>,
 }

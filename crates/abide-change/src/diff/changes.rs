@@ -1,10 +1,13 @@
 //! The changes of each kind of element, those that no rule has to look at left out.
 
-use abide_schema::{Enum, EnumValue, Field, File, Message, Method, Oneof, Package, Service};
+use abide_schema::{
+    Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Package, Service,
+};
 use rayon::prelude::*;
 
 use super::Diff;
 use crate::change::Change;
+use crate::element::may_move;
 
 /// `x_changes`: the elements of a kind that may differ.
 macro_rules! changes {
@@ -35,7 +38,16 @@ macro_rules! changes {
                 Change::Both { old, new } => self.$settled(old, new),
                 Change::Added(_) | Change::Removed(_) => self.came_or_went_along(*change),
             };
-            new.chain(gone).filter(|it| is_settled(it) == settled).collect()
+            let is_incomplete = self.is_incomplete();
+            let is_known = |change: &Change<$view<'t>>| match *change {
+                Change::Both { .. } => true,
+                // Members are where their message, enum or service is.
+                Change::Added(it) | Change::Removed(it) => {
+                    !is_incomplete || !may_move(Element::$view(it))
+                }
+            };
+            let all = new.chain(gone).filter(is_known);
+            all.filter(|it| is_settled(it) == settled).collect()
         }
     )*};
 }
@@ -81,7 +93,7 @@ impl<'t> Diff<'t> {
             });
         let gone = self.old_files().filter(|it| it.is_judged());
         let gone = gone.filter(|&old| self.new_file(old).is_none()).map(Change::Removed);
-        new.chain(gone).collect()
+        new.chain(gone).filter(|it| self.is_known(it)).collect()
     }
 
     /// The packages with a judged file.
@@ -94,7 +106,12 @@ impl<'t> Diff<'t> {
         });
         let gone = self.old.packages().filter(|it| it.is_judged());
         let gone = gone.filter(|&old| self.new_package(old).is_none()).map(Change::Removed);
-        new.chain(gone).collect()
+        new.chain(gone).filter(|it| self.is_known(it)).collect()
+    }
+
+    /// Whether it is known that a file or a package came or went.
+    fn is_known<T>(&self, change: &Change<T>) -> bool {
+        matches!(change, Change::Both { .. }) || !self.is_incomplete()
     }
 }
 
@@ -122,7 +139,9 @@ mod tests {
             ("// 2023\nmessage M { int32 a = 1; string b = 3; }\n", false),
             ("// 2023\nmessage M { int32 a = 1; // string b = 2; }\n}", false),
             ("// 2023\nmessage M { int32 a = 1; string b = 2; };\n", false),
-            ("// 2023\nmessage M { int 32a = 1; string b = 2; }\n", false),
+            ("// 2023\nmessage M { int32 a= 1; string b = 2; }\n", true),
+            // Of a text that does not parse nothing is known.
+            ("// 2023\nmessage M { int 32a = 1; string b = 2; }\n", true),
             ("", false),
         ] {
             assert_eq!(equal_tokens(text.as_bytes(), other.as_bytes()), equal, "{other}");

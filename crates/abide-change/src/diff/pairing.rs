@@ -75,9 +75,12 @@ impl<'t> Diff<'t> {
         diff.pair_files();
         diff.pair_packages();
         diff.pair_types_by_name();
-        diff.pair_packages_by_structure();
-        diff.pair_types_of_renamed_packages();
-        diff.pair_types_by_structure();
+        // What is in a file that nobody could read may be what was renamed or moved.
+        if !diff.is_incomplete() {
+            diff.pair_packages_by_structure();
+            diff.pair_types_of_renamed_packages();
+            diff.pair_types_by_structure();
+        }
         diff.pair_members();
         diff.pair_extensions();
         diff.pair_homes();

@@ -106,7 +106,7 @@ impl<'t> Diff<'t> {
     pub(super) fn is_settled_method(&self, old: Method<'t>, new: Method<'t>) -> bool {
         let streams = |it: Method<'t>| (it.decl().client_streaming, it.decl().server_streaming);
         let equal = |old: Option<Message<'t>>, new: Option<Message<'t>>| match (old, new) {
-            (Some(old), Some(new)) => self.new_message(old) == Some(new),
+            (Some(old), Some(new)) => self.same_message(old, new),
             _ => false,
         };
         old.name() == new.name()

@@ -68,6 +68,9 @@ impl Change<'_> {
         if let Some(folder) = found.untracked() {
             return self.everything(format!("`{}` is not tracked by git", shown(folder)));
         }
+        if !found.parses() {
+            return self.everything("some files do not parse".to_owned());
+        }
         let why = self.beyond_slices().or(found.whole());
         if let Some(why) = why {
             return self.whole(&found, why);

@@ -7,7 +7,7 @@ use abide_change::Surface;
 
 use super::changed::{Change, LAST_COMMIT, Trees};
 use super::file_changes::{failed, open};
-use super::fitness::{foreign, has_texts, left_out, losses, troubles, unlinked};
+use super::fitness::{foreign, has_texts, left_out, losses, not_judged, troubles, unlinked};
 use super::fix::Fixer;
 use super::instances::{Instances, RuntimeLayers, configured};
 use super::outcome::Outcome;
@@ -256,6 +256,7 @@ fn run(
     progress.step("writing the report");
 
     notes.extend(loaded.notes.iter().cloned());
+    notes.extend(not_judged(&loaded.tree));
     notes.extend(trees.why.iter().filter(|_| global.verbose || trees.reached.is_none()).cloned());
     if let (Some(spec), Some(true)) =
         (work.changed_since, trees.reached.as_ref().map(Reached::is_empty))
@@ -272,7 +273,11 @@ fn run(
     let lost: Vec<String> = baseline.iter().chain(&released).flat_map(losses).collect();
     if accept {
         unless_unread(loaded, "recorded")?;
-        notes.push(record(settings, &report)?);
+        match not_judged(&loaded.tree) {
+            // Of what was not judged nobody knows whether it is still found.
+            Some(why) => notes.push(format!("nothing was recorded in {ACCEPTED}, because {why}")),
+            None => notes.push(record(settings, &report)?),
+        }
         // Accepted findings count less for the required version. Show the report of the next run.
         accepted = settings.accepted(error_color(global))?;
         report = judge_with(&trees, &accepted);

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
-use abide::{Check, Report, Rule, RuleScope, Severity};
-use abide_schema::Tree;
+use abide::{Check, Report, Rule, RuleScope, Severity, counted};
+use abide_schema::{Problem, Tree};
 use abide_upgrade::Refusal;
 
 use super::outcome::Outcome;
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::Loaded;
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{HUMAN, Scene};
 use crate::settings::{Settings, today};
@@ -33,6 +34,20 @@ pub(super) fn unless_linked(
     errors.iter().for_each(|text| say_rendered(text));
     say("note: nothing was written");
     Some(Outcome { troubles, ..Outcome::nothing(errors.is_some()) })
+}
+
+/// Refuses a tree with a file that does not parse: reports what is wrong with the tree, and says
+/// that nothing was written. `None` if every judged file parses.
+pub(super) fn unless_parsed(
+    global: &Global,
+    settings: &Settings,
+    loaded: &Loaded,
+    progress: &Progress,
+) -> Option<Outcome> {
+    match loaded.tree.files().all(|it| it.parses() || it.is_imported()) {
+        true => None,
+        false => unless_linked(global, settings, loaded, progress),
+    }
 }
 
 /// What a refusal of the work on a tree comes to. Errors of the language come before it: they may be
@@ -91,21 +106,26 @@ pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> Strin
 /// A note about an old tree with link errors, which is compared as far as it links. An old tree
 /// without a single element that can be read is an error.
 pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
-    let judged = |id| old.tree.file(id).is_judged();
+    let own = |id| !old.tree.file(id).is_imported();
     let problems = old.tree.problems().iter();
-    let mut errors = problems.filter(|it| it.kind.is_error() && judged(it.place.file));
-    let Some(first) = errors.next() else { return Ok(None) };
+    let errors = problems.filter(|it| it.kind.is_error() && own(it.place.file));
+    let errors: Vec<&Problem> = errors.collect();
+    let [first, rest @ ..] = &*errors else { return Ok(None) };
     let file = old.tree.file(first.place.file);
     let line = file.decl().lines(first.place.span).map(|(start, _)| format!(":{}", start.line));
     let place = format!("{}{}", file.decl().display, line.unwrap_or_default());
-    let mut files = old.tree.files().filter(|file| file.is_judged());
+    let mut files = old.tree.files().filter(|file| !file.is_imported());
     if files.all(|file| file.elements().next().is_none()) {
         return Err(Error::Usage(format!(
             "nothing in the baseline `{}` can be read: {place}: {}",
             old.name, first.message
         )));
     }
-    let more = match errors.count() {
+    if !file.parses() {
+        // Files that do not parse are named one by one.
+        return Ok(None);
+    }
+    let more = match rest.len() {
         0 => String::new(),
         1 => ", and 1 more error".to_owned(),
         more => format!(", and {more} more errors"),
@@ -114,6 +134,34 @@ pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
         "the baseline `{}` has link errors and is compared as far as it links: {place}: {}{more}",
         old.name, first.message
     )))
+}
+
+/// Notes about the packages that were not judged, because a file of theirs does not parse.
+pub(super) fn not_judged(tree: &Tree) -> Option<String> {
+    let packages: Vec<String> = tree
+        .unknown_packages()
+        .filter(|it| !it.is_empty())
+        .map(|it| format!("`{}`", shown(it)))
+        .collect();
+    let files: Vec<String> = tree
+        .files()
+        .filter(|it| !it.parses() && !it.is_imported())
+        .map(|it| format!("`{}`", shown(&it.decl().display)))
+        .collect();
+    let (is, why) = match (files.len(), files.first()) {
+        (0, _) | (_, None) => return None,
+        (1, Some(file)) => ("does", file.clone()),
+        (count, Some(file)) => ("do", format!("{file} and {}", counted(count - 1, "other file"))),
+    };
+    let subject = match packages.as_slice() {
+        [] => "the files without a package were".to_owned(),
+        [one] => format!("the package {one} was"),
+        [first, rest @ ..] => {
+            let others = counted(rest.len(), "other");
+            format!("the package {first} and {others} were")
+        }
+    };
+    Some(format!("{subject} not judged: {why} {is} not parse"))
 }
 
 /// A note about an old tree that has no path and no package in common with the new one.
@@ -137,7 +185,7 @@ pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
 
 /// Whether a tree was read from texts, which lie in a repository, and not from descriptors.
 pub(super) fn has_texts(tree: &Tree) -> bool {
-    let mut files = tree.files().filter(|file| file.is_judged());
+    let mut files = tree.files().filter(|file| !file.is_imported());
     files.any(|file| file.decl().source_text().is_some())
 }
 

@@ -1,10 +1,10 @@
 //! `abide hash`.
 
 use abide_meaning::TreeHashes;
-use abide_schema::Tree;
+use abide_schema::{Package, Tree};
 use rayon::prelude::*;
 
-use super::fitness::{link_errors, troubles};
+use super::fitness::{link_errors, not_judged, troubles};
 use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
@@ -63,6 +63,9 @@ pub(super) fn hash(
         say_rendered(errors);
         say("note: the tree is not valid, so its hashes may change once it is");
     }
+    for note in not_judged(tree).iter().filter(|_| !global.quiet) {
+        say(&format!("note: {note}"));
+    }
     let timings = if global.verbose { progress.timings() } else { Vec::new() };
     for note in timings.iter().chain(&loaded.notes).filter(|_| !global.quiet) {
         say(&format!("note: {note}"));
@@ -75,8 +78,13 @@ pub(super) fn hash(
 
 /// The files to show, by package: the judged ones, or all files of the wanted package.
 fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, Error> {
-    let packages: Vec<_> =
-        tree.packages().filter(|it| wanted.is_none_or(|wanted| wanted == it.name())).collect();
+    // What a file means that cannot be read, or leads to one that cannot, nobody knows.
+    let is_unknown = tree.files_not_known();
+    let is_known = |it: &Package<'_>| {
+        !it.is_unknown() && it.files().all(|file| !is_unknown[file.id.0 as usize])
+    };
+    let is_wanted = |it: &Package<'_>| wanted.is_none_or(|wanted| wanted == it.name());
+    let packages: Vec<_> = tree.packages().filter(|it| is_wanted(it) && is_known(it)).collect();
     let told = packages.par_iter().map(|package| {
         let files = package.files().filter(|it| wanted.is_some() || it.is_judged());
         let mut files: Vec<_> = files.map(|file| (&*file.decl().display, file)).collect();
@@ -85,6 +93,9 @@ fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, E
     });
     let packages: Vec<Told<'_>> = told.filter(|(_, files)| !files.is_empty()).collect();
     match wanted {
+        Some(name) if packages.is_empty() && tree.package_named(name).is_some() => {
+            Err(Error::Usage(format!("what `{name}` means is not known: a file does not parse")))
+        }
         Some(name) if packages.is_empty() => {
             let known = tree.packages().filter(|it| it.is_judged());
             let near = nearest(name, known.map(|it| it.full_name()));

@@ -11,7 +11,7 @@ use super::build_files::Builds;
 use super::file_changes::{
     Author, Changes, FileChange, diff_of, display, take_losing, unedited, writable, write_changes,
 };
-use super::fitness::{for_people, refused, troubles};
+use super::fitness::{for_people, refused, troubles, unless_parsed};
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
 use super::upgrade::{Opened, by_path, candidate_of, hindrances};
@@ -47,6 +47,9 @@ pub(super) fn release(
     let day = global.as_of.unwrap_or_else(today);
     let source = settings.source(args)?;
     let loaded = load(&source, &progress)?;
+    if let Some(refused) = unless_parsed(global, &settings, &loaded, &progress) {
+        return Ok(refused);
+    }
     let mut records = MadeFiles::of(global, &source)?;
     if !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(

@@ -16,7 +16,7 @@ use super::file_changes::{
     Author, Changes, FileChange, diff_of, display, failed, open, put, take_losing, unedited,
     writable, write_changes,
 };
-use super::fitness::{for_people, refused, troubles};
+use super::fitness::{for_people, refused, troubles, unless_parsed};
 use super::folder_lock::exclusive;
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
@@ -58,6 +58,9 @@ pub(super) fn upgrade(
     }
     let source = settings.source(args)?;
     let loaded = load(&source, &progress)?;
+    if let Some(refused) = unless_parsed(global, &settings, &loaded, &progress) {
+        return Ok(refused);
+    }
     let mut records = MadeFiles::of(global, &source)?;
     progress.step("upgrading");
     let closure =

@@ -90,6 +90,10 @@ impl Forest {
         for change in step.files {
             let key = (change.root, change.path);
             if let (Some(blob), Some(decl)) = (self.blobs.get(&key), self.files.file(&key)) {
+                // It is again what it was before it did not parse.
+                if change.blob == Some(*blob) {
+                    continue;
+                }
                 gone.insert(*blob, Arc::clone(decl));
             }
             changes.push((key, change.blob));
@@ -115,9 +119,10 @@ impl Forest {
                     },
                 )),
             };
-            self.remove(&key, &mut wanted);
-            wanted.insert((&*key.1).into());
-            texts.extend(content.map(|(blob, known)| (key, blob, known)));
+            match content {
+                Some((blob, known)) => texts.push((key, blob, known)),
+                None => self.replace(&key, &mut wanted),
+            }
         }
         let decls: Vec<(ObjectId, Arc<FileDecl>)> = texts
             .into_par_iter()
@@ -143,6 +148,14 @@ impl Forest {
                 (blob, Arc::new(decl))
             })
             .collect();
+        // A file that does not parse stays as it was.
+        let (decls, unread): (Vec<_>, Vec<_>) = decls.into_iter().partition(|it| it.1.parses);
+        for (_, decl) in unread {
+            cursor.lose(&decl.display, &decl.first_syntax_error());
+        }
+        for (_, decl) in &decls {
+            self.replace(&(decl.root, Arc::clone(&decl.path)), &mut wanted);
+        }
         for (blob, decl) in &decls {
             self.note(decl, Some(*blob), &mut wanted);
         }
@@ -199,17 +212,25 @@ impl Forest {
                     (Some((key, blob)), Some(text))
                 }
             };
-            if let Some(key) = here {
-                self.remove(&key, &mut wanted);
-            }
-            if let (Some((key, blob)), Some(text)) = (found, text) {
+            let parse = |(key, blob): (Key, Option<ObjectId>), text: Text| {
                 let decl = FileDecl::parse(SourceFile {
-                    path: Arc::clone(&key.1),
                     display: timeline.display(key.0, &key.1).into(),
+                    path: key.1,
                     root: key.0,
                     imported: true,
                     text,
                 });
+                (blob, decl)
+            };
+            let found = found.zip(text).map(|(found, text)| parse(found, text));
+            if let Some((_, decl)) = found.as_ref().filter(|(_, decl)| !decl.parses) {
+                cursor.lose(&decl.display, &decl.first_syntax_error());
+                continue;
+            }
+            if let Some(key) = here {
+                self.remove(&key, &mut wanted);
+            }
+            if let Some((blob, decl)) = found {
                 let decl = Arc::new(decl);
                 self.note(&decl, blob, &mut wanted);
                 self.files.set(decl);
@@ -228,6 +249,12 @@ impl Forest {
         if let Some(blob) = blob {
             self.blobs.insert(key, blob);
         }
+    }
+
+    /// Takes out a file that another one replaces, or none.
+    fn replace(&mut self, key: &Key, wanted: &mut BTreeSet<Box<str>>) {
+        self.remove(key, wanted);
+        wanted.insert((&*key.1).into());
     }
 
     fn remove(&mut self, key: &Key, wanted: &mut BTreeSet<Box<str>>) -> Option<Arc<FileDecl>> {

@@ -29,6 +29,7 @@ pub(crate) struct ChangedFiles<'s> {
     note: Option<String>,
     /// An import path that git does not track, if files may come from there.
     untracked: Option<String>,
+    parses: bool,
 }
 
 /// What else than files may have changed: what is recorded about them in `abide.lock`.
@@ -81,7 +82,8 @@ impl Side {
         }
         let made = Arc::new(Outline::of(self.parse()?));
         self.outline = Some(Arc::clone(&made));
-        Some((self.blob?, made))
+        // Only what parses is kept.
+        Some((self.blob.filter(|_| made.parses)?, made))
     }
 }
 
@@ -198,9 +200,16 @@ impl<'s> ChangedFiles<'s> {
             Outside::Untracked(folder) => Some(folder),
             Outside::Same | Outside::Changed => None,
         };
+        let parses = |it: &File| it.sides().filter_map(Side::outline).all(|it| it.parses);
+        let parses = files.iter().all(parses);
         // The outlines of a large tree take a while to free, and the process ends soon.
         mem::forget(outlines);
-        Ok(ChangedFiles { new, old, files, slice, notes, note, untracked })
+        Ok(ChangedFiles { new, old, files, slice, notes, note, untracked, parses })
+    }
+
+    /// Whether every file of both trees parses. Otherwise nobody knows what the change reaches.
+    pub(crate) fn parses(&self) -> bool {
+        self.parses
     }
 
     /// The import path that may have changed without a trace in git, if there is one.

@@ -20,7 +20,7 @@ use crate::write::write;
 /// Where the outlines are, from the folder of git.
 const FILE: &str = "abide/outlines";
 /// What a file of outlines begins with. Outlines of other versions are made anew.
-const HEAD: &str = concat!("abide outlines 2 ", env!("CARGO_PKG_VERSION"), "\n");
+const HEAD: &str = concat!("abide outlines 3 ", env!("CARGO_PKG_VERSION"), "\n");
 /// How many outlines may be missing before the file is written again. A few files are read sooner
 /// than the outlines of all are written.
 const FEW: usize = 16;
@@ -155,7 +155,8 @@ fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
         let imports = rest.list(number)?;
         let strings = rest.list(number)?;
         let claims = rest.list(Rest::u64)?;
-        outlines.insert(blob, Arc::new(Outline { package, imports, claims, strings }));
+        outlines
+            .insert(blob, Arc::new(Outline { package, imports, claims, strings, parses: true }));
     }
     Some(outlines)
 }
@@ -197,7 +198,7 @@ mod tests {
     fn outline(package: &str, imports: &[&str], claims: &[u64]) -> Outline {
         let imports: Vec<Arc<str>> = imports.iter().map(|it| (*it).into()).collect();
         let strings = imports.clone();
-        Outline { package: package.into(), imports, claims: claims.to_vec(), strings }
+        Outline { package: package.into(), imports, claims: claims.to_vec(), strings, parses: true }
     }
 
     #[test]

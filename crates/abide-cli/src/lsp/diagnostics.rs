@@ -40,7 +40,7 @@ pub(super) fn diagnostics(
         data: Some(json!({ "fingerprint": finding.fingerprint() })),
         ..Diagnostic::default()
     };
-    analysis.findings_in(file).map(shown).collect()
+    analysis.findings_in(key).map(shown).collect()
 }
 
 fn severity(severity: Severity) -> DiagnosticSeverity {

@@ -37,6 +37,9 @@ pub(super) fn counts(report: &Report) -> Map<String, Value> {
     if let Some(bump) = report.required_bump {
         put("required_bump", bump.name().into());
     }
+    if !report.not_judged.is_empty() {
+        put("not_judged", report.not_judged.as_slice().into());
+    }
     counts
 }
 

@@ -8,9 +8,11 @@ use abide_schema::{SourceFile, Text};
 use gix::bstr::{BStr, ByteSlice};
 use gix::error::MetadataValue;
 use gix::objs::tree::EntryKind;
+use gix::revision::walk::Sorting;
+use gix::traverse::commit::simple::CommitTimeOrder;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contents::{CONFIG, Gathered};
 use super::failure::{NO_ROOT, NOT_UNICODE, SourceError};
@@ -116,6 +118,35 @@ impl OpenSource for Revision {
         self.read_blobs(layout, walked, &KnownTexts::default())
     }
 
+    fn find_earlier(
+        &self,
+        layout: &RootLayout,
+        root: u32,
+        path: &str,
+        wanted: &mut dyn FnMut(Text) -> bool,
+    ) -> Option<String> {
+        let root = root as usize;
+        let (revision, top) = match self.submodules.get(&root) {
+            Some((submodule, folder)) => (submodule, folder.clone()),
+            None => (self, join(self.folder.as_deref()?, layout.roots.get(root)?)),
+        };
+        let repo = revision.repository.to_thread_local();
+        let path = join(&top, path);
+        let newest_first = Sorting::ByCommitTime(CommitTimeOrder::NewestFirst);
+        let commits = repo.rev_walk([revision.commit?]).sorting(newest_first).all().ok()?;
+        let mut seen = FxHashSet::default();
+        // What is missing or damaged ends the walk: nobody knows what came before it.
+        for commit in commits {
+            let commit = commit.ok()?.id;
+            let tree = tree_of(&repo, commit).ok()?;
+            let Ok(Some(blob)) = find_file(&repo, tree, &path) else { continue };
+            if seen.insert(blob) && read_blob(&repo, blob).is_ok_and(&mut *wanted) {
+                return Some(commit.to_hex_with_len(10).to_string());
+            }
+        }
+        None
+    }
+
     fn encloses(&self, path: &Path) -> bool {
         self.path_in_work(path).is_some()
     }
@@ -169,6 +200,8 @@ struct Revision {
     repository: ThreadSafeRepository,
     /// The name for messages.
     name: String,
+    /// Its commit, unless it is a bare tree.
+    commit: Option<ObjectId>,
     /// The tree of the whole revision.
     tree: ObjectId,
     /// The folder of the tree in the repository, as the user names it.
@@ -229,9 +262,11 @@ impl Revision {
             .map_err(|reason| failed(&reason.to_string()))?
             .filter(|target| target.kind == EntryKind::Tree)
             .map(|target| target.path);
+        let found = repo.find_object(object).ok();
+        let commit = found.and_then(|it| it.peel_to_commit().ok()).map(|it| it.id);
         drop(repo);
         let submodules = FxHashMap::default();
-        let revision = Self { repository, name, tree, top, folder, work, submodules };
+        let revision = Self { repository, name, commit, tree, top, folder, work, submodules };
         // Without SUBDIR the folder may be younger than the revision; reading it will say so.
         if subdir.is_some() && revision.folder.is_none() {
             return Err(revision.no_folder());
@@ -338,6 +373,7 @@ impl Revision {
         let submodule = Revision {
             repository,
             name: self.name.clone(),
+            commit: Some(commit),
             tree,
             top: String::new(),
             folder: Some(String::new()),

@@ -92,6 +92,18 @@ pub(super) trait OpenSource: Send + Sync {
         false
     }
 
+    /// Finds the newest commit before this revision with a text of a file that is `wanted`; the
+    /// name of the commit. A text is offered once, however many commits have it.
+    fn find_earlier(
+        &self,
+        _layout: &RootLayout,
+        _root: u32,
+        _path: &str,
+        _wanted: &mut dyn FnMut(Text) -> bool,
+    ) -> Option<String> {
+        None
+    }
+
     /// Whether a path on disk lies in the checkout of the repository of a revision.
     fn encloses(&self, _path: &Path) -> bool {
         false

@@ -66,6 +66,7 @@ fn neither_runs_nor_threads_nor_order_nor_names_of_folders_matter() {
                     format,
                     "--as-of",
                     "2026-01-15",
+                    "--quiet",
                 ];
                 let ran = abide(place, &args);
                 assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));

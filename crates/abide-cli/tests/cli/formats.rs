@@ -217,8 +217,8 @@ fn names_and_texts_that_mean_something_elsewhere() {
     let text = "syntax = \"proto3\";\npackage acme.deep.v1; // ]]> </pre></main></script>{{files}}\n\
         import \"</script><img src=x onerror=alert(1)>.proto\";\n\
         import \"[a](https://example.com)&amp;\\\"'.proto\"; /* \u{1} \u{7f} \u{fffe} \u{202e} é */\n\
-        import \"{{style}}{{script}}{0}.proto\"; \u{1}\n\
-        message M { string s = ; string s = ; }\n";
+        import \"{{style}}{{script}}{0}.proto\";\n\
+        message M { string s = 1; string s = 1; }\n";
     for name in [
         "plain.proto",
         "a<b/script><img src=x>.proto",
@@ -233,8 +233,10 @@ fn names_and_texts_that_mean_something_elsewhere() {
     ] {
         put(folder.path(), &[(name, text)]);
     }
-    let broken = folder.path().join("bytes.proto");
-    std::fs::write(broken, b"message \xff\xfe</script> {\n").unwrap();
+    // Of its folder nothing else is judged.
+    put(folder.path(), &[("bytes/bytes.proto", "")]);
+    std::fs::write(folder.path().join("bytes/bytes.proto"), b"message \xff\xfe</script> {\n")
+        .unwrap();
     put(folder.path(), &[(".git/HEAD", "")]);
     let (findings, _) = facts(folder.path(), &["check"]);
     assert!(findings.len() > 40);

@@ -42,6 +42,7 @@ mod stories;
 mod story_table;
 mod strict_json;
 mod translation;
+mod unparsed;
 mod unseen;
 mod upgrade;
 mod verdicts;

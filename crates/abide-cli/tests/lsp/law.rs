@@ -96,6 +96,8 @@ fn edit(random: &mut Rng, text: &str) -> (usize, usize, String) {
         "string name = 9;\n",
         "// 字😀\n",
         "message Extra {}\n",
+        "message More { string name = 1; }\n",
+        "// one more line\n",
         "import \"acme/type/v1/money.proto\";\n",
         "import \"gone.proto\";\n",
         "Money",
@@ -123,11 +125,27 @@ fn edit(random: &mut Rng, text: &str) -> (usize, usize, String) {
     (bounds[at], bounds[end], (*random.choice(PIECES).unwrap()).to_owned())
 }
 
+/// An edit after which the text mostly parses: of others there is little to show.
+fn likely_edit(random: &mut Rng, text: &str) -> (usize, usize, String) {
+    for _ in 0..30 {
+        let (start, end, piece) = edit(random, text);
+        let mut edited = text.to_owned();
+        edited.replace_range(start..end, &piece);
+        if abide_syntax::parse(edited.as_bytes()).1.is_empty() {
+            return (start, end, piece);
+        }
+        if random.u8(..10) == 0 {
+            break;
+        }
+    }
+    edit(random, text)
+}
+
 #[test]
 fn after_any_edits_an_editor_shows_what_a_check_prints() {
     let mut random = Rng::with_seed(7);
     let mut seen = std::collections::BTreeSet::new();
-    for round in 0..6 {
+    for round in 0..9 {
         let folder = TempDir::new().unwrap();
         put(folder.path(), FILES);
         commit(folder.path());
@@ -143,7 +161,7 @@ fn after_any_edits_an_editor_shows_what_a_check_prints() {
             let (name, text) = random.choice(&mut texts).unwrap();
             let mut changes = Vec::new();
             for _ in 0..random.usize(1..3) {
-                let (start, end, piece) = edit(&mut random, text);
+                let (start, end, piece) = likely_edit(&mut random, text);
                 let range = json!({ "start": position(text, start), "end": position(text, end) });
                 changes.push(json!({ "range": range, "text": piece }));
                 text.replace_range(start..end, &piece);

@@ -1,11 +1,12 @@
-//! Imports that were not found, and the names that they may declare.
+//! Imports that were not found or could not be read, and the names that they may declare.
 
 use crate::decl::FileDecl;
 use crate::ids::FileId;
 use crate::symbol::{NotFound, Symbol};
 
-/// The imports of one file that were not found. A name that no other file declares may be in one of
-/// them, so it is counted here and not reported on its own.
+/// The imports of one file that were not found, or that lead to a file that does not parse. A name
+/// that no other file declares may be in one of them, so it is counted here and not reported on its
+/// own.
 #[derive(Clone, Debug)]
 pub(crate) struct AbsentImports<'a> {
     package: &'a str,
@@ -13,18 +14,24 @@ pub(crate) struct AbsentImports<'a> {
     paths: Vec<(usize, &'a str)>,
     /// For each import of the file, how often it may declare a name.
     uses: Vec<u32>,
+    /// Whether one of them is there and does not parse.
+    is_unreadable: bool,
 }
 
 impl<'a> AbsentImports<'a> {
     pub(crate) fn of(
         decl: &'a FileDecl,
         targets: impl Iterator<Item = Option<FileId>>,
+        unreadable: &[bool],
     ) -> AbsentImports<'a> {
+        let is_unreadable = |id: FileId| unreadable.get(id.0 as usize) == Some(&true);
         let imports = decl.imports.iter().zip(targets).enumerate();
-        let absent = imports.filter(|(_, (_, target))| target.is_none());
-        let paths: Vec<_> = absent.map(|(index, (import, _))| (index, &*import.path)).collect();
-        let uses = if paths.is_empty() { Vec::new() } else { vec![0; decl.imports.len()] };
-        AbsentImports { package: decl.package_name(), paths, uses }
+        let absent: Vec<_> =
+            imports.filter(|(_, (_, target))| target.is_none_or(is_unreadable)).collect();
+        let paths = absent.iter().map(|(index, (import, _))| (*index, &*import.path)).collect();
+        let uses = if absent.is_empty() { Vec::new() } else { vec![0; decl.imports.len()] };
+        let is_unreadable = absent.iter().any(|(_, (_, target))| target.is_some());
+        AbsentImports { package: decl.package_name(), paths, uses, is_unreadable }
     }
 
     /// Whether one of the imports may declare a name that was not found. Counts the use at those
@@ -35,7 +42,8 @@ impl<'a> AbsentImports<'a> {
             NotFound::Nowhere => true,
             NotFound::InnerScope { found } => matches!(found, Symbol::Package(_)),
         };
-        if self.paths.is_empty() || !is_open {
+        // Whatever was found may be hidden by what a file that does not parse declares.
+        if self.paths.is_empty() || !is_open && !self.is_unreadable {
             return false;
         }
         let package = self.package;

@@ -167,7 +167,7 @@ fn interpret_file(
     let decl = &*tree.linked(file).decl;
     let no_syntax = Ast::default();
     let links = &tree.linked(file).imports;
-    let absent = AbsentImports::of(decl, links.iter().map(|it| it.file));
+    let absent = AbsentImports::of(decl, links.iter().map(|it| it.file), names.unreadable);
     let reader = AggregateReader {
         tree,
         ast: decl.ast().unwrap_or(&no_syntax),

@@ -1,5 +1,6 @@
 //! The packages of a tree.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::decl::FileDecl;
@@ -7,7 +8,11 @@ use crate::ids::{FileId, PackageId};
 use crate::tree::PackageData;
 use crate::version::PackageVersion;
 
-pub(super) fn packages(files: &[Arc<FileDecl>]) -> (Vec<PackageData>, Vec<PackageId>) {
+/// Gathers the files of each package, and which package each file has.
+pub(super) fn packages(
+    files: &[Arc<FileDecl>],
+    unknown: &BTreeSet<Box<str>>,
+) -> (Vec<PackageData>, Vec<PackageId>) {
     let names: Vec<&str> = files.iter().map(|file| file.package_name()).collect();
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&index| names[index]);
@@ -20,6 +25,7 @@ pub(super) fn packages(files: &[Arc<FileDecl>]) -> (Vec<PackageData>, Vec<Packag
                 name: name.to_owned(),
                 version: PackageVersion::of_package(name),
                 files: Vec::new(),
+                is_unknown: unknown.contains(name),
             });
         }
         package_of[index] = PackageId(packages.len() as u32 - 1);

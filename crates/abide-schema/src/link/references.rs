@@ -28,7 +28,7 @@ pub(super) fn link_file(
         found: FxHashMap::default(),
         methods: decl.methods.iter().map(|it| (it.service, decl.strings.bytes(it.name))).collect(),
         used: vec![],
-        absent: AbsentImports::of(decl, imports.iter().copied()),
+        absent: AbsentImports::of(decl, imports.iter().copied(), names.unreadable),
         problems: local_problems(FileId(index as u32), decl),
     };
     let fields = (0..decl.fields.len() as u32).map(|at| references.field(at)).collect();
@@ -41,7 +41,10 @@ pub(super) fn link_file(
         .enumerate()
         .map(|(index, &file)| ImportLink {
             file,
-            used: file.is_some_and(|file| used.binary_search(&file).is_ok()),
+            used: file.is_some_and(|file| {
+                used.binary_search(&file).is_ok()
+                    || names.unreadable.get(file.0 as usize) == Some(&true)
+            }),
             unknown_uses: references.absent.uses(index),
         })
         .collect();

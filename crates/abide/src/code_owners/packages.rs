@@ -65,7 +65,7 @@ pub fn touched_files(old: &Tree, new: &Tree) -> PackageFiles {
 }
 
 fn judged(tree: &Tree) -> impl Iterator<Item = File<'_>> {
-    tree.files().filter(|file| file.is_judged())
+    tree.files().filter(|file| !file.is_imported())
 }
 
 /// The owners of a package.

@@ -405,7 +405,7 @@ fn relinked(tree: &Tree, texts: &BTreeMap<FileId, Vec<u8>>) -> Tree {
             text: text.as_slice().into(),
         }))
     };
-    Tree::link_beside(tree.files().map(file).collect(), tree)
+    Tree::link_again(tree.files().map(file).collect(), tree)
 }
 
 /// What keeps fixes from doing harm.

@@ -8,6 +8,7 @@ use crate::bump::Released;
 use crate::bump::changes::required;
 use crate::bump::planner::plan_since;
 use crate::bump::unrecorded;
+use crate::bump_level::Bump;
 use crate::finding::{Finding, Severity};
 use crate::location::Location;
 use crate::policy::Policy;
@@ -46,6 +47,9 @@ fn judge_tree<'t>(
     options: Options<'t>,
     fingerprints: bool,
 ) -> Report {
+    let is_incomplete = is_incomplete(tree, options);
+    // What is missing may be in a file that does not parse.
+    let options = Options { partial: options.partial || is_incomplete, ..options };
     let context = Context::new(tree, policy, options);
     let rules: Vec<&'static Rule> = RULES
         .iter()
@@ -79,6 +83,7 @@ fn judge_tree<'t>(
         files: files.count(),
         packages: packages.count(),
         depends_on_everything: context.depends_on_everything(),
+        not_judged: tree.unknown_packages().map(str::to_owned).collect(),
         ..Report::default()
     };
     let mut waivers = Waivers::of(&context);
@@ -96,7 +101,9 @@ fn judge_tree<'t>(
     if let Some(released) = bump_from.as_ref().filter(|_| options.counts_bump) {
         let are_all = options.surfaces.is_empty();
         let (bump, waives) = required(tree, policy, released, are_all);
-        (report.required_bump, report.waives_breaks) = (Some(bump), waives);
+        // Only the highest is certain, whatever else may have changed.
+        let is_certain = !is_incomplete || bump == Bump::Major;
+        (report.required_bump, report.waives_breaks) = (is_certain.then_some(bump), waives);
     }
     let asks_versions = options.scope == RuleScope::Everything
         && !options.partial
@@ -135,7 +142,8 @@ fn judge_tree<'t>(
     }
     if options.partial {
         findings.retain(|finding| {
-            finding.rule != rules::WAIVER_UNUSED.id || finding.location.place().is_some()
+            finding.rule != rules::WAIVER_UNUSED.id
+                || finding.location.place().is_some() && !is_incomplete
         });
     }
     findings.retain(|it| reached.has(it));
@@ -156,6 +164,12 @@ fn judge_tree<'t>(
     report.notes = count(Severity::Note);
     report.findings = findings;
     report
+}
+
+/// Whether a file of one of the trees does not parse.
+fn is_incomplete(tree: &Tree, options: Options<'_>) -> bool {
+    let trees = [Some(tree), options.baseline, options.bump_baseline];
+    trees.into_iter().flatten().any(|it| it.unknown_packages().len() > 0)
 }
 
 /// The changes since the last release, for the bump.

@@ -25,7 +25,7 @@ pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) ->
             continue;
         }
         let mut finding = linker_finding(file, problem);
-        if !file.is_judged() {
+        if file.is_imported() {
             if !problem.kind.is_error() {
                 continue;
             }
@@ -74,7 +74,7 @@ fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
 fn needed_by_judged(tree: &Tree) -> Vec<bool> {
     let mut needed = vec![false; tree.files().len()];
     let mut open: Vec<FileId> =
-        tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
+        tree.files().filter(|file| !file.is_imported()).map(|file| file.id).collect();
     while let Some(id) = open.pop() {
         if !std::mem::replace(&mut needed[id.0 as usize], true) {
             open.extend(tree.file(id).imports().filter_map(|it| it.file).map(|file| file.id));

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (Some(was), Some(is)) = (old.input(), new.input()) else { return };
-    if diff.new_message(was) == Some(is) {
+    if diff.same_message(was, is) {
         return;
     }
     let (was_name, is_name) = (was.full_name(), is.full_name());

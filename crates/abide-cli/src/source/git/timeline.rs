@@ -246,6 +246,10 @@ impl Losses {
         if self.last.replace((self.commit, reason)) == Some((self.commit, reason)) {
             return;
         }
+        self.add(path, &reason);
+    }
+
+    fn add(&mut self, path: &str, reason: &dyn fmt::Display) {
         if self.first.len() == Losses::NAMED {
             self.more += 1;
             return;
@@ -535,6 +539,11 @@ impl Cursor<'_> {
             self.losses.note(&path, DeadEnd::Missing(missing));
             Lost
         })
+    }
+
+    /// Remembers a file of the current commit of which nobody knows what it means.
+    pub(crate) fn lose(&mut self, path: &str, reason: &dyn fmt::Display) {
+        self.losses.add(path, reason);
     }
 
     /// Why the walk is not whole, one phrase each.

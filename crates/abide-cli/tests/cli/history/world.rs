@@ -389,7 +389,7 @@ impl File {
             writeln!(text, "  rpc Do({request}) returns ({response});\n}}").unwrap();
         }
         if self.broken {
-            text.push_str("message {\n");
+            text.push_str("message Broken {\n  Nowhere gone = 1;\n}\n");
         }
         text
     }
