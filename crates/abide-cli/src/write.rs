@@ -2,6 +2,7 @@
 
 mod folder;
 mod litter;
+mod stop;
 
 use std::fs;
 use std::io::{self, Write};

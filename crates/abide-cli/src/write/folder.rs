@@ -10,6 +10,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 use super::litter::{self, Litter};
+use super::stop::before;
 use super::{Fill, end_of_links};
 use crate::printable::shown;
 use crate::source::canonical;
@@ -135,9 +136,11 @@ impl Folder {
             litter::sweep(&self.dir, folder);
         }
         let (litter, mut file) = litter::temporary_file(&self.dir, folder)?;
+        before("a temporary file is filled");
         fill(&mut file)?;
         let Some(old) = old else { return litter.keep_as(&path) };
         if has_other_names(&old) {
+            before("a file with several names is written in place");
             // Renaming over it would leave the old content under the other names.
             file.seek(io::SeekFrom::Start(0))?;
             let mut in_place = OpenOptions::new();
@@ -151,6 +154,7 @@ impl Folder {
     /// Deletes a file, and the folders that this leaves empty.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
         let path = self.inside(path)?;
+        before("a file is removed");
         match self.dir.remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

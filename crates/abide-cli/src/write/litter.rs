@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use cap_std::fs::{Dir, File, OpenOptions};
 
+use super::stop::before;
+
 const PREFIX: &str = ".abide-";
 const SUFFIX: &str = ".new";
 
@@ -56,6 +58,7 @@ impl Litter {
 
     /// Renames the file to what it is for.
     pub(super) fn keep_as(mut self, path: &Path) -> io::Result<()> {
+        before("a temporary file takes its place");
         let mut all = all();
         if let Some(listed) = &self.listed
             && let Some(file) = &listed.file
@@ -80,6 +83,7 @@ impl Drop for Litter {
 
 /// Creates these folders, the outermost first, where they are missing.
 pub(super) fn make_folders(dir: &Arc<Dir>, folders: &[PathBuf]) -> io::Result<Litter> {
+    before("folders are made");
     let mut all = signal_safe();
     let mut listed = Listed { dir: Arc::clone(dir), file: None, folders: Vec::new() };
     listed.make(folders.iter().map(PathBuf::as_path))?;
@@ -89,6 +93,7 @@ pub(super) fn make_folders(dir: &Arc<Dir>, folders: &[PathBuf]) -> io::Result<Li
 /// Creates a temporary file in a folder, and the folders on the way.
 pub(super) fn temporary_file(dir: &Arc<Dir>, folder: &Path) -> io::Result<(Litter, std::fs::File)> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
+    before("a temporary file is made");
     let mut all = signal_safe();
     let mut listed = Listed { dir: Arc::clone(dir), file: None, folders: Vec::new() };
     let mut ancestors: Vec<&Path> =

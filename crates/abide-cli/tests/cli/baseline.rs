@@ -6,19 +6,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::history::world::{CONFIG, World};
-use crate::history::{ID, NAME, Snapshot, USER, git, repository, user};
+use crate::history::{ID, NAME, Snapshot, USER, age, git, repository, user};
 use crate::run::{abide, put};
 
 const FORMATS: [&str; 8] =
     ["human", "json", "sarif", "junit", "github", "gitlab", "markdown", "html"];
 
-/// Checks out `HEAD`, so that git's index has the times of all files. An index that is as young as
-/// a file says nothing about that file.
+/// Checks out `HEAD`, so that git's index has the times of all files.
 fn check_out(folder: &Path) {
     git(folder, &["reset", "--quiet", "--hard"]);
-    std::thread::sleep(Duration::from_millis(30));
-    fs::write(folder.join("young"), "").unwrap();
-    git(folder, &["add", "--force", "young"]);
+    age(folder);
 }
 
 /// A folder with the files of a revision.

@@ -4,12 +4,12 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::breaking::{commit, git};
-use crate::run::{Ran, abide, put, repository, spawn, status_proto};
+use crate::run::{Ran, Running, abide, at_each_step, put, repository, status_proto};
 
 const MONEY: &str = "syntax = \"proto3\";\npackage acme.type.v1;\n\n// An amount.\nmessage Money {\n  \
                      string currency = 1;\n  int64 units = 2;\n}\n";
@@ -845,6 +845,7 @@ fn an_option_that_cannot_be_imported_is_not_written() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "only a debug build stops")]
 fn a_writer_that_is_killed_leaves_the_old_or_the_new() {
     let folder = with_options();
     let write = ["bump", "--write", "--against", "git:HEAD"];
@@ -857,9 +858,7 @@ fn a_writer_that_is_killed_leaves_the_old_or_the_new() {
             .collect()
     };
     let old = contents();
-    let begin = Instant::now();
     ok(folder.path(), &write);
-    let whole = begin.elapsed();
     let new = contents();
     let restore = |files: &[(PathBuf, String)]| {
         for (path, text) in files {
@@ -881,29 +880,26 @@ fn a_writer_that_is_killed_leaves_the_old_or_the_new() {
         assert!(text == *old, "{} is written in place", path.display());
     }
 
-    const ROUNDS: u32 = 40;
-    let (mut killed, mut mixed) = (0, 0);
-    for round in 0..ROUNDS {
-        restore(&old);
-        let mut child = spawn(folder.path(), &write);
-        // Most of the time is spent before the first byte is written.
-        std::thread::sleep(whole / 2 + whole * round / ROUNDS);
-        killed += u32::from(child.try_wait().unwrap().is_none());
-        child.kill().unwrap();
-        child.wait().unwrap();
+    restore(&old);
+    let mut mixed = 0;
+    at_each_step(folder.path(), &write, |mut run| {
+        run.signal(Signal::KILL);
+        run.wait();
         let mut kinds = [false; 2];
         for ((path, now), ((_, old), (_, new))) in contents().iter().zip(old.iter().zip(&new)) {
             assert!(now == old || now == new, "{} is a mixture: {now}", path.display());
             kinds[usize::from(now == new)] = true;
         }
         mixed += u32::from(kinds == [true, true]);
-    }
-    assert!(killed > 0, "no run was caught, of which {mixed} had written a part");
-    ok(folder.path(), &write);
-    assert_eq!(contents(), new, "a repetition has the same result");
-    let names = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
-    let left: Vec<_> = names.filter(|it| it.to_str().unwrap().starts_with('.')).collect();
-    assert_eq!(left, [".git"], "nothing is left behind");
+        ok(folder.path(), &write);
+        assert_eq!(contents(), new, "a repetition has the same result");
+        let names = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
+        let left: Vec<_> = names.filter(|it| it.to_str().unwrap().starts_with('.')).collect();
+        assert_eq!(left, [".git"], "nothing is left behind");
+        restore(&old);
+    });
+    assert!(mixed > 0, "no run had written a part");
+    assert_eq!(contents(), new, "the last one was not stopped");
 }
 
 #[test]
@@ -912,15 +908,12 @@ fn a_writer_waits_for_another_and_then_reads() {
     commit(folder.path());
     let other = fs::File::open(folder.path()).unwrap();
     other.lock().unwrap();
-    let mut child = spawn(folder.path(), &["bump", "--write"]);
-    std::thread::sleep(Duration::from_millis(700));
-    assert!(child.try_wait().unwrap().is_none(), "it waits");
+    let mut run = Running::start(folder.path(), &["bump", "--write"]);
+    run.log.line(|it| it.contains("waiting for another"));
     assert!(!folder.path().join("abide.lock").exists());
     edit(folder.path(), "acme/type/v1/money.proto", "units = 2;", "units = 2; int32 nanos = 3;");
-    drop(other);
-    let output = child.wait_with_output().unwrap();
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && words.contains("waiting for another"), "{words}");
+    other.unlock().unwrap();
+    assert!(run.wait().success(), "{}", run.log.whole());
     assert!(read(folder.path(), "abide.lock").contains("field acme.type.v1.Money 3 nanos\n"));
 }
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::history::git;
 use crate::history::world::{CONFIG, World};
+use crate::history::{age, git};
 use crate::run::{Ran, abide, put};
 
 type Files = BTreeMap<String, String>;
@@ -421,10 +421,7 @@ fn outlines_may_be_damaged_missing_or_impossible_to_keep() {
 fn the_rest_of_the_tree_is_not_read() {
     let (files, folder) = shop("");
     let top = folder.path();
-    std::thread::sleep(std::time::Duration::from_millis(30));
-    git(top, &["add", "--renormalize", "--all"]);
-    put(top, &[("young", "")]);
-    git(top, &["add", "young"]);
+    age(top);
     put(top, &[(PAY, &files[PAY].replace("id = 1", "badId = 1"))]);
     let args = ["check", "--changed", "--format", "json", "--verbose"];
     let first = abide(top, &args);

@@ -4,12 +4,11 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::run::{abide, put, repository, spawn};
+use crate::run::{abide, at_each_step, ending_signals, put, repository};
 
 /// The temporary files below a folder.
 fn temporary(folder: &Path) -> Vec<PathBuf> {
@@ -19,65 +18,61 @@ fn temporary(folder: &Path) -> Vec<PathBuf> {
     entries.filter(is_temporary).collect()
 }
 
-/// A tree whose descriptors take a while to write.
-fn large() -> TempDir {
+/// A tree with something to write.
+fn tree() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let comment = format!("// {}\n", "x".repeat(1000)).repeat(24 << 10);
-    let text = format!("syntax = \"proto3\";\npackage acme.a.v1;\n{comment}message M {{}}\n");
-    put(folder.path(), &[("acme/a/v1/a.proto", &text)]);
+    let text = "syntax = \"proto3\";\npackage acme.a.v1;\nmessage M {}\n";
+    put(folder.path(), &[("acme/a/v1/a.proto", text)]);
     folder
 }
 
-/// Sends a signal to `abide build` while it writes, and returns the signal that ended it. On a busy
-/// machine many attempts come too late.
-fn killed_while_writing(folder: &Path, signal: Signal) -> i32 {
-    let begin = Instant::now();
-    while begin.elapsed() < Duration::from_secs(60) {
-        let mut child = spawn(folder, &["build", "-o", "made/x.binpb"]);
-        while child.try_wait().unwrap().is_none() {
-            let writes =
-                folder.join("made").is_dir() && !temporary(&folder.join("made")).is_empty();
-            if writes {
-                // Not by a program: the write would be over before that runs.
-                kill_process(Pid::from_child(&child), signal).unwrap();
-                break;
-            }
-        }
-        let signal = child.wait().unwrap().signal();
-        // A file that is complete came before the signal.
-        if let Some(signal) = signal.filter(|_| !folder.join("made/x.binpb").exists()) {
-            return signal;
-        }
-        fs::remove_dir_all(folder.join("made")).unwrap();
-    }
-    panic!("no attempt met a run that writes");
-}
+const BUILD: &[&str] = &["build", "-o", "made/x.binpb"];
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "only a debug build stops")]
 fn a_signal_ends_a_run_and_leaves_nothing() {
-    let folder = large();
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        assert_eq!(killed_while_writing(folder.path(), signal), signal.as_raw());
-        assert!(!folder.path().join("made").exists(), "a file or a folder stays after {signal:?}");
+    let folder = tree();
+    let made = folder.path().join("made");
+    for args in [BUILD, &["init", "made"]] {
+        for signal in ending_signals() {
+            at_each_step(folder.path(), args, |mut run| {
+                run.signal(signal);
+                assert_eq!(run.wait().signal(), Some(signal.as_raw()));
+                assert!(!made.exists(), "{signal:?}: {}", run.log.text());
+            });
+            fs::remove_dir_all(&made).unwrap();
+        }
     }
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "only a debug build stops")]
 fn the_next_run_clears_what_a_killed_one_left() {
-    let folder = large();
-    assert_eq!(killed_while_writing(folder.path(), Signal::KILL), 9);
+    let folder = tree();
     let made = folder.path().join("made");
-    assert_eq!(temporary(&made).len(), 1);
+    let mut left = 0;
+    at_each_step(folder.path(), BUILD, |mut run| {
+        run.signal(Signal::KILL);
+        assert_eq!(run.wait().signal(), Some(9));
+        left += if made.exists() { temporary(&made).len() } else { 0 };
+        assert_eq!(abide(folder.path(), BUILD).status, 0);
+        let names = fs::read_dir(&made).unwrap().map(|it| it.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["x.binpb"], "{}", run.log.text());
+        fs::remove_dir_all(&made).unwrap();
+    });
+    assert!(left > 0, "no run had a temporary file");
+
     // That of a living process stays, whatever its name says.
     let alive = made.join(".abide-1-0.new");
     let file = fs::File::create(&alive).unwrap();
     file.lock().unwrap();
     put(&made, &[(".abide-user", "theirs")]);
-    assert_eq!(abide(folder.path(), &["build", "-o", "made/x.binpb"]).status, 0);
+    assert_eq!(abide(folder.path(), BUILD).status, 0);
     assert_eq!(temporary(&made).len(), 2, "{:?}", temporary(&made));
     assert!(alive.exists() && made.join(".abide-user").exists());
-    drop(file);
-    assert_eq!(abide(folder.path(), &["build", "-o", "made/x.binpb"]).status, 0);
+    // A child of another test may hold it open for a moment.
+    file.unlock().unwrap();
+    assert_eq!(abide(folder.path(), BUILD).status, 0);
     assert_eq!(temporary(&made), [made.join(".abide-user")]);
 }
 

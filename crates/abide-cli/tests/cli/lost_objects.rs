@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::history::{ID, NAME, Snapshot, USER, git, repository, user};
-use crate::run::{Ran, abide, put};
+use crate::run::{Ran, abide, put, put_program};
 
 const LAB: &str = "proto/acme/lab/v1/lab.proto";
 
@@ -196,21 +196,18 @@ fn a_baseline_names_what_it_lost() {
 #[cfg(unix)]
 #[test]
 fn a_push_can_be_judged_before_it_is_accepted() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let (server, clone) = (folder.path().join("server"), folder.path().join("clone"));
     fs::create_dir(&clone).unwrap();
     repository(&clone, &[Snapshot::on_main("begin", &[(USER, &user(ID))])]);
     let there = server.to_str().unwrap();
     git(&clone, &["clone", "--quiet", "--bare", ".", there]);
-    let hook = server.join("hooks/pre-receive");
     let abide = env!("CARGO_BIN_EXE_abide");
     let script = format!(
         "#!/bin/sh\nread old new name\n'{abide}' check git:$new --against git:$old\n\
          git archive --output=new.tar $new\n'{abide}' check new.tar --against git:$old\n"
     );
-    fs::write(&hook, script).unwrap();
-    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    put_program(&server, "hooks/pre-receive", &script);
     put(&clone, &[(USER, &user(&ID.replace("= 1", "= 7")))]);
     git(&clone, &["add", "--all"]);
     git(&clone, &["commit", "--quiet", "-m", "another number"]);

@@ -145,8 +145,8 @@ fn message(command: &str, line: &Value) -> &'static str {
     }
 }
 
-/// Copies the protos below a folder.
-fn copy(from: &Path, to: &Path) {
+/// Copies what is below a folder.
+pub(crate) fn copy(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let there = to.join(path.file_name().unwrap());

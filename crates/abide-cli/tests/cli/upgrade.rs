@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::run::{abide, put, repository, spawn};
+use crate::run::{Running, abide, put, repository};
 
 const USER: &str = "\
 syntax = \"proto3\";
@@ -262,21 +261,17 @@ fn a_writer_waits_for_another() {
     let tree = tree();
     let other = fs::File::open(tree.path()).unwrap();
     other.lock().unwrap();
-    for command in ["upgrade", "release"] {
-        let mut child = spawn(tree.path(), &[command, "--write"]);
-        std::thread::sleep(Duration::from_millis(500));
-        assert!(child.try_wait().unwrap().is_none(), "{command} waits");
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
+    let waiting = |command: &str| {
+        let run = Running::start(tree.path(), &[command, "--write"]);
+        run.log.line(|it| it.contains("waiting for another"));
+        run
+    };
+    drop(waiting("release"));
+    let mut run = waiting("upgrade");
     assert!(!tree.path().join(CANDIDATE).exists());
-    let child = spawn(tree.path(), &["upgrade", "--write"]);
-    std::thread::sleep(Duration::from_millis(500));
     replace(tree.path(), "acme/user/v1/user.proto", "string name = 2", "string name = 3");
-    drop(other);
-    let output = child.wait_with_output().unwrap();
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && words.contains("waiting for another"), "{words}");
+    other.unlock().unwrap();
+    assert!(run.wait().success(), "{}", run.log.whole());
     assert!(read(tree.path(), CANDIDATE).contains("reserved 3;"), "it reads what it waited for");
 }
 

@@ -5,12 +5,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Longer than any answer takes on a busy machine without optimisation.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::run::waiting::{LONG, unless_it_hangs};
 
 /// A client with a server of its own.
 pub(crate) struct Client {
@@ -132,13 +130,10 @@ impl Client {
         self.answer(id).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// Takes one message and notes what it shows; `None` at the end of the output.
+    /// Takes one message and notes what it shows; `None` at the end of the output, or when the server
+    /// has no more to say.
     pub(crate) fn next_message(&mut self) -> Option<Value> {
-        self.take_message(PATIENCE)
-    }
-
-    fn take_message(&mut self, patience: Duration) -> Option<Value> {
-        let message = self.messages.recv_timeout(patience).ok()?;
+        let message = self.messages.recv_timeout(LONG).ok()?;
         if message["method"] == "textDocument/publishDiagnostics" {
             let params = &message["params"];
             let found = params["diagnostics"].as_array().expect("they are a list").clone();
@@ -160,14 +155,13 @@ impl Client {
         is_it: impl Fn(Option<i64>, &[Value]) -> bool,
     ) -> Vec<Value> {
         let uri = self.uri(name);
-        let begin = Instant::now();
         loop {
             if let Some((version, found)) = self.shown.get(&uri)
                 && is_it(*version, found)
             {
                 return found.clone();
             }
-            let is_over = begin.elapsed() > PATIENCE || self.next_message().is_none();
+            let is_over = self.next_message().is_none();
             assert!(!is_over, "{name} shows {:#?}", self.shown.get(&uri));
         }
     }
@@ -181,16 +175,13 @@ impl Client {
         wanted: &[String],
     ) {
         let uri = self.uri(name);
-        let begin = Instant::now();
         loop {
             let now = self.shown.get(&uri).map(|(_, found)| look(found));
             if now.as_deref() == Some(wanted) {
                 return;
             }
-            let waits = Duration::from_millis(500);
-            let is_over = begin.elapsed() > Duration::from_secs(20);
+            let is_over = self.next_message().is_none();
             assert!(!is_over, "{what}\nshown: {now:#?}\nprinted: {wanted:#?}");
-            self.take_message(waits);
         }
     }
 
@@ -246,14 +237,7 @@ impl Client {
     }
 
     fn wait(&mut self) -> Option<i32> {
-        let begin = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().expect("the child is ours") {
-                return status.code();
-            }
-            assert!(begin.elapsed() < PATIENCE, "the server does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        unless_it_hangs(&mut self.child, |it| it.wait().expect("the child is ours")).code()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The protocol: its order, its errors, and its ends.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -97,7 +97,8 @@ fn the_server_ends_with_its_client() {
 fn the_server_ends_when_the_process_that_started_it_has_ended() {
     let folder = world();
     let mut client = Client::silent(folder.path(), &[]);
-    let mut editor = Command::new("sleep").arg("600").spawn().unwrap();
+    // It waits for what nobody says.
+    let mut editor = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
     let params = json!({ "processId": editor.id(), "capabilities": capabilities() });
     client.request("initialize", params);
     assert!(client.child.try_wait().unwrap().is_none());

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::run::{put, repository};
+use crate::run::{put, put_program, repository};
 
 const USER: &str = "\
 syntax = \"proto3\";
@@ -190,9 +190,7 @@ fn put_gh(forge: &Forge, known: &str) {
          \"{0}/posted\" ;; esac; done\ncase \"$*\" in *--paginate*) echo '{known}' ;; esac\n",
         forge.folder.path().display()
     );
-    put(forge.folder.path(), &[("bin/gh", &script)]);
-    let mut chmod = Command::new("chmod");
-    assert!(chmod.arg("+x").arg(forge.path("bin/gh")).status().unwrap().success());
+    put_program(forge.folder.path(), "bin/gh", &script);
 }
 
 #[test]
