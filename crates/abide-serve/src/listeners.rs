@@ -542,3 +542,34 @@ async fn serve_http1(
     telling.send_replace(true);
     connection.await
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_thousand_connections_are_told_to_leave_evenly() {
+        const OVER: Duration = Duration::from_secs(600);
+        let state = watch::Sender::new(State::default());
+        let places = Arc::new(Semaphore::new(1000));
+        let begin = Instant::now();
+        let mut visits = JoinSet::new();
+        for _ in 0..1000 {
+            let place = Arc::clone(&places).try_acquire_owned().unwrap();
+            let mut visit = Visit::begin(state.subscribe(), place, OVER);
+            visits.spawn(async move {
+                visit.is_over().await;
+                begin.elapsed()
+            });
+        }
+        state.send_modify(|it| it.drains.begin(Cause::HotRestart, begin, OVER));
+        let mut tenths = [0; 10];
+        while let Some(left) = visits.join_next().await {
+            let share = left.unwrap().as_secs_f64() / OVER.as_secs_f64();
+            tenths[(share * 10.0) as usize] += 1;
+        }
+        assert!(tenths.iter().all(|it| (97..=103).contains(it)), "{tenths:?}");
+    }
+}

@@ -8,18 +8,20 @@ mod messages;
 #[path = "serve/server.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests need the rest")]
 mod server;
+#[path = "../../abide-cli/tests/cli/waiting.rs"]
+mod waiting;
 #[path = "../src/wire.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the client speaks the same messages")]
 mod wire;
 
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use prost::Message;
 use rustix::process::{Pid, Signal, kill_process};
@@ -29,10 +31,9 @@ use tonic::{Code, Status};
 
 use self::messages::{Answer, Ask, Draining, Hello, Nothing, Refusal, Reply, Request};
 use self::server::{CDS, Polling, Whole, cluster, edge_api, example, node, poll, pool, run};
+use self::waiting::{LONG, Log, unless_it_hangs};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_abide-serve");
-/// Longer than anything takes on a busy machine.
-const LONG: Duration = Duration::from_secs(60);
 const CLUSTERS: &str = "/v3/discovery:clusters";
 const FAST: &[&str] = &["--drain-time-s", "0.4", "--parent-shutdown-time-s", "0.8"];
 const SLOW: &[&str] = &["--drain-time-s", "30", "--parent-shutdown-time-s", "60"];
@@ -75,14 +76,13 @@ impl World {
             true => &[],
             false => &["--http", any],
         };
-        let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos();
-        let log = self.folder.path().join(format!("log-{now}"));
         command.arg("--resources").arg(self.folder.path().join("resources"));
         command.arg("--api").arg(&self.api).arg("--restart-socket").arg(self.socket());
         command.args(["--grpc", any, "--admin", any, "--log-format", "json", "--long-poll", "0.2"]);
         command.args(http).args(flags).env("RUST_LOG", "info");
-        command.stderr(std::fs::File::create(&log).unwrap()).stdout(Stdio::null());
-        Process { child: command.spawn().unwrap(), log }
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let log = Log::of(BufReader::new(child.stderr.take().unwrap()));
+        Process { child, log }
     }
 
     /// Starts an epoch that serves something.
@@ -125,26 +125,17 @@ impl Addresses {
 /// An epoch. It ends when this is dropped.
 struct Process {
     child: Child,
-    log: PathBuf,
+    log: Arc<Log>,
 }
 
 impl Process {
     fn log(&self) -> String {
-        std::fs::read_to_string(&self.log).unwrap()
+        self.log.text()
     }
 
     /// Waits for a line of the log.
     fn says(&self, text: &str) -> String {
-        let begin = Instant::now();
-        loop {
-            let log = self.log();
-            let whole = log.rsplit_once('\n').map_or("", |(lines, _)| lines);
-            if let Some(line) = whole.lines().find(|it| it.contains(text)) {
-                return line.to_owned();
-            }
-            assert!(begin.elapsed() < LONG, "it never said `{text}`, but: {log}");
-            thread::sleep(Duration::from_millis(5));
-        }
+        self.log.line(|it| it.contains(text))
     }
 
     /// When it said this first.
@@ -161,14 +152,9 @@ impl Process {
     }
 
     fn wait(&mut self) -> ExitStatus {
-        let begin = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            assert!(begin.elapsed() < LONG, "it does not end: {}", self.log());
-            thread::sleep(Duration::from_millis(5));
-        }
+        let status = unless_it_hangs(&mut self.child, |it| it.wait().unwrap());
+        self.log.whole();
+        status
     }
 
     fn is_running(&mut self) -> bool {
@@ -190,15 +176,10 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended by itself. A restarter takes its servers with it, if it is asked.
-        let begin = Instant::now();
-        while let Ok(None) = self.child.try_wait()
-            && begin.elapsed() < Duration::from_secs(5)
-        {
+        if let Ok(None) = self.child.try_wait() {
             self.signal(Signal::TERM);
-            thread::sleep(Duration::from_millis(10));
+            let _ = unless_it_hangs(&mut self.child, Child::wait);
         }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -236,27 +217,48 @@ impl Peer {
 }
 
 /// The calls of clients: those that were answered. One that fails panics.
-#[derive(Default)]
 struct Calls {
-    answered: AtomicU64,
+    /// By client.
+    answered: Mutex<Vec<u64>>,
+    came: Condvar,
     is_over: AtomicBool,
 }
 
 impl Calls {
-    fn count(&self) {
-        self.answered.fetch_add(1, Ordering::Relaxed);
+    fn new(clients: usize) -> Calls {
+        let answered = Mutex::new(vec![0; clients]);
+        Calls { answered, came: Condvar::new(), is_over: AtomicBool::new(false) }
     }
 
-    /// Polls over a connection for as long as that stays.
-    fn keep_polling(&self, address: &str, id: usize) {
+    fn count(&self, client: usize) {
+        self.answered.lock().unwrap()[client] += 1;
+        self.came.notify_all();
+    }
+
+    fn total(&self) -> u64 {
+        self.answered.lock().unwrap().iter().sum()
+    }
+
+    /// Waits until each of these clients was answered once more.
+    fn go_on(&self, clients: usize) {
+        let answered = self.answered.lock().unwrap();
+        let before = answered.clone();
+        let wait = |now: &mut Vec<u64>| (0..clients).any(|it| now[it] == before[it]);
+        let waited = self.came.wait_timeout_while(answered, LONG, wait).unwrap().1;
+        assert!(!waited.timed_out(), "a client is not answered");
+    }
+
+    /// Polls over a connection for as long as that stays. It has all that is served, so most of the
+    /// time it waits for something new.
+    fn keep_polling(&self, address: &str, id: usize, version: &str) {
         while !self.is_over.load(Ordering::Relaxed) {
             let mut polling = Polling::connect(address);
+            let node = format!(r#"{{"id": "poll-{id}"}}"#);
             loop {
-                polling.send(&format!(r#"{{"node": {{"id": "poll-{id}"}}}}"#));
+                polling.send(&format!(r#"{{"node": {node}, "version_info": "{version}"}}"#));
                 let (status, is_last) = polling.answer();
-                assert_eq!(status, 200);
-                self.count();
-                thread::sleep(Duration::from_millis(10));
+                assert_eq!(status, 304);
+                self.count(id);
                 if is_last || self.is_over.load(Ordering::Relaxed) {
                     break;
                 }
@@ -264,15 +266,17 @@ impl Calls {
         }
     }
 
-    /// A new connection every 5 ms.
-    fn keep_connecting(&self, address: &str) {
-        let mut id = 0;
-        while !self.is_over.load(Ordering::Relaxed) {
-            id += 1;
-            let body = format!(r#"{{"node": {{"id": "new-{id}"}}}}"#);
-            assert_eq!(poll(address, CLUSTERS, &body).0, 200);
-            self.count();
-            thread::sleep(Duration::from_millis(5));
+    /// A new connection for each call: one has all that is served, and the next one nothing.
+    fn keep_connecting(&self, address: &str, id: usize, version: &str) {
+        for turn in 0.. {
+            if self.is_over.load(Ordering::Relaxed) {
+                break;
+            }
+            let node = format!(r#"{{"id": "new-{id}-{turn}"}}"#);
+            let (held, status) = if turn % 2 == 0 { (version, 304) } else { ("", 200) };
+            let body = format!(r#"{{"node": {node}, "version_info": "{held}"}}"#);
+            assert_eq!(poll(address, CLUSTERS, &body).0, status);
+            self.count(id);
         }
     }
 
@@ -280,8 +284,8 @@ impl Calls {
     async fn stay(&self, address: &str, id: usize, mut over: watch::Receiver<bool>) {
         while !*over.borrow() {
             let visit = visit(address, id).await;
-            let mut stream = visit.unwrap_or_else(|status| panic!("stream {id}: {status:?}"));
-            self.count();
+            let (mut stream, _) = visit.unwrap_or_else(|it| panic!("stream {id}: {it:?}"));
+            self.count(id);
             tokio::select! {
                 next = stream.next() => {
                     let end = next.expect_err("nothing changes");
@@ -293,41 +297,48 @@ impl Calls {
     }
 }
 
-/// Opens a stream, and gets and accepts a response.
-async fn visit(address: &str, id: usize) -> Result<Whole, Status> {
+/// Opens a stream, and gets and accepts a response, of some version.
+async fn visit(address: &str, id: usize) -> Result<(Whole, String), Status> {
     let mut stream = Whole::open(address, "v3", node(&format!("stream-{id}"), "", "1.0.0")).await?;
     stream.ask(CDS, &[]).await;
     let response = stream.next().await?;
     stream.ack(&response, &[]).await;
-    Ok(stream)
+    Ok((stream, response.version_info))
 }
 
 #[test]
 fn s001_001_002_030_five_restarts_under_load() {
     run(async {
         const STREAMS: usize = 4;
+        const POLLS: usize = 12;
         let world = World::new();
         let (mut process, addresses) = world.serving(0, FAST);
-        let calls = Arc::new(Calls::default());
+        let calls = Arc::new(Calls::new(POLLS + STREAMS));
         let (end, over) = watch::channel(false);
+        let version = visit(&addresses.grpc, 0).await.expect("a stream").1;
+        calls.count(0);
         let mut clients = Vec::new();
-        for id in 0..3 {
+        for id in 0..POLLS {
             let (calls, http) = (Arc::clone(&calls), addresses.http.clone());
-            clients.push(thread::spawn(move || match id {
-                0 => calls.keep_connecting(&http),
-                _ => calls.keep_polling(&http, id),
+            let version = version.clone();
+            clients.push(thread::spawn(move || match id % 2 {
+                0 => calls.keep_connecting(&http, id, &version),
+                _ => calls.keep_polling(&http, id, &version),
             }));
         }
         let mut streams = tokio::task::JoinSet::new();
-        for id in 0..STREAMS {
+        for id in POLLS..POLLS + STREAMS {
             let (calls, grpc, over) = (Arc::clone(&calls), addresses.grpc.clone(), over.clone());
             streams.spawn(async move { calls.stay(&grpc, id, over).await });
         }
         let mut before = 0;
         for epoch in 1..=5 {
+            tokio::task::block_in_place(|| calls.go_on(POLLS));
             let (next, its) = tokio::task::block_in_place(|| world.serving(epoch, FAST));
             assert_eq!(its, addresses, "the sockets are the same");
             tokio::task::block_in_place(|| next.says("took over"));
+            // All of them, streams as well, are answered by the next process.
+            tokio::task::block_in_place(|| calls.go_on(POLLS + STREAMS));
             let counted = its.stat("grpc.streams_total");
             assert!(counted >= before, "{counted} after {before}");
             before = counted;
@@ -336,13 +347,12 @@ fn s001_001_002_030_five_restarts_under_load() {
             assert!(status.success(), "{status}: {}", process.log());
             let drained = process.drained();
             assert!(drained >= Duration::from_millis(790), "it ended after {drained:?}");
-            assert!(drained < Duration::from_secs(5), "it ended after {drained:?}");
             tokio::task::block_in_place(|| next.says("the process before is gone"));
             process = next;
         }
         // A gauge belongs to one process: all streams are here, once, and no more than the polls.
         let active = addresses.stat("grpc.streams_active") as usize;
-        assert!((STREAMS..=STREAMS + 3).contains(&active), "{active} streams");
+        assert!((STREAMS..=STREAMS + POLLS).contains(&active), "{active} streams");
         calls.is_over.store(true, Ordering::Relaxed);
         tokio::task::block_in_place(|| {
             clients.into_iter().for_each(|it| it.join().expect("no call fails"));
@@ -351,9 +361,8 @@ fn s001_001_002_030_five_restarts_under_load() {
         while let Some(ended) = streams.join_next().await {
             ended.expect("no stream fails");
         }
-        let answered = calls.answered.load(Ordering::Relaxed);
+        let answered = calls.total();
         println!("{answered} calls were answered over 6 epochs, and none failed");
-        assert!(answered > 300, "{answered} calls");
         assert_eq!(addresses.stat("grpc.streams_total"), answered, "all epochs are counted");
         assert!(process.is_running());
     });
@@ -456,6 +465,11 @@ fn s001_003_another_major_of_the_protocol_is_refused() {
 fn a_child_that_is_killed_at_any_step_leaves_the_parent_as_it_was() {
     let world = World::new();
     let (parent, addresses) = world.serving(0, SLOW);
+    let mut there = [(); 9].map(|()| Polling::connect(&addresses.http));
+    for staying in &mut there {
+        staying.send(r#"{"node": {"id": "there"}}"#);
+        assert_eq!(staying.answer(), (200, false));
+    }
     for steps in 0..3 {
         let (mut peer, answer) = Peer::greet(&world, &Hello::of(1));
         assert!(matches!(answer, Answer::Hello(_)), "{answer:?}");
@@ -470,13 +484,17 @@ fn a_child_that_is_killed_at_any_step_leaves_the_parent_as_it_was() {
             assert!(matches!(too_early, Answer::Refusal(_)), "{too_early:?}");
             let answer = peer.ask(Ask::Drain(Nothing {}));
             assert_eq!(answer, Answer::Draining(Draining { seconds: 30.0 }));
-            // Nobody accepts now. Whoever comes waits until somebody does.
-            let late = addresses.clone();
-            let late = thread::spawn(move || late.call());
-            thread::sleep(Duration::from_millis(100));
-            assert!(!late.is_finished());
+            // Nobody accepts now. Whoever comes waits until somebody does, though those who are there
+            // are answered.
+            let mut late = Polling::connect(&addresses.http);
+            late.send(r#"{"node": {"id": "late"}}"#);
+            for staying in &mut there {
+                staying.send(r#"{"node": {"id": "there"}}"#);
+                assert_eq!(staying.answer().0, 200);
+            }
+            assert!(!late.has_answer(), "somebody accepts");
             drop(peer);
-            late.join().expect("the call is answered");
+            assert_eq!(late.answer().0, 200);
         }
         addresses.call();
     }
@@ -528,13 +546,26 @@ fn a_parent_that_is_killed_at_any_step_is_replaced() {
 }
 
 #[test]
+fn a_process_that_waits_for_the_one_before_it_ends_when_it_is_told_to() {
+    let world = World::new();
+    let listener = UnixListener::bind(world.socket()).unwrap();
+    let mut child = world.start(1, FAST);
+    // It never gets an answer.
+    let mut peer = Peer(listener.accept().unwrap().0);
+    peer.hear::<Hello>();
+    child.signal(Signal::TERM);
+    assert!(child.wait().success(), "{}", child.log());
+}
+
+#[test]
 fn another_address_is_listened_at_anew() {
     let world = World::new();
     let (_parent, addresses) = world.serving(0, SLOW);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let other = free.to_string();
-    let child = world.start(1, &[SLOW, &["--http", &other]].concat());
+    let (child, its) = world.serving(1, &[SLOW, &["--http", "0.0.0.0:0"]].concat());
     child.says("took over");
+    let (_, port) = its.http.rsplit_once(':').unwrap();
+    assert!(!addresses.http.ends_with(port), "{its:?}");
+    let other = format!("127.0.0.1:{port}");
     assert_eq!(poll(&other, CLUSTERS, r#"{"node": {"id": "a"}}"#).0, 200);
     assert_eq!(addresses.stat("server.hot_restart_epoch"), 1);
 }
@@ -561,46 +592,30 @@ fn the_restarter_replaces_a_server() {
 }
 
 #[test]
-fn a_thousand_streams_leave_evenly() {
+fn a_thousand_streams_leave_and_come_back() {
     run(async {
         const STREAMS: usize = 1000;
-        const DRAIN: Duration = Duration::from_secs(3);
         let world = World::new();
-        let flags = ["--drain-time-s", "3", "--parent-shutdown-time-s", "5"];
-        let (mut parent, addresses) = world.serving(0, &flags);
+        let (mut parent, addresses) = world.serving(0, FAST);
         let mut streams = tokio::task::JoinSet::new();
-        let (arrive, arrived) = watch::channel(0);
+        let (arrive, mut arrived) = watch::channel(0);
         for id in 0..STREAMS {
             let (grpc, arrive) = (addresses.grpc.clone(), arrive.clone());
             streams.spawn(async move {
-                let mut stream = visit(&grpc, id).await.expect("a stream");
+                let (mut stream, _) = visit(&grpc, id).await.expect("a stream");
                 arrive.send_modify(|it| *it += 1);
                 let end = stream.next().await.expect_err("nothing changes");
                 assert_eq!(end.code(), Code::Ok, "{end:?}");
-                let again = visit(&grpc, id).await.expect("a stream of the next process");
-                (Instant::now(), again)
+                visit(&grpc, id).await.expect("a stream of the next process").0
             });
         }
-        let mut arrived = arrived;
         arrived.wait_for(|it| *it == STREAMS).await.unwrap();
-        let child = tokio::task::block_in_place(|| world.start(1, &flags));
+        let child = tokio::task::block_in_place(|| world.start(1, FAST));
         tokio::task::block_in_place(|| child.says("took over"));
-        let begin = Instant::now();
-        let mut tenths = [0_usize; 12];
         let mut open = Vec::new();
         while let Some(came) = streams.join_next().await {
-            let (at, stream) = came.expect("no call fails");
-            let tenth = at.saturating_duration_since(begin).as_secs_f64() * 10.0;
-            tenths[((tenth / DRAIN.as_secs_f64()) as usize).min(11)] += 1;
-            open.push(stream);
+            open.push(came.expect("no call fails"));
         }
-        for (tenth, count) in tenths.iter().enumerate() {
-            println!("{:4} % {count:4} {}", tenth * 10, "#".repeat(count / 5));
-        }
-        // Even on a busy machine there is no stampede: all at once would be a thousand.
-        assert!(tenths.iter().all(|it| *it <= 400), "{tenths:?}");
-        let half: usize = tenths[..5].iter().sum();
-        assert!((250..=750).contains(&half), "{tenths:?}");
         tokio::task::block_in_place(|| parent.wait());
         let count = ["grpc.streams_active", "grpc.streams_total"].map(|it| addresses.stat(it));
         assert_eq!(count, [STREAMS as u64, 2 * STREAMS as u64]);
@@ -616,16 +631,10 @@ fn s000_063_uses_of_what_is_deprecated_are_counted_anew_by_each_process() {
     let names = ["use", "seen_since_process_start"];
     let counts =
         |of: &Addresses| names.map(|name| of.stat(&format!("runtime.deprecated_feature_{name}")));
-    let begin = Instant::now();
-    while counts(&its) != [1, 1] {
-        assert!(begin.elapsed() < LONG, "{:?}", counts(&its));
-        thread::sleep(Duration::from_millis(20));
-    }
+    assert_eq!(counts(&its), [1, 1]);
     world.put("a.yaml", &pool("a", "size: 1"));
-    while its.stat("resources.update_success") < 2 {
-        assert!(begin.elapsed() < LONG);
-        thread::sleep(Duration::from_millis(20));
-    }
+    let is_served = || (its.stat("resources.update_success") == 2).then_some(());
+    parent.log.until(is_served).expect("it is served");
     let (child, now) = world.serving(1, FAST);
     assert!(parent.wait().success(), "{}", parent.log());
     assert_eq!(counts(&now), [1, 0], "the counter goes on, and what this process saw is nothing");

@@ -1,39 +1,52 @@
 //! `abide-serve restarter` over a program that notes what happens to it.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world.
 
+#[path = "../../abide-cli/tests/cli/waiting.rs"]
+mod waiting;
+
+use std::io::BufReader;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Notes its start, its arguments and the signals that it gets. `run` in the folder says how it
-/// ends; without that it goes on until it is told to end.
+use self::waiting::{Log, unless_it_hangs};
+
+/// Says its start, with its number and its arguments, and the signals that it gets. `run` in the
+/// folder says how it ends; without that it goes on until it is told to end.
 const PROGRAM: &str = r#"
-log() { echo "$RESTART_EPOCH $*" >> "$FOLDER/log"; }
-trap 'log usr1' USR1
-trap 'log term; exit 0' TERM
-log start "$@"
+say() { echo "epoch $RESTART_EPOCH: $*" >&2; }
+trap 'say usr1' USR1
+trap 'say end; exit 0' USR2
+trap 'say term; exit 0' TERM
+say start "$@"
 [ -e "$FOLDER/run" ] && exit "$(cat "$FOLDER/run")"
-while [ ! -e "$FOLDER/end-$RESTART_EPOCH" ]; do sleep 0.02; done
-log end
+echo $$ > "$FOLDER/pid-$RESTART_EPOCH"
+say runs
+"#;
+
+/// Waits for signals: nobody ever writes here.
+const WAIT: &str = r#"
+[ -e "$FOLDER/pipe" ] || mkfifo "$FOLDER/pipe"
+exec 3<> "$FOLDER/pipe"
+while :; do read -r _ <&3; done
 "#;
 
 struct Restarter {
     child: Child,
     folder: TempDir,
+    log: Arc<Log>,
 }
 
 impl Drop for Restarter {
     fn drop(&mut self) {
-        for epoch in 0..9 {
-            // The programs end by themselves, also if the test failed.
-            std::fs::write(self.folder.path().join(format!("end-{epoch}")), "").unwrap();
+        // It may have ended by itself. If not, it takes its programs with it.
+        if let Ok(None) = self.child.try_wait() {
+            self.signal("TERM");
+            let _ = unless_it_hangs(&mut self.child, Child::wait);
         }
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -41,80 +54,82 @@ impl Restarter {
     fn start(program: &str, more: &[&str]) -> Restarter {
         let folder = TempDir::new().unwrap();
         let script = folder.path().join("abide-serve");
-        std::fs::write(&script, program).unwrap();
+        std::fs::write(&script, format!("{program}{WAIT}")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_abide-serve"));
         command.arg("restarter").args(more).args(["--", "sh"]).arg(&script).arg("first");
-        command.env("FOLDER", folder.path()).stderr(Stdio::null());
-        Restarter { child: command.spawn().unwrap(), folder }
+        let mut child =
+            command.env("FOLDER", folder.path()).stderr(Stdio::piped()).spawn().unwrap();
+        let log = Log::of(BufReader::new(child.stderr.take().unwrap()));
+        Restarter { child, folder, log }
     }
 
     fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn log(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.path().join("log")).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    }
-
-    /// Waits for a line of the log.
-    fn says(&self, line: &str) {
-        let begin = Instant::now();
-        while !self.log().iter().any(|it| it == line) {
-            assert!(begin.elapsed() < Duration::from_secs(20), "{line}: {:?}", self.log());
-            thread::sleep(Duration::from_millis(10));
-        }
+    /// Waits for a line that it or one of its programs says.
+    fn says(&self, text: &str) {
+        self.log.line(|it| it.contains(text));
     }
 
     fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+        signal(name, &self.child.id().to_string());
     }
 
     fn end(&self, epoch: u32) {
-        std::fs::write(self.path().join(format!("end-{epoch}")), "").unwrap();
+        let pid = std::fs::read_to_string(self.path().join(format!("pid-{epoch}"))).unwrap();
+        signal("USR2", pid.trim());
     }
 
     fn wait(&mut self) -> ExitStatus {
-        self.child.wait().unwrap()
+        unless_it_hangs(&mut self.child, |it| it.wait().unwrap())
     }
+}
+
+fn signal(name: &str, pid: &str) {
+    assert!(Command::new("kill").args(["-s", name, pid]).status().unwrap().success());
 }
 
 #[test]
 fn s001_012_each_hangup_starts_the_next_epoch() {
     let mut restarter = Restarter::start(PROGRAM, &["--append-epoch", "always"]);
-    restarter.says("0 start first --restart-epoch 0");
+    restarter.says("epoch 0: start first --restart-epoch 0");
+    restarter.says("epoch 0: runs");
     restarter.signal("HUP");
-    restarter.says("1 start first --restart-epoch 1");
+    restarter.says("epoch 1: start first --restart-epoch 1");
+    restarter.says("epoch 1: runs");
     // The older one ends when it is told to by the newer one.
     restarter.end(0);
-    restarter.says("0 end");
+    restarter.says("epoch 0: end");
     restarter.signal("HUP");
-    restarter.says("2 start first --restart-epoch 2");
+    restarter.says("epoch 2: start first --restart-epoch 2");
+    restarter.says("epoch 2: runs");
     restarter.signal("USR1");
-    restarter.says("1 usr1");
-    restarter.says("2 usr1");
+    restarter.says("epoch 1: usr1");
+    restarter.says("epoch 2: usr1");
     restarter.signal("TERM");
     assert_eq!(restarter.wait().code(), Some(0));
-    let log = restarter.log();
-    assert!(log.contains(&"1 term".to_owned()) && log.contains(&"2 term".to_owned()), "{log:?}");
+    restarter.says("epoch 1: term");
+    restarter.says("epoch 2: term");
 }
 
 #[test]
 fn an_epoch_that_fails_leaves_the_one_before_as_it_was() {
     let mut restarter = Restarter::start(PROGRAM, &[]);
-    restarter.says("0 start first");
+    restarter.says("epoch 0: runs");
     std::fs::write(restarter.path().join("run"), "3").unwrap();
-    restarter.signal("HUP");
-    restarter.says("1 start first");
-    // Its number is given again: a program takes over from the number before its own.
-    while restarter.log().len() < 3 {
-        thread::sleep(Duration::from_millis(50));
+    for count in 1..=2 {
         restarter.signal("HUP");
+        // Its number is given again: a program takes over from the number before its own.
+        restarter.log.until(|| {
+            let log = restarter.log.text();
+            let starts = log.matches("epoch 1: start first").count();
+            (starts == count && log.matches("exit status: 3").count() == count).then_some(())
+        });
     }
-    assert!(restarter.log().iter().all(|it| !it.starts_with('2')), "{:?}", restarter.log());
+    assert!(!restarter.log.text().contains("epoch 2"), "{}", restarter.log.text());
     restarter.end(0);
-    restarter.says("0 end");
+    restarter.says("epoch 0: end");
     assert_eq!(restarter.wait().code(), Some(0));
 }
 
@@ -131,13 +146,11 @@ fn the_end_of_the_last_epoch_is_that_of_the_restarter() {
 
 #[test]
 fn what_does_not_end_is_killed() {
-    let stubborn = "trap '' TERM\necho start >> \"$FOLDER/log\"\n\
-                    while [ ! -e \"$FOLDER/end-0\" ]; do sleep 0.02; done";
+    let stubborn = "trap '' TERM\necho it is deaf >&2\n";
     let mut restarter = Restarter::start(stubborn, &["--term-wait", "200ms"]);
-    restarter.says("start");
+    restarter.says("it is deaf");
     let begin = Instant::now();
     restarter.signal("TERM");
     restarter.wait();
     assert!(begin.elapsed() >= Duration::from_millis(200), "{:?}", begin.elapsed());
-    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
 }

@@ -34,6 +34,7 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
 
 async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     args.restart.check(&args.drain)?;
+    let mut told_to_end = std::pin::pin!(told_to_end()?);
     let epoch = args.restart.restart_epoch;
     let mut source = source::open(&args.inputs.source)?;
     if let (Some(out), Some(resources)) = (&args.file_out, &args.inputs.source.resources) {
@@ -69,13 +70,16 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
                 format!("the resources are refused, so nothing is taken over:\n{}", why.join("\n"))
             })?,
             _ = &mut ended => return reading_ended(),
-            it = told_to_end() => return it,
+            () = &mut told_to_end => return Ok(()),
         }
     }
     args.admin.warn(tokens.is_some());
     let mut wanted = vec![(Door::Http, args.http), (Door::Grpc, args.grpc)];
     wanted.extend(args.admin.tcp().map(|it| (Door::Admin, it)));
-    let Start { listeners, predecessor, socket } = restart::start(&args.restart, &wanted).await?;
+    let Start { listeners, predecessor, socket } = tokio::select! {
+        it = restart::start(&args.restart, &wanted) => it?,
+        () = &mut told_to_end => return Ok(()),
+    };
     let local_admin = args.admin.listen(predecessor.is_some())?;
     let address = |door| {
         let listener = listeners.iter().find(|it| it.door == door);
@@ -130,7 +134,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         _ = ended => reading_ended(),
         it = replacing => it,
         () = replaced => Ok(()),
-        it = told_to_end() => it,
+        () = &mut told_to_end => Ok(()),
     }
 }
 
@@ -139,18 +143,26 @@ fn reading_ended() -> Result<(), String> {
     Err("reading resources ended".to_owned())
 }
 
-/// Waits for SIGINT or SIGTERM.
-async fn told_to_end() -> Result<(), String> {
-    let cannot = |error| format!("cannot wait for signals: {error}");
+/// Listens for SIGINT and SIGTERM from now on, so that none is lost between two waits; what is returned
+/// ends when one came.
+fn told_to_end() -> Result<impl Future<Output = ()>, String> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
-        tokio::select! {
-            it = tokio::signal::ctrl_c() => it.map_err(cannot),
-            _ = terminate.recv() => Ok(()),
-        }
+        let listen = |kind| signal(kind).map_err(|it| format!("cannot wait for signals: {it}"));
+        let mut interrupt = listen(SignalKind::interrupt())?;
+        let mut terminate = listen(SignalKind::terminate())?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        })
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.map_err(cannot)
+    Ok(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
 }

@@ -163,7 +163,7 @@ fn a_command_changes_what_is_served() {
         ])
     };
     run(&command, "60s").passed(1);
-    let run = run("exit 3", "1s");
+    let run = run("exit 3", "60s");
     assert_eq!(run.code, Some(1));
     assert!(run.said.contains("the change command `exit 3`: exit status: 3"), "{}", run.said);
 }
@@ -182,7 +182,7 @@ fn nobody(target: &str, patience: &str) -> String {
 /// Where nobody speaks the protocol, one line says so, and no scenario is played.
 #[test]
 fn a_server_that_speaks_no_xds_is_no_failure_of_each_scenario() {
-    let said = nobody("127.0.0.1:1", "5s");
+    let said = nobody("127.0.0.1:1", "60s");
     assert!(said.to_lowercase().contains("connection refused"), "{said}");
     let server = start(&[]);
     nobody(&server.http, "60s");
@@ -228,21 +228,19 @@ fn a_server_of_another_service_is_no_failure_of_each_scenario() {
 fn a_server_that_serves_no_change_fails() {
     let server = start(&[]);
     let command =
-        ["--change-command", "cat > /dev/null", "--only", "change/ads", "--patience", "1s"];
+        ["--change-command", "cat > /dev/null", "--only", "change/ads", "--patience", "2s"];
     let run = Run::of(&[&["--target", &server.grpc][..], &command].concat());
     assert_eq!(run.code, Some(1), "{}", run.said);
-    assert!(run.said.contains("a change was not served within 1s"), "{}", run.said);
+    assert!(run.said.contains("a change was not served within 2s"), "{}", run.said);
 }
 
 /// Nobody waits for a client that is gone.
 #[test]
 fn a_client_that_ends_fails_at_once() {
-    let begin = std::time::Instant::now();
-    let command = ["--client", "--only", "client-acks", "--patience", "60s", "--", "false"];
+    let command = ["--client", "--only", "client-acks", "--patience", "24h", "--", "false"];
     let run = Run::of(&command);
     assert_eq!(run.code, Some(1), "{}", run.said);
     assert!(run.said.contains("the client ended: exit status: 1"), "{}", run.said);
-    assert!(begin.elapsed() < std::time::Duration::from_secs(30), "{:?}", begin.elapsed());
 }
 
 #[test]

@@ -4,11 +4,22 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use crate::server::{CDS, Polling, Server, ask_with, cluster, node, run};
+use crate::waiting::wait;
+
+/// Polls until an answer is the last one of the connection.
+fn until_it_is_to_leave(polling: &mut Polling) {
+    wait(|| {
+        polling.send(r#"{"node": {"id": "idle"}}"#);
+        let (status, is_last) = polling.answer();
+        assert_eq!(status, 200);
+        is_last.then_some(())
+    });
+}
 
 #[test]
 fn s001_006_031_failed_health_checks_ask_clients_to_leave() {
     run(async {
-        let flags = ["--drain-time-s", "0.5"];
+        let flags = ["--drain-time-s", "0"];
         let server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);
         let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
         stream.ask(CDS, &[]).await;
@@ -21,6 +32,7 @@ fn s001_006_031_failed_health_checks_ask_clients_to_leave() {
         let version = &response.version_info;
         held.send(&format!(r#"{{"node": {{"id": "held"}}, "version_info": "{version}"}}"#));
         server.until("/clients", |text| text.contains("held"));
+        assert!(!held.has_answer(), "it is answered when something is new");
 
         assert_eq!(server.get("/healthcheck/fail"), "not by GET, but by POST\n");
         assert_eq!(server.post("/healthcheck/fail"), (200, "OK\n".to_owned()));
@@ -29,10 +41,8 @@ fn s001_006_031_failed_health_checks_ask_clients_to_leave() {
         assert_eq!(held.answer(), (304, true));
         assert!(held.is_over());
         assert_eq!(stream.next().await.expect_err("the end").code(), tonic::Code::Ok);
-        // Whoever says nothing is not cut off: it may be about to.
-        std::thread::sleep(Duration::from_millis(600));
-        idle.send(r#"{"node": {"id": "idle"}}"#);
-        assert_eq!(idle.answer(), (200, true));
+        // Whoever says nothing is not cut off: it may be about to. It hears of it with an answer.
+        until_it_is_to_leave(&mut idle);
 
         assert_eq!(server.post("/healthcheck/ok"), (200, "OK\n".to_owned()));
         let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
@@ -53,28 +63,25 @@ fn modify_only_listeners_stay_when_health_checks_fail() {
     polling.send(r#"{"node": {"id": "a"}}"#);
     assert_eq!(polling.answer(), (200, false));
     server.post("/drain_listeners?graceful");
-    let begin = Instant::now();
-    loop {
-        polling.send(r#"{"node": {"id": "a"}}"#);
-        match polling.answer() {
-            (200, true) => break,
-            answer => assert_eq!(answer, (200, false)),
-        }
-        assert!(begin.elapsed() < Duration::from_secs(20), "it was never asked to leave");
-    }
+    until_it_is_to_leave(&mut polling);
 }
 
 #[test]
 fn listeners_that_go_are_closed_and_their_clients_leave() {
     run(async {
-        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--drain-time-s", "0.3"]);
+        let clients_have = |seconds: &str| {
+            Server::start(&[("a.yaml", &cluster("a", 1))], &["--drain-time-s", seconds])
+        };
+        let slow = clients_have("600");
+        assert_eq!(slow.post("/drain_listeners?graceful"), (200, "OK\n".to_owned()));
+        TcpStream::connect(&slow.grpc).expect("it listens until the drain time is over");
+        let server = clients_have("0.3");
         let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
         stream.ask(CDS, &[]).await;
         stream.next().await.expect("a response");
         assert_eq!(server.get("/drain_listeners"), "not by GET, but by POST\n");
         let begin = Instant::now();
         assert_eq!(server.post("/drain_listeners?graceful"), (200, "OK\n".to_owned()));
-        TcpStream::connect(&server.grpc).expect("it listens until the drain time is over");
         let says_so = || {
             let (status, ready) = ask_with(&server.admin, "GET", "/ready", "");
             assert_eq!((status, &*ready), (503, "DRAINING: the listeners of clients close\n"));
@@ -83,10 +90,8 @@ fn listeners_that_go_are_closed_and_their_clients_leave() {
         };
         says_so();
         assert_eq!(stream.next().await.expect_err("the end").code(), tonic::Code::Ok);
-        while TcpStream::connect(&server.grpc).is_ok() || TcpStream::connect(&server.http).is_ok() {
-            assert!(begin.elapsed() < Duration::from_secs(20), "it still listens");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let listens = |address: &String| TcpStream::connect(address).is_ok();
+        wait(|| (!listens(&server.grpc) && !listens(&server.http)).then_some(()));
         assert!(begin.elapsed() >= Duration::from_millis(300), "{:?}", begin.elapsed());
         // The admin pages stay, and nothing opens the listeners again.
         says_so();

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use crate::server::{CDS, Server, cluster, example, node, refused, run, wait, written};
+use crate::server::{CDS, Server, cluster, example, node, refused, run, written};
+use crate::waiting::wait;
 
 const ROUTES: &str = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
 
@@ -103,10 +103,7 @@ fn what_is_edited_in_place_or_half_written_is_not_served() {
     let mut open = std::fs::File::create(server.path("slow.yaml")).expect("a file");
     open.write_all(cluster("slow", 1).as_bytes()).expect("it is written");
     open.flush().expect("it is written");
-    std::thread::sleep(Duration::from_millis(300));
-    server.put("b.yaml", &cluster("b", 1));
-    server.until("/config_dump", |text| text.contains("\"b\""));
-    let now = served(&server);
+    let now = served_after(&server, "b");
     assert!(!now.contains("\"edited\"") && now.contains("\"a\""), "{now}");
     assert!(!now.contains("\"slow\""), "{now}");
     assert_ne!(now, before);
@@ -118,23 +115,22 @@ fn what_is_edited_in_place_or_half_written_is_not_served() {
     server.until("/config_dump", |text| !text.contains("\"b\""));
 }
 
+/// What is served once everything that was done before is known: a file that comes later is.
+fn served_after(server: &Server, name: &str) -> String {
+    server.put(&format!("{name}.yaml"), &cluster(name, 1));
+    server.until("/config_dump", |text| text.contains(&format!("\"{name}\"")))
+}
+
 /// Writes a file in two halves, each a resource. The first one alone is never served.
 fn write_slowly(server: &Server, name: &str) {
     let (first, second) = (format!("{name}-first"), format!("{name}-second"));
     let mut open = std::fs::File::create(server.path(name)).expect("a file");
-    let mut write = |text: &str| {
-        open.write_all(text.as_bytes()).expect("it is written");
-        std::thread::sleep(Duration::from_millis(120));
-    };
-    write(&cluster(&first, 1));
-    write("# more\n");
-    let other = format!("{name}-other");
-    server.put(&format!("{other}.yaml"), &cluster(&other, 1));
-    let dump = server.until("/config_dump", |text| text.contains(&format!("{other}\"")));
-    assert!(!dump.contains(&first), "{dump}");
-    write("---\n");
-    write(&cluster(&second, 1));
-    assert!(!served(server).contains(&first));
+    let pieces = [&*cluster(&first, 1), "# more\n", "---\n", &*cluster(&second, 1)];
+    for (number, piece) in pieces.iter().enumerate() {
+        open.write_all(piece.as_bytes()).expect("it is written");
+        let dump = served_after(server, &format!("{name}-{number}"));
+        assert!(!dump.contains(&first) && !dump.contains(&second), "{dump}");
+    }
     drop(open);
     server.until("/config_dump", |text| text.contains(&first) && text.contains(&second));
 }
@@ -147,7 +143,10 @@ fn what_is_half_written_is_not_served_however_the_folder_is_named() {
         std::os::unix::fs::symlink("resources", folder.path().join("link")).expect("a link");
         let server = Server::of(source, folder, &[]);
         write_slowly(&server, "slow.yaml");
-        std::fs::create_dir(server.path("new")).expect("a folder");
+        let new = server.path("new");
+        std::fs::create_dir(&new).expect("a folder");
+        // Until then nobody reports what happens in it.
+        wait(|| server.watches(&new).then_some(()));
         write_slowly(&server, "new/slow.yaml");
     }
 }
@@ -161,8 +160,7 @@ fn what_is_written_while_the_server_starts_is_read_when_it_is_closed() {
     let server = Server::of(&resources, folder, &[]);
     server.until("/config_dump", |text| text.contains("\"a\""));
     open.write_all(format!("---\n{}", cluster("second", 1)).as_bytes()).expect("it is written");
-    std::thread::sleep(Duration::from_millis(200));
-    assert!(!served(&server).contains("second"));
+    assert!(!served_after(&server, "b").contains("second"));
     drop(open);
     server.until("/config_dump", |text| text.contains("first") && text.contains("second"));
     assert!(!server.log().contains("changed in place"), "{}", server.log());
@@ -185,24 +183,23 @@ fn a_folder_that_takes_the_place_of_another_is_watched() {
     std::os::unix::fs::symlink("other", &next).expect("a link");
     std::fs::rename(&next, &link).expect("a move");
     server.until("/config_dump", |text| text.contains("\"b\"") && !text.contains("\"a\""));
-    let soon = |name: &str| {
-        let begin = std::time::Instant::now();
+    // A folder that nobody watches is looked at as well, but seldom.
+    let is_watched = |folder: &Path| wait(|| server.watches(folder).then_some(()));
+    let serves = |name: &str| {
         let beside = link.join(".beside");
         std::fs::write(&beside, cluster(name, 1)).expect("a file");
         std::fs::rename(&beside, link.join(format!("{name}.yaml"))).expect("a move");
         server.until("/config_dump", |text| text.contains(&format!("\"{name}\"")));
-        begin.elapsed()
     };
-    // A folder that nobody watches is looked at every 5 s: twice in a row that takes longer.
-    let (first, second) = (soon("first"), soon("second"));
-    assert!(first + second < Duration::from_secs(4), "{first:?}, {second:?}");
+    is_watched(&other);
+    serves("first");
     std::fs::remove_dir_all(&other).expect("it is there");
     server.until("/ready", |text| text.contains("cannot read `link`"));
     std::fs::create_dir(&other).expect("a folder");
     std::fs::write(other.join("c.yaml"), cluster("c", 1)).expect("a file");
     server.until("/config_dump", |text| text.contains("\"c\"") && !text.contains("\"b\""));
-    let (third, fourth) = (soon("third"), soon("fourth"));
-    assert!(third + fourth < Duration::from_secs(4), "{third:?}, {fourth:?}");
+    is_watched(&other);
+    serves("second");
 }
 
 #[cfg(unix)]

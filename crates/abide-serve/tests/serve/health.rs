@@ -73,13 +73,11 @@ fn s003_130_the_node_is_read_from_requests_of_both_kinds() {
 #[test]
 fn s003_130_a_stream_that_does_not_begin_with_a_node_ends() {
     run(async {
-        let server = Server::start(
-            &[("a.yaml", &cluster("a", 1))],
-            &["--stall", "0.2", "--max-streams", "1"],
-        );
-        let mut silent = Checker::open(&server, PATHS[1].1).await;
+        let impatient = Server::start(&[("a.yaml", &cluster("a", 1))], &["--stall", "0.2"]);
+        let mut silent = Checker::open(&impatient, PATHS[1].1).await;
         let ended = silent.specifiers.message().await.expect_err("nothing came");
         assert_eq!(ended.code(), Code::DeadlineExceeded);
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--max-streams", "1"]);
         let mut reports = Checker::open(&server, PATHS[1].1).await;
         reports.send(HealthCheckRequestOrResponse::default()).await;
         let ended = reports.specifiers.message().await.expect_err("it is no request");

@@ -22,6 +22,8 @@ mod server;
 mod streams;
 mod types;
 mod versions;
+#[path = "../../../abide-cli/tests/cli/waiting.rs"]
+mod waiting;
 #[path = "../../src/wire.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the client speaks the same messages")]
 mod wire;

@@ -113,6 +113,7 @@ fn what_polls_refuse_counts_whether_they_say_why_or_come_again_and_again() {
         assert_eq!(polled(&server, id, &held, None).0, 304, "it has all");
     }
     server.put("a.yaml", &cluster("a", 2));
+    server.until("/stats", |text| text.contains("resources.update_success: 2\n"));
     let second = polled(&server, "one", &held, None).1;
     let refused = version(&second);
     assert_ne!(refused, held);

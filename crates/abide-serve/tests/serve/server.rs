@@ -1,11 +1,10 @@
 //! A running server, its folder, and clients of it.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -16,6 +15,7 @@ use tonic::transport::Channel;
 use tonic::{Request, Status, Streaming};
 use tonic_prost::ProstCodec;
 
+use crate::waiting::{LONG, Log, unless_it_hangs};
 use crate::wire::{
     DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse, Node,
 };
@@ -25,9 +25,6 @@ pub(crate) const EDS: &str = "type.googleapis.com/envoy.config.endpoint.v3.Clust
 pub(crate) const RTDS: &str = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
 pub(crate) const RTDS_V2: &str = "type.googleapis.com/envoy.service.discovery.v2.Runtime";
 pub(crate) const CDS_V2: &str = "type.googleapis.com/envoy.api.v2.Cluster";
-
-/// Longer than anything takes on a busy machine.
-const LONG: Duration = Duration::from_secs(60);
 
 /// Where the API of the example is.
 pub(crate) fn example(part: &str) -> PathBuf {
@@ -61,7 +58,7 @@ pub(crate) struct Server {
     child: Child,
     folder: TempDir,
     /// What it logged since it serves.
-    logs: Arc<Mutex<String>>,
+    logs: Arc<Log>,
     pub(crate) grpc: String,
     pub(crate) http: String,
     pub(crate) admin: String,
@@ -126,17 +123,7 @@ impl Server {
             }
             said.push_str(&line);
         };
-        // Somebody has to read what it says.
-        let kept = Arc::new(Mutex::new(String::new()));
-        std::thread::spawn({
-            let kept = Arc::clone(&kept);
-            move || {
-                for line in logs.lines().map_while(Result::ok) {
-                    *kept.lock().expect("no reader panics") += &(line + "\n");
-                }
-            }
-        });
-        let server = Server { child, folder, logs: kept, grpc, http, admin, said };
+        let server = Server { child, folder, logs: Log::of(logs), grpc, http, admin, said };
         // Where not everyone may ask, the test has to.
         if !flags.iter().any(|it| it.starts_with("--admin")) {
             server.until("/server_info", |text| {
@@ -168,20 +155,12 @@ impl Server {
 
     /// Waits until it logged a line that says something.
     pub(crate) fn logged(&self, says: impl Fn(&str) -> bool) -> String {
-        let begin = Instant::now();
-        loop {
-            let text = self.log();
-            if let Some(line) = text.lines().find(|line| says(line)) {
-                return line.to_owned();
-            }
-            assert!(begin.elapsed() < LONG, "it was never logged, but: {text}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        self.logs.line(says)
     }
 
     /// What it logged since it serves.
     pub(crate) fn log(&self) -> String {
-        self.logs.lock().expect("no writer panics").clone()
+        self.logs.text()
     }
 
     /// A page of the admin port, with what is said about it.
@@ -213,7 +192,7 @@ impl Server {
     /// Waits until a page says something.
     pub(crate) fn until(&self, path: &str, says: impl Fn(&str) -> bool) -> String {
         let mut said = String::new();
-        let found = found(|| {
+        let found = self.logs.until(|| {
             said = self.get(path);
             says(&said).then(|| said.clone())
         });
@@ -230,6 +209,17 @@ impl Server {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
         Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+    }
+
+    /// Whether the system tells it of what happens in a folder.
+    pub(crate) fn watches(&self, folder: &Path) -> bool {
+        let number = std::os::unix::fs::MetadataExt::ino(&folder.metadata().expect("a folder"));
+        let wanted = format!(" ino:{number:x} ");
+        let open = std::fs::read_dir(format!("/proc/{}/fdinfo", self.child.id())).expect("Linux");
+        // What was closed in between has no text.
+        let texts = open.filter_map(|it| std::fs::read_to_string(it.ok()?.path()).ok());
+        let mut lines = texts.flat_map(|it| it.lines().map(str::to_owned).collect::<Vec<_>>());
+        lines.any(|it| it.starts_with("inotify ") && it.contains(&wanted))
     }
 
     /// Stops its process, or lets it go on.
@@ -285,30 +275,14 @@ pub(crate) fn refused(flags: &[&str]) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    let ended = found(|| child.try_wait().expect("it can be asked"));
-    if ended.is_none() {
-        let _ = child.kill();
-    }
-    assert_eq!(ended.and_then(|it| it.code()), Some(2), "{flags:?}");
+    let mut stderr = child.stderr.take().expect("it is piped");
     let mut said = String::new();
-    child.stderr.take().expect("it is piped").read_to_string(&mut said).expect("text");
+    let ended = unless_it_hangs(&mut child, |child| {
+        stderr.read_to_string(&mut said).expect("text");
+        child.wait().expect("it is ours")
+    });
+    assert_eq!(ended.code(), Some(2), "{flags:?}: {said}");
     said
-}
-
-/// Waits for something that comes.
-pub(crate) fn wait<T>(look: impl FnMut() -> Option<T>) -> T {
-    found(look).expect("it never came")
-}
-
-fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let begin = Instant::now();
-    while begin.elapsed() < LONG {
-        if let Some(found) = look() {
-            return Some(found);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    None
 }
 
 /// A folder, and the folder of resources in it, with these files.
@@ -384,6 +358,18 @@ impl Polling {
         let mut body = vec![0; length.map_or(0, |it| it.trim().parse().expect("a number"))];
         self.0.read_exact(&mut body).expect("the body");
         (status, head.contains("connection: close"))
+    }
+
+    /// Whether a part of an answer is there.
+    pub(crate) fn has_answer(&mut self) -> bool {
+        let stream = self.0.get_ref();
+        stream.set_nonblocking(true).expect("a socket");
+        let there = stream.peek(&mut [0]);
+        stream.set_nonblocking(false).expect("a socket");
+        match there {
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+            Ok(_) => true,
+        }
     }
 
     /// Whether the server closed the connection.

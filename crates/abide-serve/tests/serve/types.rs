@@ -6,7 +6,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::{Server, Whole, channel, edge_api, example, node, pool, run, wait};
+use crate::server::{Server, Whole, channel, edge_api, example, node, pool, run};
+use crate::waiting::wait;
 use crate::wire::DeltaDiscoveryRequest;
 
 const POOL: &str = "type.googleapis.com/acme.edge.v1.Pool";

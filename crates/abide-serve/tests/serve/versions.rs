@@ -149,10 +149,8 @@ fn ask_says_which_address_it_wants() {
 
 #[test]
 fn ask_ends_when_nothing_comes() {
-    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--long-poll", "300"]);
-    let begin = std::time::Instant::now();
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--long-poll", "86400"]);
     let (code, said) = ask(&server, &["endpoints", "--name", "nope", "--wait", "300ms"]);
-    assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
     assert_eq!(code, Some(2));
     let line = "nothing named `nope` came in 300ms";
     assert!(said.contains(line) && said.lines().count() == 1, "{said}");
