@@ -1,12 +1,10 @@
 //! Laws of what is found between two trees: of equal trees nothing, and nothing
 //! but the meaning of trees counts.
 
-#![allow(clippy::disallowed_methods, reason = "the tests read fixtures and a clock")]
+#![allow(clippy::disallowed_methods, reason = "the tests read fixtures")]
 
 #[path = "../../abide-change/tests/trees/mod.rs"]
 mod trees;
-
-use std::time::{Duration, Instant};
 
 use abide::{Config, Options, RuleScope, check};
 use abide_schema::Tree;
@@ -91,15 +89,13 @@ fn renamed_packages_are_told_once() {
     }
 }
 
+/// Work for each pair of messages would not end within the hour.
 #[test]
 fn trees_with_nothing_in_common_take_no_longer_than_others() {
     let (old, new) = (tree(&many("Alpha", 20_000)), tree(&many("Beta", 20_000)));
-    let begin = Instant::now();
     let rules: Vec<String> =
         found(&old, &new).iter().filter_map(|it| Some(it.split_once(':')?.0.to_owned())).collect();
     assert_eq!(rules, ["package-removed", "package-added"]);
-    // Work for each pair of messages would take an hour.
-    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
 }
 
 #[test]
