@@ -21,6 +21,7 @@ mod prove;
 mod show;
 mod surface;
 mod symbols;
+mod value_words;
 mod witness;
 
 pub use api_client::{
@@ -41,4 +42,5 @@ pub use option::Holder;
 pub use show::{one_line, shown};
 pub use surface::{Direction, Surface};
 pub use symbols::{GeneratedSymbol, Language, symbols, symbols_of_file};
+pub use value_words::value_words;
 pub use witness::{Proof, Witness};

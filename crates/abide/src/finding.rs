@@ -93,6 +93,9 @@ pub struct ChangeFacts {
     pub old: Option<Location>,
     /// Whom it breaks.
     pub effects: Effects,
+    /// Whom it may break as well, where nothing in the trees can tell. It counts only where
+    /// nothing that it surely breaks is asked for.
+    pub may_break: Effects,
     /// The bump that its package needs for it.
     pub bump: Bump,
     /// Symbols of generated code that it removes or changes, at most one for each
@@ -221,6 +224,14 @@ impl Finding {
     pub fn breaks(&mut self, effects: Effects) -> &mut Finding {
         if let Some(change) = &mut self.change {
             change.effects |= effects;
+        }
+        self
+    }
+
+    /// Adds effects that the change may have, where nothing in the trees can tell.
+    pub(crate) fn may_break(&mut self, effects: Effects) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.may_break |= effects;
         }
         self
     }

@@ -95,6 +95,7 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
     finding.change = Some(Box::new(ChangeFacts {
         old: None,
         effects: Effects::backward(surfaces),
+        may_break: Effects::NONE,
         bump: Bump::Major,
         symbols: Vec::new(),
         dependents: Vec::new(),

@@ -441,6 +441,7 @@ impl Sink {
         finding.change = Some(Box::new(ChangeFacts {
             old: old.map(Location::old),
             effects: Effects::NONE,
+            may_break: Effects::NONE,
             bump: Bump::Minor,
             symbols: Vec::new(),
             dependents: Vec::new(),

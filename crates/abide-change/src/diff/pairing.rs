@@ -2,8 +2,8 @@
 //!
 //! Files are paired by path; packages, messages, enums and services by full
 //! name; fields by number, for that is what they are on the wire, and then by
-//! name; extensions by number and then by name; enum values by number and name,
-//! then by name, then by number; oneofs and methods by name. What is left on
+//! name; extensions by number and then by name; enum values by number and name, then by
+//! name, then by what their names say without style, then by number; oneofs and methods by name. What is left on
 //! both sides is paired by structure, so that what was renamed or moved is one
 //! change. Ties are broken by full names, so the pairs depend on nothing but the
 //! trees, and the same elements are paired when the sides are swapped.
@@ -11,8 +11,8 @@
 use std::sync::atomic::AtomicBool;
 
 use abide_schema::{
-    Element, Enum, EnumValue, Field, File, Message, MessageId, Method, Oneof, Package, Service,
-    Tree, Type,
+    Element, Enum, EnumValue, EnumValueId, Field, File, Message, MessageId, Method, Oneof,
+    Package, Service, Tree, Type,
 };
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -24,6 +24,7 @@ use super::structure::may_be_renamed;
 use crate::constraint::Compared;
 use crate::element::{base_name, have_equal_names, top_level};
 use crate::prove::Proving;
+use crate::value_words::value_words;
 
 /// Pairs messages, enums and services, each by the same expression over their
 /// pairs and those of both sides.
@@ -330,6 +331,28 @@ impl<'t> Diff<'t> {
         pair_by(&mut self.values, &before, &after, |it| it.id, key);
         // A name that is still there was not renamed: its number changed.
         pair_by(&mut self.values, &before, &after, |it| it.id, |it| it.name());
+        // Nor was one whose name is only spelled in another style.
+        let stems: [FxHashMap<EnumValueId, String>; 2] = [old, new].map(|it| {
+            let words = value_words(it).into_iter().map(|it| it.concat());
+            it.values().map(|it| it.id).zip(words).collect()
+        });
+        let stem = |of: usize, it: EnumValue<'t>| stems[of].get(&it.id).filter(|it| !it.is_empty());
+        pair_across(
+            &mut self.values,
+            &before,
+            &after,
+            |it| it.id,
+            |it| Some((it.number(), stem(0, it)?)),
+            |it| Some((it.number(), stem(1, it)?)),
+        );
+        pair_across(
+            &mut self.values,
+            &before,
+            &after,
+            |it| it.id,
+            |it| stem(0, it),
+            |it| stem(1, it),
+        );
         pair_by(&mut self.values, &before, &after, |it| it.id, |it| it.number());
     }
 

@@ -8,6 +8,7 @@ use super::crossing::{Crossing, Probed};
 use crate::diff::Diff;
 use crate::show::shown_all;
 use crate::surface::{Direction, Surface};
+use crate::value_words::shared_prefix;
 
 impl<'t> Diff<'t> {
     /// Whether an old and a new value of a field have the same kind but a different
@@ -308,11 +309,7 @@ fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
 /// The names for one number of an enum, without the prefix that all its names
 /// share.
 fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
-    let names = || item.values().map(EnumValue::name);
-    let first = names().next().unwrap_or_default();
-    let shared = |end: &usize| names().all(|it| it.starts_with(&first[..*end]));
-    let ends = first.match_indices('_').map(|(at, _)| at + 1);
-    let prefix = ends.rev().find(shared).unwrap_or_default();
+    let prefix = shared_prefix(item);
     item.values_numbered(number).map(|it| &it.name()[prefix..]).collect()
 }
 

@@ -20,9 +20,10 @@ pub(super) fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
         let Some(change) = &mut finding.change else { return true };
         let before = change.effects;
         change.effects = before.on(surfaces);
+        change.may_break = change.may_break.on(surfaces);
         change.symbols.retain(|it| surfaces.contains(&it.surface));
         change.witness = change.witness.take().filter(|it| surfaces.contains(&it.surface));
-        before.is_empty() || !change.effects.is_empty()
+        before.is_empty() || !change.effects.is_empty() || !change.may_break.is_empty()
     });
 }
 

@@ -28,14 +28,23 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     if was == is {
         return;
     }
-    let name = new.parent().relative_name();
-    let message = format!("number of `{name}.{}` changed from {was} to {is}", new.name());
+    let name = format!("{}.{}", new.parent().relative_name(), new.name());
+    let spelled = match old.name() == new.name() {
+        true => String::new(),
+        false => format!(", formerly `{}`,", old.name()),
+    };
+    let message = format!("number of `{name}`{spelled} changed from {was} to {is}");
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
     finding.fact(was.to_string()).fact(is.to_string());
-    finding.proven(diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]));
+    let proof = diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]);
     // Fields in other trees may hold it, and fields that changed along with it.
     finding.breaks(Effects::both(&[Surface::Wire]));
-    finding.source(diff, change.map(Element::EnumValue));
+    if old.name() == new.name() {
+        finding.proven(proof).source(diff, change.map(Element::EnumValue));
+    } else {
+        // `enum-value-renamed` reports what another name breaks.
+        finding.proven(proof.on(&[Surface::Wire]));
+    }
     let mut aliases = RULE.aliases.to_vec();
     if new.parent().value_numbered(was).is_some() {
         aliases.push("buf:ENUM_VALUE_SAME_NAME");

@@ -1,8 +1,9 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Diff, Effects, Surface, value_words};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::suggestion::nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-renamed",
@@ -30,15 +31,120 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let message = format!("`{owner}.{}` was renamed to `{}`", old.name(), new.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
     finding.fact(old.name()).fact(new.name());
-    let number = [new.number()];
-    finding.proven(diff.prove_enum(old.parent(), new.parent(), [&number, &number]));
+    let (was, is) = (old.number(), new.number());
+    if was == is {
+        finding.proven(diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]));
+    }
     finding.proven(diff.prove_value_name((old.parent(), new.parent()), change));
     // Readers of one name refuse the other, wherever the enum is used.
     finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
     finding.source(diff, change.map(Element::EnumValue));
-    finding.help(format!(
+    let alias = format!(
         "keep `{}` and add `{}` after it as an alias, with `option allow_alias = true;`",
         old.name(),
         new.name()
-    ));
+    );
+    if was != is {
+        // Other tools know a value by its number, and `enum-value-number-changed` reports that.
+        finding.aliases(&[]).help(format!("keep `{} = {was}`", old.name()));
+    } else if are_unrelated(&words(old), &words(new)) {
+        // Names alone do not tell a new word for a state from another state.
+        finding.may_break(Effects::both(&[Surface::Wire])).at_least(Severity::Warning);
+        finding.why(format!(
+            "the names have nothing in common: if `{}` means something else, it is what data \
+             written as `{}` is read as",
+            new.name(),
+            old.name()
+        ));
+        finding.help(format!(
+            "keep `{} = {was}`, and give `{}` a number that was never used; if both mean the same, \
+             {alias}",
+            old.name(),
+            new.name()
+        ));
+    } else {
+        finding.help(alias);
+    }
+}
+
+/// The words of the name of a value, without what is only style.
+fn words(value: EnumValue<'_>) -> Vec<String> {
+    let each = value.parent().values().zip(value_words(value.parent()));
+    each.filter(|(it, _)| *it == value).flat_map(|(_, words)| words).collect()
+}
+
+/// Words for a value that means nothing by itself: one is as good as another.
+const NOTHING: &[&str] = &[
+    "default", "invalid", "no", "none", "null", "undefined", "unknown", "unset", "unspecified",
+];
+
+/// Words for a value that nobody is to use any more.
+const RETIRED: &[&str] = &["deprecated", "obsolete", "removed", "reserved", "unused"];
+
+/// Words, and beginnings of words, that turn a meaning around.
+const NEGATIONS: &[&str] = &["de", "dis", "im", "in", "ir", "no", "non", "not", "un", "without"];
+
+/// Whether two names say nothing of each other: they share no word, are no short form and no
+/// misspelling of each other; or the one is the opposite of the other.
+fn are_unrelated(old: &[String], new: &[String]) -> bool {
+    let has = |words: &[String], known: &[&str]| words.iter().any(|it| known.contains(&it.as_str()));
+    if has(old, NOTHING) && has(new, NOTHING) || has(old, RETIRED) || has(new, RETIRED) {
+        return false;
+    }
+    let numbers = |words: &[String]| -> Vec<String> {
+        let digits = |it: &&String| it.bytes().all(|it| it.is_ascii_digit());
+        words.iter().filter(digits).cloned().collect()
+    };
+    let (before, after) = (numbers(old), numbers(new));
+    if !before.is_empty() && !after.is_empty() && before != after {
+        return true;
+    }
+    let turns = |one: &str, other: &str| {
+        let rest = |negation: &&str| one.strip_prefix(*negation).unwrap_or_default();
+        let mut rests = NEGATIONS.iter().map(|it| rest(&it));
+        rests.any(|it| !it.is_empty() && (it == other || Some(it) == other.strip_prefix("en")))
+    };
+    let (one, other) = (old.concat(), new.concat());
+    if turns(&one, &other) || turns(&other, &one) || has(old, NEGATIONS) != has(new, NEGATIONS) {
+        return true;
+    }
+    let are_related = |one: &String, other: &String| {
+        let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+        one == other || short.len() >= 3 && long.starts_with(short.as_str())
+    };
+    let shares = old.iter().any(|one| new.iter().any(|other| are_related(one, other)));
+    !shares && nearest(&one, [other.as_str()]).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_unrelated;
+
+    #[test]
+    fn names_are_unrelated_if_they_say_nothing_of_each_other() {
+        let unrelated = |old: &str, new: &str| {
+            let words = |it: &str| it.split(' ').map(str::to_owned).collect::<Vec<_>>();
+            are_unrelated(&words(old), &words(new))
+        };
+        for (old, new) in [
+            ("error", "healthy"),
+            ("healthy", "unhealthy"),
+            ("enabled", "disabled"),
+            ("set", "not set"),
+            ("level 1", "level 2"),
+            ("red", "crimson"),
+        ] {
+            assert!(unrelated(old, new) && unrelated(new, old), "{old} {new}");
+        }
+        for (old, new) in [
+            ("unknown", "unspecified"),
+            ("config", "configuration"),
+            ("error", "internal error"),
+            ("canceled", "cancelled"),
+            ("tls v 1", "tls 1"),
+            ("error", "reserved 3"),
+        ] {
+            assert!(!unrelated(old, new) && !unrelated(new, old), "{old} {new}");
+        }
+    }
 }
