@@ -51,6 +51,8 @@ pub struct Diff<'t> {
     packages: Pairs<PackageId>,
     messages: Pairs<MessageId>,
     fields: Pairs<FieldId>,
+    /// Fields that became extensions with the same number, and the reverse.
+    converted: Pairs<FieldId>,
     oneofs: Pairs<OneofId>,
     enums: Pairs<EnumId>,
     values: Pairs<EnumValueId>,
@@ -234,6 +236,20 @@ impl<'t> Diff<'t> {
             && (namesake(old, new).is_some()
                 || namesake(new, old).is_some()
                 || !new.is_extension() && differs())
+    }
+
+    /// What a field without a new side is now: the extension with its number. The reverse for an
+    /// extension. On the wire the two are one.
+    pub fn converted_into(&self, old: Field<'t>) -> Option<Field<'t>> {
+        debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
+        self.converted.new_of.get(&old.id).map(|&id| self.new.field(id))
+    }
+
+    /// What an extension without an old side was: the field with its number. The reverse for a
+    /// field.
+    pub fn converted_from(&self, new: Field<'t>) -> Option<Field<'t>> {
+        debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
+        self.converted.old_of.get(&new.id).map(|&id| self.old.field(id))
     }
 
     /// The field that had the name of a field without an old side: its number

@@ -81,6 +81,25 @@ impl<'t> Diff<'t> {
         proof
     }
 
+    /// What happens to values of a field that became an extension with the same number, or of an
+    /// extension that became a field: the wire may not notice, but JSON and text format write
+    /// another name. `are_two` says that the two share nothing but the number.
+    pub fn prove_converted(&self, old: Field<'t>, new: Field<'t>, are_two: bool) -> Proof {
+        let mut proof = self.prove_absence(old, new).on(&[Surface::Wire]);
+        for (crossing, writer, reader) in self.crossings(old, new) {
+            let on_wire = crossing.on(Surface::Wire);
+            on_wire.field(Some(writer), Some(reader), &mut proof);
+            if are_two {
+                on_wire.mistaken(writer, reader, &mut proof);
+            }
+        }
+        for change in [Change::Removed(old), Change::Added(new)] {
+            let named = self.prove_field(change).on(&[Surface::Json, Surface::Text]);
+            named.witnesses.into_iter().for_each(|it| proof.add(it));
+        }
+        proof
+    }
+
     /// What happens in JSON and text format, which know fields by their names, to a
     /// field whose name another field has now.
     pub fn prove_namesakes(&self, old: Field<'t>, new: Field<'t>) -> Proof {

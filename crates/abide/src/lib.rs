@@ -19,6 +19,7 @@ mod comment_scope;
 mod config;
 mod config_error;
 mod constraints;
+mod conversions;
 mod counted;
 mod dates;
 mod dependencies;

@@ -1,7 +1,7 @@
 //! Reports about numbers and names that messages and enums have set aside.
 
 use abide_change::{Change, Diff, Direction, Effects, Surface};
-use abide_schema::{Edition, Element, Field, File, Message, Part};
+use abide_schema::{Edition, Element, Field, File, Message, Part, value};
 use rustc_hash::FxHashSet;
 
 use crate::rule::Sink;
@@ -73,6 +73,20 @@ pub(crate) fn why_abandoned(lost: Field<'_>, by: Message<'_>) -> String {
         lost.number(),
         lost.relative_name()
     )
+}
+
+/// Whether a message allows an extension with a number, and no declaration reserves it.
+pub(crate) fn allows_extension(extendee: Message<'_>, number: i32) -> bool {
+    let tree = extendee.tree;
+    let ranges = extendee.extension_ranges().iter().zip(extendee.extension_range_options());
+    let ranges = ranges.filter(|(it, _)| (it.start..it.end).contains(&number));
+    let reserved = |options: &value::Message| {
+        let declared = options.get_all(tree, "declaration");
+        declared.filter_map(|it| it.value.as_message()).any(|it| {
+            it.i64(tree, "number") == Some(number.into()) && it.bool(tree, "reserved") == Some(true)
+        })
+    };
+    ranges.map(|(_, options)| options).any(|options| !options.is_some_and(reserved))
 }
 
 /// The statements that reserve a number and a name in a file. Numbers and names

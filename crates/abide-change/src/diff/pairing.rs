@@ -2,7 +2,8 @@
 //!
 //! Files are paired by path; packages, messages, enums and services by full
 //! name; fields by number, for that is what they are on the wire, and then by
-//! name; extensions by number and then by name; enum values by number and name, then by
+//! name; extensions by number and then by name, and then fields and extensions
+//! that became each other by number; enum values by number and name, then by
 //! name, then by what their names say without style, then by number; oneofs and methods by name. What is left on
 //! both sides is paired by structure, so that what was renamed or moved is one
 //! change. Ties are broken by full names, so the pairs depend on nothing but the
@@ -11,7 +12,7 @@
 use std::sync::atomic::AtomicBool;
 
 use abide_schema::{
-    Element, Enum, EnumValue, EnumValueId, Field, File, Message, MessageId, Method, Oneof,
+    Element, Enum, EnumValue, EnumValueId, Field, FieldId, File, Message, MessageId, Method, Oneof,
     Package, Service, Tree, Type,
 };
 use rayon::prelude::*;
@@ -60,6 +61,7 @@ impl<'t> Diff<'t> {
             packages: Pairs::default(),
             messages: Pairs::default(),
             fields: Pairs::default(),
+            converted: Pairs::default(),
             oneofs: Pairs::default(),
             enums: Pairs::default(),
             values: Pairs::default(),
@@ -84,6 +86,7 @@ impl<'t> Diff<'t> {
         }
         diff.pair_members();
         diff.pair_extensions();
+        diff.pair_converted();
         diff.pair_homes();
         let lives_on = |it| diff.new_element(it).is_some();
         let lived = |it| diff.old_element(it).is_some();
@@ -422,6 +425,32 @@ impl<'t> Diff<'t> {
         };
         for (old, new) in [(&unlinked(&before), &after), (&before, &unlinked(&after))] {
             pair_by(&mut self.fields, old, new, |it| it.id, Field::full_name);
+        }
+    }
+
+    /// Pairs what is left of fields and extensions of one message: one that became the other kept
+    /// its number, and the wire knows nothing else of either.
+    fn pair_converted(&mut self) {
+        let in_map = |it: &Field<'t>| it.parent().is_some_and(Message::is_map_entry);
+        let free = |files: Vec<File<'t>>, pairs: &FxHashMap<FieldId, FieldId>| {
+            let all = files.into_iter().flat_map(File::all_fields);
+            let left = all.filter(|it| !pairs.contains_key(&it.id) && !in_map(it));
+            left.partition::<Vec<Field<'t>>, _>(|it| it.is_extension())
+        };
+        let (old_extensions, old_fields) = free(self.old_files().collect(), &self.fields.new_of);
+        let (new_extensions, new_fields) = free(self.new_files().collect(), &self.fields.old_of);
+        for (old, new) in [(old_fields, new_extensions), (old_extensions, new_fields)] {
+            pair_across(
+                &mut self.converted,
+                &old,
+                &new,
+                |it| it.id,
+                |it| {
+                    let holder = it.containing_message()?.id;
+                    Some((self.messages.twin(&self.same, holder)?, it.number()))
+                },
+                |it| Some((it.containing_message()?.id, it.number())),
+            );
         }
     }
 }

@@ -70,8 +70,8 @@ impl<'d, 't> Crossing<'d, 't> {
     pub(super) fn reader_field(self, writer: Field<'t>) -> Option<Field<'t>> {
         let namesake = || named_in(self.message(writer.containing_message()?)?, writer);
         self.by_name().then(namesake).flatten().or_else(|| match self.direction {
-            Direction::Backward => self.diff.new_field(writer),
-            Direction::Forward => self.diff.old_field(writer),
+            Direction::Backward => self.new_field(writer),
+            Direction::Forward => self.old_field(writer),
         })
     }
 
@@ -82,9 +82,22 @@ impl<'d, 't> Crossing<'d, 't> {
         };
         let namesake = || named_in(holder(reader.containing_message()?)?, reader);
         self.by_name().then(namesake).flatten().or_else(|| match self.direction {
-            Direction::Backward => self.diff.old_field(reader),
-            Direction::Forward => self.diff.new_field(reader),
+            Direction::Backward => self.old_field(reader),
+            Direction::Forward => self.new_field(reader),
         })
+    }
+
+    /// The wire knows fields by their numbers alone, whether they are extensions or not.
+    fn new_field(self, old: Field<'t>) -> Option<Field<'t>> {
+        let converted = || self.diff.converted_into(old);
+        let is_wire = self.surface == Some(Surface::Wire);
+        self.diff.new_field(old).or_else(|| is_wire.then(converted).flatten())
+    }
+
+    fn old_field(self, new: Field<'t>) -> Option<Field<'t>> {
+        let converted = || self.diff.converted_from(new);
+        let is_wire = self.surface == Some(Surface::Wire);
+        self.diff.old_field(new).or_else(|| is_wire.then(converted).flatten())
     }
 
     /// Whether fields are identified by their names, not by their numbers.

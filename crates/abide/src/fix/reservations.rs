@@ -12,6 +12,8 @@ use super::source_text::SourceText;
 pub(crate) fn of_message<'t>(old: Message<'t>, new: Message<'t>) -> Option<Fix> {
     let numbers = |it: Message<'_>| Ranges::single(it.fields().map(|it| it.number().into()));
     let numbers = numbers(old).without(&numbers(new)).without(&new.reserved_ranges().into());
+    // A number that extensions may have cannot be reserved.
+    let numbers = numbers.without(&new.extension_ranges().into());
     let is_lost = |name: &&str| new.field_named(name).is_none() && !new.reserves_name(name);
     let names: Vec<&str> = old.fields().map(|it| it.name()).filter(is_lost).collect();
     with_reserved(Element::Message(new), &numbers, &names)

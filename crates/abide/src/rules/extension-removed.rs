@@ -1,8 +1,10 @@
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, Field, Message, Part, value};
+use abide_schema::{Element, Field, Part};
 
+use crate::conversions;
 use crate::finding::Severity;
 use crate::full_names;
+use crate::reserved::allows_extension;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -20,6 +22,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(old) = change.old().filter(|it| it.is_extension()) else { return };
+    if let Some(new) = diff.converted_into(old) {
+        let aliases = full_names::deletions(diff, Element::Field(old), None);
+        conversions::converted(diff, old, new, sink).aliases(&aliases);
+        return;
+    }
     let holder = old.extendee().and_then(|it| diff.new_message(it));
     // One that replaced another extension may have its name.
     let moved = diff.new.extensions_named(&old.full_name()).find(|it| it.extendee() == holder);
@@ -39,25 +46,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     let Some(finding) = full_names::removed(diff, change.map(Element::Field), sink) else { return };
     finding.fact(old.number().to_string());
-    if holder.is_some_and(|it| is_free(it, old)) {
+    if holder.is_some_and(|it| allows_extension(it, old.number())) {
         // The next extension that takes the number would read old data as its
         // own.
         finding.breaks(Effects::backward(&[Surface::Wire]));
     }
-}
-
-/// Whether a message still allows the number of a removed extension, and no
-/// declaration reserves it.
-fn is_free(extendee: Message<'_>, gone: Field<'_>) -> bool {
-    let tree = extendee.tree;
-    let ranges = extendee.extension_ranges().iter().zip(extendee.extension_range_options());
-    let ranges = ranges.filter(|(it, _)| (it.start..it.end).contains(&gone.number()));
-    let reserved = |options: &value::Message| {
-        let declared = options.get_all(tree, "declaration");
-        declared.filter_map(|it| it.value.as_message()).any(|it| {
-            it.i64(tree, "number") == Some(gone.number().into())
-                && it.bool(tree, "reserved") == Some(true)
-        })
-    };
-    ranges.map(|(_, options)| options).any(|options| !options.is_some_and(reserved))
 }

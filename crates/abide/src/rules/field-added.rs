@@ -24,7 +24,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     // `oneof-member-added` reports a new member of an old oneof.
     let joins = new.real_oneof().is_some_and(|it| diff.old_oneof(it).is_some());
     // `field-number-changed` reports one whose name is not new.
-    let is_new = !new.is_extension() && !joins && diff.renumbered(new).is_none();
+    let is_new = !new.is_extension()
+        && !joins
+        && diff.renumbered(new).is_none()
+        // `extension-removed` reports what was an extension.
+        && diff.converted_from(new).is_none();
     if holder.is_none() || !is_new {
         return;
     }

@@ -1,7 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, Field, Part};
+use abide_schema::{Element, Field, Message, Part};
 
 use crate::aliases;
+use crate::conversions;
 use crate::finding::Severity;
 use crate::fix::reservations::of_message;
 use crate::reserved;
@@ -35,7 +36,18 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if old.is_extension() {
         return;
     }
-    let number = holder.reserves_number(old.number());
+    if let Some(new) = diff.converted_into(old) {
+        let aliases = aliases_of(old, holder);
+        conversions::converted(diff, old, new, sink).aliases(&aliases);
+        return;
+    }
+    let in_range = (holder.extension_ranges().iter())
+        .any(|it| (it.start..it.end).contains(&old.number()));
+    // A number that extensions may have can only be reserved by a declaration.
+    let number = match in_range {
+        true => !reserved::allows_extension(holder, old.number()),
+        false => holder.reserves_number(old.number()),
+    };
     let name = holder.reserves_name(old.name());
     // A field that replaced another one may have its name.
     let moved = holder.field_named(old.name());
@@ -69,30 +81,44 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
         }
     }
-    let mut aliases = RULE.aliases.to_vec();
     if !number {
-        aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
         // A field that reuses the number would read old data as its own.
         finding.breaks(Effects::backward(&[Surface::Wire]));
     }
-    if !name {
-        aliases.push("buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED");
-    }
     if !(number && name) {
-        aliases.push("protolock:NoRemovingFieldsWithoutReserve");
         let missing = reserved::statements(
             holder.file(),
             (!number).then(|| old.number()),
             (!name && moved.is_none()).then(|| old.name()),
         );
         if !missing.is_empty() {
-            finding.help(format!("add `{missing}` to message `{}`", holder.name()));
+            let range = match in_range && !number {
+                true => format!("leave {} out of the extension ranges and ", old.number()),
+                false => String::new(),
+            };
+            finding.help(format!("{range}add `{missing}` to message `{}`", holder.name()));
             finding.fix(old.containing_message().and_then(|it| of_message(it, holder)));
         }
+    }
+    finding.aliases(&aliases_of(old, holder));
+}
+
+/// The rules of other tools that report a field that its message no longer has.
+fn aliases_of<'t>(old: Field<'t>, holder: Message<'t>) -> Vec<&'static str> {
+    let (number, name) = (holder.reserves_number(old.number()), holder.reserves_name(old.name()));
+    let mut aliases = RULE.aliases.to_vec();
+    if !number {
+        aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
+    }
+    if !name {
+        aliases.push("buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED");
+    }
+    if !(number && name) {
+        aliases.push("protolock:NoRemovingFieldsWithoutReserve");
     }
     if aliases::is_labelled_required(old) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");
     }
     aliases.extend(aliases::of_lost_entry(old, holder));
-    finding.aliases(&aliases);
+    aliases
 }
