@@ -28,7 +28,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         };
         let named = |name: &str| new.values_numbered(number).find(|it| it.name() == name);
         // The rules about removed and renamed values report a name that is gone.
-        let (Some(is), Some(_)) = (named(name), named(was.name())) else { continue };
+        let (Some(is), Some(stays)) = (named(name), named(was.name())) else { continue };
         let message = format!(
             "number {number} of enum `{}` is now printed as `{name}` instead of `{}`",
             new.relative_name(),
@@ -41,7 +41,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         if diff.is_for_others(old) {
             finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
         }
-        finding.source(diff, pair);
+        // Code is written against the old name, which is an alias now.
+        let alias = Change::Both { old: Element::EnumValue(was), new: Element::EnumValue(stays) };
+        finding.source(diff, alias);
         finding.help(format!("declare `{}` before `{name}`", was.name()));
     }
 }
