@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use abide_schema::{
     Element, Enum, Field, File, FileId, Message, MessageId, Method, Package, PackageVersion,
-    Service, Type,
+    Service, Tree, Type,
 };
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -14,7 +14,8 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::Diff;
 use super::pairs::pair_by;
 use super::rarity::{Feature, Rarity};
-use crate::element::{base_name, have_equal_names, top_level};
+use crate::element::{base_name, entries, have_equal_names, top_level};
+use crate::surface::Direction;
 
 /// What is known of a type or a package besides its full name.
 struct Profile<T> {
@@ -137,10 +138,12 @@ impl<'t> Diff<'t> {
         let top = |it: &Message<'t>| it.parent().is_none();
         self.pair_messages(&ties, &top);
         self.pair_nested();
+        self.pair_types_behind();
         self.pair_messages(&ties, &|_| true);
         self.pair_nested();
         self.pair_enums(&ties);
         self.pair_services(&ties);
+        self.pair_types_behind();
     }
 
     /// All elements of a kind, those of both sides.
@@ -162,24 +165,21 @@ impl<'t> Diff<'t> {
         };
         let of_message = |it: Message<'t>| Type::Message(it.id);
         let judged = || self.old_files().filter(|it| it.is_judged());
-        for old in judged().flat_map(File::all_fields).filter(|it| is_free(it.ty())) {
+        for old in judged().flat_map(File::all_fields).filter(|it| is_free(held_type(*it))) {
             let Some(holder) = old.containing_message().and_then(|it| self.new_message(it)) else {
                 continue;
             };
-            if !old.is_extension() {
-                let new = holder.field_numbered(old.number());
-                note(old.ty(), new.map(Field::ty));
-            }
+            let new = match old.is_extension() {
+                false => holder.field_numbered(old.number()),
+                true => self.extension_numbered(holder, old.number()),
+            };
+            note(held_type(old), new.map(held_type));
         }
         let paired = |old: Service<'t>| Some((old, self.new_service(old)?));
-        let methods =
-            judged().flat_map(File::services).filter_map(paired).flat_map(|(old, new)| {
-                let mut named: FxHashMap<&str, Method<'t>> = FxHashMap::default();
-                for it in new.methods() {
-                    named.entry(it.name()).or_insert(it);
-                }
-                old.methods().map(move |old| (old, named.get(old.name()).copied()))
-            });
+        let methods = judged()
+            .flat_map(File::services)
+            .filter_map(paired)
+            .flat_map(|(old, new)| methods_by_name(old, new));
         for (old, new) in methods {
             for side in [Method::input, Method::output] {
                 if let Some(old) = side(old).map(of_message).filter(|it| is_free(*it)) {
@@ -280,10 +280,20 @@ impl<'t> Diff<'t> {
     fn pair_nested(&mut self) {
         let pairs = self.messages.sorted().into_par_iter();
         let pairs = pairs.map(|(old, new)| (self.old.message(old), self.new.message(new)));
-        let mut open: Vec<(Message<'t>, Message<'t>)> = pairs
+        let open = pairs
             .filter(|(old, new)| !have_equal_names(Element::Message(*old), Element::Message(*new)))
             .collect();
+        self.pair_enclosed(open);
+    }
+
+    /// The same of these messages. Returns them with the messages that they enclose.
+    fn pair_enclosed(
+        &mut self,
+        mut open: Vec<(Message<'t>, Message<'t>)>,
+    ) -> Vec<(Message<'t>, Message<'t>)> {
+        let mut pairs = Vec::new();
         while let Some((old, new)) = open.pop() {
+            pairs.push((old, new));
             let (before, after): (Vec<_>, Vec<_>) = (old.enums().collect(), new.enums().collect());
             pair_by(&mut self.enums, &before, &after, |it| it.id, Enum::name);
             let before: Vec<Message<'t>> =
@@ -292,6 +302,117 @@ impl<'t> Diff<'t> {
             pair_by(&mut self.messages, &before, &after, |it| it.id, Message::name);
             open.extend(before.into_iter().filter_map(|it| Some((it, self.new_message(it)?))));
         }
+        pairs
+    }
+
+    /// Pairs types by who uses them: where a field, an extension or a method of two types that are
+    /// one has another type than before, the two may be one as well, and so on behind them. So what
+    /// stands behind a type that moved moves along, wherever it went.
+    fn pair_types_behind(&mut self) {
+        if !self.has_free_types() {
+            return;
+        }
+        let mut uses = self.uses_by_extensions();
+        uses.extend(self.uses_by_methods());
+        let mut open: Vec<(Message<'t>, Message<'t>)> = (self.messages.sorted().into_iter())
+            .map(|(old, new)| (self.old.message(old), self.new.message(new)))
+            .collect();
+        while !open.is_empty() {
+            uses.extend(open.into_iter().flat_map(|(old, new)| uses_by_fields(old, new)));
+            open = self.pair_used(std::mem::take(&mut uses));
+        }
+    }
+
+    /// Whether both sides have a type that is not paired.
+    fn has_free_types(&self) -> bool {
+        let types = |file: File<'t>| {
+            let messages = file.all_messages().filter(|it| !it.is_map_entry());
+            messages.map(Element::Message).chain(file.all_enums().map(Element::Enum))
+        };
+        let mut old = self.old_files().filter(|it| it.is_judged()).flat_map(types);
+        let mut new = self.new_files().filter(|it| it.is_judged()).flat_map(types);
+        old.any(|it| self.new_element(it).is_none()) && new.any(|it| self.old_element(it).is_none())
+    }
+
+    fn uses_by_extensions(&self) -> Vec<(Type, Type)> {
+        let old = self.old_files().flat_map(File::all_fields).filter(|it| it.is_extension());
+        let pair = |old: Field<'t>| {
+            let holder = self.new_message(old.extendee()?)?;
+            let new = self.extension_numbered(holder, old.number())?;
+            Some((held_type(old), held_type(new)))
+        };
+        old.filter_map(pair).collect()
+    }
+
+    fn uses_by_methods(&self) -> Vec<(Type, Type)> {
+        let mut uses = Vec::new();
+        for old in self.old_files().flat_map(File::services) {
+            let Some(new) = self.new_service(old) else { continue };
+            for (old, new) in methods_by_name(old, new) {
+                for side in [Method::input, Method::output] {
+                    let pair = side(old).zip(new.and_then(side));
+                    uses.extend(
+                        pair.map(|(old, new)| (Type::Message(old.id), Type::Message(new.id))),
+                    );
+                }
+            }
+        }
+        uses
+    }
+
+    fn extension_numbered(&self, holder: Message<'t>, number: i32) -> Option<Field<'t>> {
+        self.extensions(Direction::Forward, holder).find(|it| it.number() == number)
+    }
+
+    /// Pairs what is free among types that are used in one place, the most alike first. Returns the
+    /// messages that were paired, with those that they enclose.
+    fn pair_used(&mut self, uses: Vec<(Type, Type)>) -> Vec<(Message<'t>, Message<'t>)> {
+        let mut counts: FxHashMap<(Type, Type), usize> = FxHashMap::default();
+        for pair in uses {
+            *counts.entry(pair).or_default() += 1;
+        }
+        let mut found: Vec<(usize, usize, Element<'t>, Element<'t>)> = Vec::new();
+        for ((old, new), uses) in counts {
+            let (Some(old), Some(new)) = (element(self.old, old), element(self.new, new)) else {
+                continue;
+            };
+            let is_free = old.file().is_judged()
+                && new.file().is_judged()
+                && self.new_element(old).is_none()
+                && self.old_element(new).is_none();
+            let alike = || match (old, new) {
+                (Element::Message(old), Element::Message(new))
+                    if !old.is_map_entry() && !new.is_map_entry() =>
+                {
+                    likeness(&message_profile(old), &message_profile(new), Tie::Successor)
+                }
+                (Element::Enum(old), Element::Enum(new)) => {
+                    likeness(&enum_profile(old), &enum_profile(new), Tie::Successor)
+                }
+                _ => None,
+            };
+            if let Some(likeness) = is_free.then(alike).flatten() {
+                found.push((likeness.score, uses, old, new));
+            }
+        }
+        found.sort_by_cached_key(|&(score, uses, old, new)| {
+            (std::cmp::Reverse((score, uses)), old.full_name(), new.full_name())
+        });
+        let mut paired = Vec::new();
+        for (_, _, old, new) in found {
+            match (old, new) {
+                (Element::Message(old), Element::Message(new)) => {
+                    if self.messages.add(old.id, new.id) {
+                        paired.push((old, new));
+                    }
+                }
+                (Element::Enum(old), Element::Enum(new)) => {
+                    self.enums.add(old.id, new.id);
+                }
+                _ => {}
+            }
+        }
+        self.pair_enclosed(paired)
     }
 
     fn pair_enums(&mut self, ties: &Ties) {
@@ -368,6 +489,42 @@ impl<'t> Diff<'t> {
         for (old, new) in pairs {
             self.services.add(old.id, new.id);
         }
+    }
+}
+
+/// The methods of an old service, each with the one that has its name.
+fn methods_by_name<'t>(
+    old: Service<'t>,
+    new: Service<'t>,
+) -> impl Iterator<Item = (Method<'t>, Option<Method<'t>>)> {
+    let mut named: FxHashMap<&str, Method<'t>> = FxHashMap::default();
+    for it in new.methods() {
+        named.entry(it.name()).or_insert(it);
+    }
+    old.methods().map(move |old| (old, named.get(old.name()).copied()))
+}
+
+/// The types of the fields of one message that have one number or one name.
+fn uses_by_fields(old: Message<'_>, new: Message<'_>) -> Vec<(Type, Type)> {
+    let mut uses = Vec::new();
+    for old in old.fields().filter(|it| !matches!(held_type(*it), Type::Scalar(_))) {
+        let (numbered, named) = (new.field_numbered(old.number()), new.field_named(old.name()));
+        let twins = numbered.into_iter().chain(named.filter(|it| Some(*it) != numbered));
+        uses.extend(twins.map(|new| (held_type(old), held_type(new))));
+    }
+    uses
+}
+
+/// The type of a field; of a map, that of its values.
+fn held_type(field: Field<'_>) -> Type {
+    entries(field).map_or(field, |[_, value]| value).ty()
+}
+
+fn element(tree: &Tree, ty: Type) -> Option<Element<'_>> {
+    match ty {
+        Type::Message(id) => Some(Element::Message(tree.message(id))),
+        Type::Enum(id) => Some(Element::Enum(tree.enumeration(id))),
+        Type::Scalar(_) | Type::Unresolved => None,
     }
 }
 
