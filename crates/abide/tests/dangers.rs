@@ -9,6 +9,7 @@
 
 #[path = "../../abide-schema/tests/protos/mod.rs"]
 mod protos;
+mod witnesses;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -68,6 +69,8 @@ fn found(fixture: &str, imports: &BTreeMap<String, String>) -> String {
         ..Options::on(date(2026, 1, 15))
     };
     let report = check(&new, &policy, options);
+    let complaints = witnesses::complaints(&old, &new, &report.findings);
+    assert!(complaints.is_empty(), "{complaints}\n{fixture}");
     if report.findings.is_empty() {
         return "// no change\n".to_owned();
     }

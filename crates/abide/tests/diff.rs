@@ -5,6 +5,7 @@
 
 #[path = "../../abide-change/tests/trees/mod.rs"]
 mod trees;
+mod witnesses;
 
 use abide::{Config, Options, RuleScope, check};
 use abide_schema::Tree;
@@ -22,6 +23,7 @@ fn found(old: &Tree, new: &Tree) -> Vec<String> {
         ..Options::on(date(2026, 1, 15))
     };
     let report = check(new, &policy, options);
+    assert_eq!(witnesses::complaints(old, new, &report.findings), "");
     let changes = report.findings.iter().filter(|it| it.change.is_some());
     changes.map(|it| format!("{}: {} {:?}", it.rule, it.message, it.effects())).collect()
 }

@@ -37,6 +37,7 @@ use rayon::prelude::*;
 mod markers;
 #[path = "../../abide-schema/tests/protos/mod.rs"]
 mod protos;
+mod witnesses;
 
 use markers::{Expected, compare, markers};
 use protos::protos;
@@ -292,7 +293,10 @@ fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static s
         let side = if block.old { "old " } else { "" };
         expected.extend(markers(&format!("{side}{}", block.path()), &block.text, "//"));
     }
-    let complaints = compare(expected, reported(&new, old.as_ref(), case, &report));
+    let mut complaints = compare(expected, reported(&new, old.as_ref(), case, &report));
+    if let Some(old) = &old {
+        complaints += &witnesses::complaints(old, &new, &report.findings);
+    }
     if complaints.is_empty() {
         Ok(report.findings.iter().map(|it| it.rule).collect())
     } else {

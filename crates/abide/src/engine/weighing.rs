@@ -55,6 +55,12 @@ pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding
                 }
             }
         }
+        // A change that is not refused can be in the next minor.
+        if let Some(change) = &mut finding.change
+            && finding.severity < Severity::Error
+        {
+            change.bump = change.bump.min(Bump::Minor);
+        }
         true
     });
 }

@@ -27,11 +27,13 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
         return;
     }
     let phrase = holders.1.phrase();
-    let mut report = |was: Option<Place>, is: Option<Place>, message: String| {
+    let mut report = |what: &str, was: Option<Place>, is: Option<Place>, message: String| {
         let location = Location::tree(is.unwrap_or_else(|| new.place(Part::Name)));
         let before = was.unwrap_or_else(|| old.place(Part::Name));
         let package = old.package().name();
-        sink.change_at(location, Some(before), package, new.full_name(), message);
+        let finding = sink.change_at(location, Some(before), package, new.full_name(), message);
+        // Several terms of one element may change.
+        finding.fact(what);
     };
     type Term<'t> = Option<(&'t str, Place)>;
     let terms: [(&str, Term<'t>, Term<'t>); 2] = [
@@ -54,12 +56,14 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
                 format!("the {noun} `{}` of {phrase} was removed", was.unwrap_or_default())
             }
         };
-        report(place(was), place(is), message);
+        report(noun, place(was), place(is), message);
     }
     match (old.disallowed_by_default(), new.disallowed_by_default()) {
-        (None, is @ Some(_)) => report(None, is, format!("{phrase} is now disallowed by default")),
+        (None, is @ Some(_)) => {
+            report("disallowed", None, is, format!("{phrase} is now disallowed by default"));
+        }
         (was @ Some(_), None) => {
-            report(was, None, format!("{phrase} is no longer disallowed by default"));
+            report("allowed", was, None, format!("{phrase} is no longer disallowed by default"));
         }
         _ => {}
     }

@@ -24,9 +24,12 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     let (before, after) = (signatures(holders.0), signatures(holders.1));
     let Some((old, new)) = change.both() else { return };
     let name = new.relative_name();
-    let mut report = |entries: (Option<&'t Entry>, Option<&'t Entry>), message: String, lost| {
+    type Entries<'t> = (Option<&'t Entry>, Option<&'t Entry>);
+    let mut report = |what: &str, entries: Entries<'t>, message: String, lost| {
         let setting = Setting { holders, old: entries.0, new: entries.1 };
         let finding = sink.setting(&setting, message);
+        // One method may lose and gain several.
+        finding.fact(what).fact(if entries.0.is_some() { "old" } else { "new" });
         if entries.0.is_some() {
             finding.at_least(Severity::Warning);
             finding.why("generated clients have parameters or overloads for each signature");
@@ -38,18 +41,19 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     for (words, entry) in before.iter().filter(|it| !has(&after, &it.0)) {
         same = false;
         let message = format!("signature `{words}` of `{name}` was removed");
-        report((Some(*entry), None), message, lost_parameter(old, new, words));
+        report(words, (Some(*entry), None), message, lost_parameter(old, new, words));
     }
     for (words, entry) in after.iter().filter(|it| !has(&before, &it.0)) {
         same = false;
-        report((None, Some(*entry)), format!("signature `{words}` of `{name}` was added"), None);
+        let message = format!("signature `{words}` of `{name}` was added");
+        report(words, (None, Some(*entry)), message, None);
     }
     let order =
         |list: &[(String, &Entry)]| -> Vec<String> { list.iter().map(|it| it.0.clone()).collect() };
     if same && order(&before) != order(&after) {
         let first = |list: &[(String, &'t Entry)]| list.first().map(|it| it.1);
         let message = format!("order of the signatures of `{name}` changed");
-        report((first(&before), first(&after)), message, None);
+        report("", (first(&before), first(&after)), message, None);
     }
 }
 
