@@ -6,6 +6,7 @@
 mod accepted;
 mod aip;
 mod aliases;
+mod behaviors;
 mod buf_lint;
 mod bump;
 mod bump_level;

@@ -17,6 +17,7 @@ use abide_upgrade::{Basis, Standings};
 use jiff::civil::Date;
 
 use crate::aliases;
+use crate::behaviors::CarriedByCalls;
 use crate::bump_level::Bump;
 use crate::calendar_status::Retirement;
 use crate::features::FeatureFile;
@@ -198,6 +199,7 @@ pub struct Context<'t> {
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
     standings: OnceLock<Standings>,
+    carried_by_calls: CarriedByCalls,
     /// Whether a finding may depend on every file of the tree.
     looked_everywhere: AtomicBool,
 }
@@ -224,6 +226,7 @@ impl<'t> Context<'t> {
             apis,
             frozen,
             standings,
+            carried_by_calls: CarriedByCalls::default(),
             looked_everywhere: AtomicBool::new(false),
         }
     }
@@ -302,6 +305,12 @@ impl<'t> Context<'t> {
             files.truncate(1);
         }
         files
+    }
+
+    /// The messages that calls carry, whichever files have the services.
+    pub(crate) fn carried_by_calls(&self) -> &CarriedByCalls {
+        self.everywhere();
+        &self.carried_by_calls
     }
 
     /// The role of each file in an upgrade.

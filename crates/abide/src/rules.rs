@@ -98,6 +98,7 @@ rules! {
     field_behavior_changed = "rules/field-behavior-changed.rs";
     field_behavior_missing = "rules/field-behavior-missing.rs";
     field_behavior_misused = "rules/field-behavior-misused.rs";
+    field_behavior_refined = "rules/field-behavior-refined.rs";
     field_cardinality_changed = "rules/field-cardinality-changed.rs";
     field_default_changed = "rules/field-default-changed.rs";
     field_encoding_changed = "rules/field-encoding-changed.rs";
@@ -384,6 +385,7 @@ pub(crate) static OPTION_RULES: &[&Rule] = &[
     &custom_option_changed::RULE,
     &deprecation_terms_changed::RULE,
     &field_behavior_changed::RULE,
+    &field_behavior_refined::RULE,
     &field_format_changed::RULE,
     &http_route_changed::RULE,
     &long_running_operation_changed::RULE,
