@@ -71,6 +71,7 @@ impl Config {
             config.policy.package_patterns = reader.package_patterns;
             config.policy.element_patterns = reader.element_patterns;
             config.policy.file_lists = reader.file_lists;
+            config.policy.option_keys = reader.option_keys;
             return Ok(config);
         }
         reader.errors.sort_by_key(|error| (error.span.start, error.span.end));

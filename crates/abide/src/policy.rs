@@ -38,6 +38,8 @@ pub struct Policy {
     /// Which changes of custom options are breaks, by the full name of the
     /// option or of a field in its value: `[options]`.
     pub options: BTreeMap<String, Vec<OptionOrder>>,
+    /// The keys of `[options]` in `abide.toml`, with their places.
+    pub option_keys: Vec<(String, Span)>,
     /// Reasoned exceptions: `[[waiver]]`.
     pub waivers: Vec<ConfigWaiver>,
     /// Which changes are security fixes: `[[security-fix]]`.

@@ -197,6 +197,7 @@ rules! {
     option_invalid = "rules/option-invalid.rs";
     option_retention_changed = "rules/option-retention-changed.rs";
     option_target_changed = "rules/option-target-changed.rs";
+    option_unmatched = "rules/option-unmatched.rs";
     override_misspelt = "rules/override-misspelt.rs";
     override_not_boolean = "rules/override-not-boolean.rs";
     override_unused = "rules/override-unused.rs";

@@ -345,6 +345,7 @@ impl TomlReader {
                 words.into_iter().filter_map(|(word, at)| self.word(&word, at, OptionOrder::ALL));
             let orders = orders.collect();
             policy.options.insert(entry.key.to_owned(), orders);
+            self.option_keys.push((entry.key.to_owned(), entry.key_span));
         }
     }
 

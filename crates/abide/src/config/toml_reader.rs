@@ -22,6 +22,8 @@ pub(super) struct TomlReader {
     pub(super) package_patterns: Vec<ConfigPattern>,
     /// The patterns that are meant to match elements of the tree.
     pub(super) element_patterns: Vec<ConfigPattern>,
+    /// The options that `[options]` names.
+    pub(super) option_keys: Vec<(String, Span)>,
     /// The lists of files and folders.
     pub(super) file_lists: Vec<ConfigFiles>,
 }

@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// The options that other rules judge.
-const JUDGED: &[&str] = &[
+pub(super) const JUDGED: &[&str] = &[
     "abide.annotations.v1.",
     "buf.validate.",
     "envoy.annotations.deprecated_at_minor_version",
