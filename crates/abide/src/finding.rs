@@ -317,6 +317,20 @@ impl Finding {
         }
     }
 
+    /// Adds all that another finding about the same element says.
+    pub(crate) fn join(&mut self, part: Finding) {
+        self.message = format!("{}; {}", self.message, part.message);
+        self.facts.extend(part.facts);
+        let new = part.aliases.into_iter().filter(|it| !self.aliases.contains(it));
+        self.aliases.extend(new.collect::<Vec<_>>());
+        self.why = self.why.take().or(part.why);
+        self.help = self.help.take().or(part.help);
+        if let Some(facts) = part.change {
+            self.lose((facts.effects, facts.symbols));
+            self.proven(facts.witness.map(Proof::of).unwrap_or_default());
+        }
+    }
+
     /// Sets the default severity if the change breaks nobody backward; it is a note
     /// otherwise.
     pub fn at_least(&mut self, severity: Severity) -> &mut Finding {

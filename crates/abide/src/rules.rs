@@ -353,6 +353,11 @@ pub static ALPHA_TOO_OLD: &Rule = &alpha_too_old::RULE;
 /// The rule that joins the findings about two fields with the same number.
 pub(crate) static REPLACED: &Rule = &field_replaced::RULE;
 
+/// The rule that joins what else changed of a field with another number: by these rules.
+pub(crate) static FIELD_NUMBER_CHANGED: &Rule = &field_number_changed::RULE;
+pub(crate) static FIELD_SHAPE_RULES: &[&Rule] =
+    &[&field_cardinality_changed::RULE, &field_type_changed::RULE];
+
 /// The rules whose findings in a file mean that its candidate would be wrong, or
 /// would not compile.
 pub(crate) static UPGRADE_RULES: &[&Rule] = &[

@@ -219,8 +219,7 @@ fn fields() {
             "message X { int32 a = 1; }",
             "message X { string a = 2; }",
             &[
-                "field-number-changed a.v1.X.a: wire<> buf:FIELD_NO_DELETE buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED google:FIELD_REMOVAL protolock:NoChangingFieldIDs",
-                "field-type-changed a.v1.X.a: json<> text<> protolock:NoChangingFieldTypes",
+                "field-number-changed a.v1.X.a: wire<> json<> text<> buf:FIELD_NO_DELETE buf:FIELD_NO_DELETE_UNLESS_NAME_RESERVED buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED google:FIELD_REMOVAL protolock:NoChangingFieldIDs protolock:NoChangingFieldTypes",
             ],
         ),
         // Name and type.

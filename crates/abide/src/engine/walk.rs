@@ -127,19 +127,24 @@ fn changes<'t>(
     findings
 }
 
-/// Joins the findings about a replaced field into one: that is one defect, however
-/// many properties of the two fields differ.
+/// Joins the findings about a replaced field into one, and those about a field that got another
+/// number: that is one defect, however many properties of the two fields differ.
 fn told_once(findings: &mut Vec<Finding>) {
+    let is_whole =
+        |it: &Finding| [rules::REPLACED.id, rules::FIELD_NUMBER_CHANGED.id].contains(&it.rule);
     let (mut whole, parts): (Vec<Finding>, Vec<Finding>) =
-        std::mem::take(findings).into_iter().partition(|it| it.rule == rules::REPLACED.id);
+        std::mem::take(findings).into_iter().partition(is_whole);
     let at: FxHashMap<String, usize> =
         whole.iter().enumerate().map(|(at, it)| (it.element.clone(), at)).collect();
     for part in parts {
         // A finding that does not compare the two fields is reported on its own.
         let compares = part.change.as_ref().is_some_and(|it| it.old.is_some() && it.gone.is_none());
-        match at.get(&part.element).filter(|_| compares) {
-            Some(&at) => whole[at].absorb(part),
-            None => findings.push(part),
+        match at.get(&part.element).filter(|_| compares).map(|&at| &mut whole[at]) {
+            Some(whole) if whole.rule == rules::REPLACED.id => whole.absorb(part),
+            Some(whole) if rules::FIELD_SHAPE_RULES.iter().any(|it| it.id == part.rule) => {
+                whole.join(part);
+            }
+            _ => findings.push(part),
         }
     }
     findings.append(&mut whole);
