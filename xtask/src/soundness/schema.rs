@@ -174,6 +174,10 @@ impl Schema {
         for _ in 0..rng.usize(..3) {
             schema.add_extension(rng);
         }
+        // A field with a number that an extension may have.
+        if rng.bool() && !schema.extensions.is_empty() {
+            schema.make_field(0);
+        }
         for index in 0..rng.usize(..3) {
             let (input, output) = (schema.any_message(rng), schema.any_message(rng));
             schema.methods.push(MethodDef { name: format!("Do{index}"), input, output });

@@ -2,7 +2,9 @@
 
 use fastrand::Rng;
 
-use super::{EXTENSIONS, EnumDef, Home, SCALARS, Schema, Shape, Syntax, Ty, pick};
+use super::{
+    EXTENSIONS, EnumDef, ExtensionDef, FieldDef, Home, SCALARS, Schema, Shape, Syntax, Ty, pick,
+};
 
 impl Schema {
     /// The schema after one random edit.
@@ -110,7 +112,7 @@ impl Schema {
         let at = rng.usize(..self.enums.len());
         let item = &mut self.enums[at];
         let value = rng.usize(..item.values.len());
-        match rng.u8(..6) {
+        match rng.u8(..7) {
             0 => {
                 let number = rng.i32(-2..12);
                 item.values.push((format!("{}_W{}", item.name, number + 2), number));
@@ -133,6 +135,14 @@ impl Schema {
                 for (value, name) in item.values.iter_mut().zip(names) {
                     value.0 = name;
                 }
+            }
+            // A new first value, behind which all others are spelled in another style.
+            5 => {
+                for (name, number) in &mut item.values {
+                    *name = name.to_ascii_lowercase();
+                    *number += 1;
+                }
+                item.values.insert(0, (format!("{}_FIRST", item.name), 0));
             }
             _ => {
                 let other = rng.usize(..item.values.len());
@@ -167,8 +177,10 @@ impl Schema {
         }
         let at = rng.usize(..count);
         let (other, extendee) = (rng.usize(..count), self.any_message(rng));
-        match rng.u8(..8) {
+        match rng.u8(..10) {
             0 => self.add_extension(rng),
+            8 => self.make_field(at),
+            9 => self.make_extension(),
             1 => {
                 self.extensions.remove(at);
             }
@@ -181,6 +193,25 @@ impl Schema {
                 let name = self.extensions[at].field.name.clone();
                 let name = std::mem::replace(&mut self.extensions[other].field.name, name);
                 self.extensions[at].field.name = name;
+            }
+        }
+    }
+
+    /// Declares an extension as a field of the message that it extends.
+    pub(super) fn make_field(&mut self, extension: usize) {
+        let ExtensionDef { extendee, field, .. } = self.extensions.remove(extension);
+        self.messages[extendee].fields.push(field);
+    }
+
+    /// Declares a field as an extension of its message, if one has the number for it.
+    fn make_extension(&mut self) {
+        let is_fit = |it: &FieldDef| {
+            EXTENSIONS.contains(&it.number) && !matches!(it.shape, Shape::Member(_))
+        };
+        for (extendee, message) in self.messages.iter_mut().enumerate() {
+            if let Some(at) = message.fields.iter().position(is_fit) {
+                let field = message.fields.remove(at);
+                return self.extensions.push(ExtensionDef { file: 0, extendee, field });
             }
         }
     }

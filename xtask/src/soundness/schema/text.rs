@@ -112,8 +112,12 @@ impl Schema {
         let inner = format!("{indent}  ");
         self.types(Home::Message(index), &inner, out);
         if self.extends() {
-            let _ =
-                writeln!(out, "{inner}extensions {} to {};", EXTENSIONS.start(), EXTENSIONS.end());
+            let is_free = |number: &u32| message.fields.iter().all(|it| it.number != *number);
+            let numbers: Vec<String> =
+                EXTENSIONS.filter(is_free).map(|it| it.to_string()).collect();
+            if !numbers.is_empty() {
+                let _ = writeln!(out, "{inner}extensions {};", numbers.join(", "));
+            }
         }
         for number in &message.reserved_numbers {
             let _ = writeln!(out, "{inner}reserved {number};");
