@@ -244,6 +244,11 @@ impl<'t> Context<'t> {
             || self.diff.as_ref().is_some_and(Diff::weighed_shapes)
     }
 
+    /// Whether the tree has only the files that decide what is found in some packages.
+    pub(crate) fn is_slice(&self) -> bool {
+        self.reached.is_some()
+    }
+
     /// Whether findings in a package are reported.
     pub(crate) fn reports_in(&self, package: Package<'_>) -> bool {
         self.reached.is_none_or(|it| it.contains(package.name()))

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide::{Accepted, Bump, Config, Options, Report, RuleScope, check};
+use abide::{Accepted, Bump, Config, Finding, Options, Report, RuleScope, Severity, check};
 use abide_change::Surface;
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::date;
@@ -330,4 +330,126 @@ fn every_change_of_a_frozen_package_is_found() {
         of("file `acme/user/v1/c.proto` was added to")
     );
     assert_eq!(with(&[b]), of("file `acme/user/v1/a.proto` was removed from"));
+}
+
+/// What changes between two texts: the findings on these surfaces, and all of them together.
+fn compared(old: &str, new: &str, config: &str, surfaces: &[Surface]) -> Report {
+    let (old, new) = (one(old), one(new));
+    let policy = Config::parse(config, None).expect("it is well-formed").policy;
+    let options = Options {
+        baseline: Some(&old),
+        changes: true,
+        scope: RuleScope::Changes,
+        surfaces,
+        ..Options::on(date(2026, 1, 15))
+    };
+    check(&new, &policy, options)
+}
+
+#[test]
+fn an_unrelated_name_for_an_old_number_is_a_warning_where_only_the_wire_counts() {
+    let with = |name: &str| {
+        format!("enum State {{ UNKNOWN = 0; {name} = 3; }}\nmessage Entry {{ State state = 1; }}")
+    };
+    let judged = |name: &str, surfaces: &[Surface]| {
+        let report = compared(&with("ERROR"), &with(name), "", surfaces);
+        let said = |it: &Finding| {
+            let help = it.help.clone().unwrap_or_default();
+            (it.rule, it.severity, help.starts_with("keep `ERROR` and add"))
+        };
+        (report.findings.iter().map(said).collect::<Vec<_>>(), report.required_bump)
+    };
+    let rule = "enum-value-renamed";
+    let wire = &[Surface::Wire][..];
+    assert_eq!(
+        judged("HEALTHY", wire),
+        (vec![(rule, Severity::Warning, false)], Some(Bump::Minor))
+    );
+    assert_eq!(judged("HEALTHY", &[]), (vec![(rule, Severity::Error, false)], Some(Bump::Major)));
+    // Another spelling, or a longer name, is the same state.
+    for name in ["STATE_ERROR", "INTERNAL_ERROR", "Error"] {
+        assert_eq!(judged(name, wire).0, []);
+        assert_eq!(judged(name, &[]).0, [(rule, Severity::Error, true)], "{name}");
+    }
+}
+
+#[test]
+fn the_bump_of_a_finding_is_the_one_that_its_package_needs() {
+    let old = "message User { string name = 1; string mail = 2; }";
+    let new = "message User { string name = 1; reserved 2; reserved \"mail\"; }";
+    for (level, bump) in [("error", Bump::Major), ("warning", Bump::Minor), ("note", Bump::Minor)] {
+        let report = compared(old, new, &format!("[rules]\nfield-removed = \"{level}\""), &[]);
+        let bumps = report.findings.iter().filter_map(|it| Some(it.change.as_ref()?.bump));
+        assert_eq!((bumps.max(), report.required_bump), (Some(bump), Some(bump)), "{level}");
+    }
+}
+
+#[test]
+fn the_preset_google_refuses_what_aip_203_lists_as_incompatible() {
+    // The annotation in few words; the numbers are those of googleapis.
+    let api = "syntax = \"proto3\";\npackage google.api;\n\
+               import \"google/protobuf/descriptor.proto\";\n\
+               extend google.protobuf.FieldOptions {\n\
+               repeated FieldBehavior field_behavior = 1052 [packed = false]; }\n\
+               enum FieldBehavior { FIELD_BEHAVIOR_UNSPECIFIED = 0; OPTIONAL = 1; REQUIRED = 2;\n\
+               OUTPUT_ONLY = 3; INPUT_ONLY = 4; IMMUTABLE = 5; UNORDERED_LIST = 6;\n\
+               NON_EMPTY_DEFAULT = 7; IDENTIFIER = 8; }\n";
+    let with = |behavior: &str| {
+        let option = match behavior {
+            "" => String::new(),
+            it => format!(" [(google.api.field_behavior) = {it}]"),
+        };
+        let user = format!(
+            "syntax = \"proto3\";\npackage acme.v1;\nimport \"google/api/field_behavior.proto\";\n\
+             message User {{ string name = 1{option}; }}\n"
+        );
+        let file = |path: &str, text: &str, imported| {
+            let (path, text): (Arc<str>, _) = (path.into(), text.as_bytes().into());
+            let display = Arc::clone(&path);
+            Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported, text }))
+        };
+        Tree::link(vec![
+            file("acme/v1/user.proto", &user, false),
+            file("google/api/field_behavior.proto", api, true),
+        ])
+    };
+    let is_refused = |old: &str, new: &str, preset: &str| {
+        let (old, new) = (with(old), with(new));
+        let config = format!("preset = \"{preset}\"");
+        let policy = Config::parse(&config, None).expect("it is well-formed").policy;
+        let scope = RuleScope::Changes;
+        let options = Options {
+            baseline: Some(&old),
+            changes: true,
+            scope,
+            ..Options::on(date(2026, 1, 15))
+        };
+        let report = check(&new, &policy, options);
+        assert!(!report.findings.is_empty());
+        report.errors > 0
+    };
+    for (old, new) in [
+        ("", "REQUIRED"),
+        ("OPTIONAL", "REQUIRED"),
+        ("", "OUTPUT_ONLY"),
+        ("", "INPUT_ONLY"),
+        ("", "IMMUTABLE"),
+        ("OUTPUT_ONLY", ""),
+        ("IDENTIFIER", ""),
+    ] {
+        assert!(is_refused(old, new, "google"), "{old} -> {new}");
+        assert_eq!(is_refused(old, new, "standard"), new == "REQUIRED", "{old} -> {new}");
+    }
+    for (old, new) in [
+        ("", "OPTIONAL"),
+        ("", "IDENTIFIER"),
+        ("REQUIRED", "OPTIONAL"),
+        ("REQUIRED", ""),
+        ("OUTPUT_ONLY", "IDENTIFIER"),
+        ("IMMUTABLE", "IDENTIFIER"),
+        ("INPUT_ONLY", ""),
+        ("IMMUTABLE", ""),
+    ] {
+        assert!(!is_refused(old, new, "google"), "{old} -> {new}");
+    }
 }

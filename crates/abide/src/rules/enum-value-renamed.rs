@@ -51,14 +51,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
         // Names alone do not tell a new word for a state from another state.
         finding.may_break(Effects::both(&[Surface::Wire])).at_least(Severity::Warning);
         finding.why(format!(
-            "the names have nothing in common: if `{}` means something else, it is what data \
-             written as `{}` is read as",
-            new.name(),
-            old.name()
+            "the names have nothing in common; if they mean different things, data written as \
+             `{}` is read as `{}`",
+            old.name(),
+            new.name()
         ));
         finding.help(format!(
-            "keep `{} = {was}`, and give `{}` a number that was never used; if both mean the same, \
-             {alias}",
+            "keep `{0} = {was}` and give `{1}` a number that was never used; if both mean the \
+             same, add `{1}` after `{0}` as an alias, with `option allow_alias = true;`",
             old.name(),
             new.name()
         ));

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
     let keys = &context.policy.option_keys;
-    if keys.is_empty() || context.partial {
+    if keys.is_empty() || context.partial || context.is_slice() {
         return;
     }
     // An option that was removed counts for the change that removes it.
