@@ -4,7 +4,9 @@ use crate::annotation::{
     ANNOTATIONS, Annotation, HttpBinding, Known, MIGRATIONS, Migration, POLICIES,
     PackageVersionStatus, STATUSES, Validation,
 };
-use crate::decl::Part;
+use crate::comments::Comment;
+use crate::decl::{Node, Part};
+use crate::descriptor_number::{self, enumeration, field, file, message, method, oneof, service};
 use crate::dynamic::{self as value, Entry, Value};
 use crate::element::Element;
 use crate::problem::Place;
@@ -107,6 +109,17 @@ impl<'t> Options<'t> {
     fn own(self, name: &str) -> Option<&'t Entry> {
         self.set()?.get(self.tree, name)
     }
+
+    /// The comments at its option `deprecated`.
+    fn comments_at_deprecated(self) -> Vec<Comment> {
+        let Some(entry) = self.own("deprecated") else { return Vec::new() };
+        let (node, options) = match self.element {
+            None => (Node::NONE, file::OPTIONS),
+            Some(element) => (element.node(), options_field(element)),
+        };
+        let path = [options, self.tree.field(entry.field).number() as u32];
+        self.file.decl().comments_at_option(node, entry.key.to(entry.span), path)
+    }
 }
 
 impl<'t> File<'t> {
@@ -206,6 +219,24 @@ impl<'t> File<'t> {
         let options = self.annotated();
         options.flag(options.own("deprecated"))
     }
+
+    /// The comments at the option `deprecated` of the file.
+    pub fn comments_at_deprecated(self) -> Vec<Comment> {
+        self.annotated().comments_at_deprecated()
+    }
+}
+
+/// The field of an element's descriptor that holds its options.
+fn options_field(element: Element<'_>) -> u32 {
+    match element {
+        Element::Message(_) => message::OPTIONS,
+        Element::Field(_) => field::OPTIONS,
+        Element::Oneof(_) => oneof::OPTIONS,
+        Element::Enum(_) => enumeration::OPTIONS,
+        Element::EnumValue(_) => descriptor_number::value::OPTIONS,
+        Element::Service(_) => service::OPTIONS,
+        Element::Method(_) => method::OPTIONS,
+    }
 }
 
 impl<'t> Element<'t> {
@@ -250,6 +281,11 @@ impl<'t> Element<'t> {
     pub fn deprecated(self) -> Option<Place> {
         let options = self.annotated();
         options.flag(options.own("deprecated"))
+    }
+
+    /// The comments at its option `deprecated`, not those of the element itself.
+    pub fn comments_at_deprecated(self) -> Vec<Comment> {
+        self.annotated().comments_at_deprecated()
     }
 
     /// The version in which it was deprecated.

@@ -144,8 +144,15 @@ impl DescriptorLocations {
 
     /// The comments of an element.
     pub(crate) fn comments(&self, node: Node) -> AttachedComments {
+        self.comments_below(node, &[])
+    }
+
+    /// The comments of the location with this path below an element, or below the file for
+    /// [`Node::NONE`].
+    pub(crate) fn comments_below(&self, node: Node, path: &[u32]) -> AttachedComments {
         let index = self.index();
-        let location = index.find(&self.path(node)).and_then(|at| index.locations.get(at as usize));
+        let path = [&self.path(node), path].concat();
+        let location = index.find(&path).and_then(|at| index.locations.get(at as usize));
         let Some(location) = location else { return AttachedComments::default() };
         // The index holds locations that were read to their end.
         read_comments(&self.bytes, location.record).unwrap_or_default()

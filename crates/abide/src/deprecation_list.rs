@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use abide_change::Holder;
-use abide_schema::{Element, Node, Place, Tree};
+use abide_schema::{Element, Place, Tree};
 use jiff::civil::Date;
 
 use crate::calendar_status::{Deprecation, Status};
+use crate::lifecycle::is_placeholder;
 use crate::phases::{Phases, Replacement};
 use crate::policy::Policy;
-use crate::replacement_words::sentence_about_another;
+use crate::replacement_words::replacement_sentence;
 
 /// The deprecated elements of the checked files of a tree.
 #[derive(Clone, Debug)]
@@ -105,7 +106,7 @@ impl<'t> Deprecated<'t> {
         let deprecation = element.and_then(|it| Deprecation::of(it, policy));
         let gone = day.and_then(|day| calendar.life_end(day));
         let replaced_by = element.and_then(named_replacement);
-        let advice = element.filter(|_| replaced_by.is_none()).and_then(advice);
+        let advice = replaced_by.is_none().then(|| replacement_sentence(holder)).flatten();
         Some(Deprecated {
             holder,
             place,
@@ -137,25 +138,9 @@ impl<'t> Deprecated<'t> {
     }
 }
 
-/// Whether an element is the value that an upgrade puts where a zero value was:
-/// it was never in use.
-fn is_placeholder(element: Element<'_>) -> bool {
-    element.name() == abide_upgrade::UNAVAILABLE
-}
-
 /// The full name of what `replaced_by` names; as it is written if nothing has
 /// that name.
 fn named_replacement(element: Element<'_>) -> Option<String> {
     let (written, _) = element.replaced_by()?;
     Some(element.replacement().map_or_else(|| written.to_owned(), Element::full_name))
-}
-
-/// What the comments of an element say of its replacement.
-fn advice(element: Element<'_>) -> Option<String> {
-    if element.node() == Node::NONE {
-        return None;
-    }
-    let comments = element.file().decl().comments(element.node());
-    let mut comments = comments.leading.into_iter().chain(comments.trailing);
-    comments.find_map(|comment| sentence_about_another(&comment.text, element.name()))
 }

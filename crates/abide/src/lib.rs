@@ -72,6 +72,7 @@ mod rule_names;
 mod rules;
 mod security_fixes;
 mod semantic_version;
+mod sentences;
 mod severities;
 mod simulation;
 mod stamps;

@@ -77,6 +77,12 @@ pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
     element.deprecated().is_some() || element.parent().is_some_and(is_deprecated)
 }
 
+/// Whether an element is the value that an upgrade puts where a zero value was: it was never in
+/// use.
+pub(crate) fn is_placeholder(element: Element<'_>) -> bool {
+    element.name() == abide_upgrade::UNAVAILABLE
+}
+
 /// Whether a component of a package name that is not a version looks like one:
 /// `v` and a digit, then anything.
 pub(crate) fn version_like(component: &str) -> bool {

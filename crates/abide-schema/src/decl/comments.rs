@@ -1,6 +1,6 @@
 //! The comments of a declaration.
 
-use abide_syntax::Span;
+use abide_syntax::{DeclId, DeclKind, Lexer, Span, TokenKind};
 
 use super::{FileDecl, Node, Origin};
 use crate::comments::{AttachedComments, Comment, Gap, Run, before, end_of_declaration};
@@ -12,17 +12,62 @@ impl FileDecl {
         if let Origin::Descriptor(locations) = &self.origin {
             return locations.comments(node);
         }
-        let text = self.strings.text();
         let Some((before, trailing)) = self.runs(node) else { return AttachedComments::default() };
-        let comment = |run: Run| Comment {
-            text: String::from_utf8_lossy(&run.text(text)).into_owned(),
-            span: run.span,
-        };
         AttachedComments {
-            leading: before.leading.map(comment),
-            trailing: trailing.map(comment),
-            detached: before.detached.into_iter().map(comment).collect(),
+            leading: before.leading.map(|run| self.comment_of(run)),
+            trailing: trailing.map(|run| self.comment_of(run)),
+            detached: before.detached.into_iter().map(|run| self.comment_of(run)).collect(),
         }
+    }
+
+    fn comment_of(&self, run: Run) -> Comment {
+        let text = run.text(self.strings.text());
+        Comment { text: String::from_utf8_lossy(&text).into_owned(), span: run.span }
+    }
+
+    /// The comments at an option of a declaration, or of the file for [`Node::NONE`]: before it,
+    /// behind its value, and behind the comma that follows. A descriptor has them at `path`, below
+    /// the declaration.
+    pub(crate) fn comments_at_option(
+        &self,
+        node: Node,
+        option: Span,
+        path: [u32; 2],
+    ) -> Vec<Comment> {
+        if let Origin::Descriptor(locations) = &self.origin {
+            let found = locations.comments_below(node, &path);
+            return found.leading.into_iter().chain(found.trailing).collect();
+        }
+        let Some(ast) = self.ast() else { return Vec::new() };
+        let parent: Option<DeclId> = (node != Node::NONE).then_some(node.0);
+        let holds = |outer: Span| outer.start <= option.start && option.end <= outer.end;
+        let statement = ast.children(parent).find(|id| {
+            let decl = ast.decls[*id as usize];
+            matches!(decl.kind, DeclKind::Option(_)) && holds(decl.span)
+        });
+        if let Some(id) = statement {
+            let found = self.comments(Node(id));
+            return found.leading.into_iter().chain(found.trailing).collect();
+        }
+        let Some(decl) = ast.decls.get(node.0 as usize) else { return Vec::new() };
+        let text = self.strings.text();
+        let mut lexer = Lexer::new(text, decl.span.start);
+        let (mut opens, mut before, mut token) = (false, decl.span.start, lexer.next_token());
+        while token.span.end <= option.start && token.kind != TokenKind::End {
+            opens = token.kind == TokenKind::Symbol(b'[');
+            before = token.span.end;
+            token = lexer.next_token();
+        }
+        let first = Gap::after(text, before);
+        // What stands behind a bracket is about what it opens.
+        let opening = first.trailing.filter(|_| opens);
+        let behind = Gap::after(text, option.end);
+        let next = Lexer::new(text, option.end).next_token();
+        let is_comma = next.kind == TokenKind::Symbol(b',');
+        let behind_comma = is_comma.then(|| Gap::after(text, next.span.end).trailing).flatten();
+        let before = opening.into_iter().chain(first.detached).chain(first.leading);
+        let after = behind.trailing.into_iter().chain(behind.detached).chain(behind_comma);
+        before.chain(after).map(|run| self.comment_of(run)).collect()
     }
 
     /// Where the comments of a declaration stand in the source text.

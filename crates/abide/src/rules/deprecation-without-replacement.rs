@@ -1,10 +1,14 @@
-use abide_schema::{Element, Node};
+use abide_change::Holder;
+use abide_schema::Element;
 
 use crate::finding::Severity;
-use crate::lifecycle::is_deprecated;
+use crate::lifecycle::{is_deprecated, is_placeholder};
 use crate::phases::Replacement;
-use crate::replacement_words::{leads_to_another, one_line};
+use crate::replacement_words::{own_comments, replacement_sentence};
 use crate::rule::{Check, Context, Group, Rule, Sink};
+
+/// The mark of what no program implements.
+const UNIMPLEMENTED: &str = "[#not-implemented";
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-without-replacement",
@@ -21,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(place) = element.deprecated() else { return };
-    let covered = element.parent().is_some_and(is_deprecated);
+    let covered = element.parent().is_some_and(is_deprecated) || is_placeholder(element);
     if covered || element.replaced_by().is_some() || context.is_frozen(element.package()) {
         return;
     }
@@ -44,16 +48,9 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .help("say in its comment what to use instead");
 }
 
-/// Whether a comment leads to a replacement.
+/// Whether a comment leads to a replacement, or says that there never was anything to replace.
 fn names_another(element: Element<'_>) -> bool {
-    if element.node() == Node::NONE {
-        return false;
-    }
-    let comments = element.file().decl().comments(element.node());
-    let own = element.name();
-    comments
-        .leading
-        .into_iter()
-        .chain(comments.trailing)
-        .any(|comment| leads_to_another(&one_line(&comment.text), own))
+    let is_unimplemented =
+        || own_comments(element).iter().any(|it| it.text.contains(UNIMPLEMENTED));
+    replacement_sentence(Holder::Element(element)).is_some() || is_unimplemented()
 }
