@@ -105,7 +105,11 @@ impl<'t> Rewriter<'_, 't> {
         blocks: Vec<Block>,
     ) {
         let outer = self.indent(self.ast.decls[parent as usize].span.start);
-        let indent = format!("{outer}  ");
+        let mut starts = children.iter().map(|id| self.ast.decls[*id as usize].span.start);
+        let indent = match starts.find(|start| self.begins_line(*start)) {
+            Some(start) => self.indent(start),
+            None => format!("{outer}{}", self.indent_unit()),
+        };
         if self.is_one_line(body, children) {
             let count = blocks.len();
             for (at, block) in blocks.into_iter().enumerate() {

@@ -110,7 +110,8 @@ impl<'t> Rewriter<'_, 't> {
             return Line { is_own: false, inner: " ".to_owned(), outer: " ".to_owned() };
         }
         let indent = self.indent(start);
-        Line { is_own: true, inner: format!("\n{indent}  "), outer: format!("\n{indent}") }
+        let unit = self.indent_unit();
+        Line { is_own: true, inner: format!("\n{indent}{unit}"), outer: format!("\n{indent}") }
     }
 
     /// Indents the lines that begin between two offsets.
@@ -119,7 +120,8 @@ impl<'t> Rewriter<'_, 't> {
         let lines: Vec<u32> =
             memchr::memchr_iter(b'\n', text).map(|at| start + at as u32 + 1).collect();
         let filled = |at: &u32| !matches!(self.text.get(*at as usize), None | Some(b'\n' | b'\r'));
-        self.edits.extend(lines.into_iter().filter(filled).map(|at| Edit::insert(at, "  ")));
+        let unit = self.indent_unit();
+        self.edits.extend(lines.into_iter().filter(filled).map(|at| Edit::insert(at, unit)));
     }
 
     /// The start of a statement, including the comments before it.

@@ -144,6 +144,21 @@ impl<'t> Rewriter<'_, 't> {
         before.trim_ascii().is_empty()
     }
 
+    /// The white space by which the file indents what stands inside of something else.
+    pub(super) fn indent_unit(&self) -> &'t str {
+        let begins_line = |id: DeclId| self.begins_line(self.ast.decls[id as usize].span.start);
+        let white_space = |id: DeclId| {
+            let start = self.ast.decls[id as usize].span.start;
+            Span::new(self.line_start(start), start).str(self.text)
+        };
+        let parents = 0..self.ast.decls.len() as DeclId;
+        let deeper = parents.filter(|id| begins_line(*id)).find_map(|parent| {
+            let child = self.ast.children(Some(parent)).find(|id| begins_line(*id))?;
+            white_space(child).strip_prefix(white_space(parent)).filter(|it| !it.is_empty())
+        });
+        deeper.unwrap_or("  ")
+    }
+
     /// The white space at the start of the line of an offset.
     pub(super) fn indent(&self, offset: u32) -> String {
         let line = &self.text[self.line_start(offset) as usize..];
