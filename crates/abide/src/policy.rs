@@ -140,6 +140,15 @@ pub struct DependencyPolicy {
     pub max_depth: Option<u32>,
 }
 
+impl DependencyPolicy {
+    /// The entry of `deny` that forbids a package to depend on another; `None` if it may.
+    pub fn denial(&self, from: &str, to: &str) -> Option<&Edge> {
+        let denied = self.deny.iter().find(|edge| edge.matches(from, to))?;
+        let is_allowed = self.allow.iter().any(|edge| edge.matches(from, to));
+        (!is_allowed).then_some(denied)
+    }
+}
+
 /// Edges between packages: `"FROM -> TO"`, two globs.
 #[derive(Clone, Debug)]
 pub struct Edge {

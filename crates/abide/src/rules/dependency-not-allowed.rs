@@ -24,10 +24,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let mut steps = context.graph().steps();
     for edge in context.graph().edges_of(package) {
         let (from, to) = (package.name(), edge.to.name());
-        let Some(denied) = policy.deny.iter().find(|edge| edge.matches(from, to)) else { continue };
-        if policy.allow.iter().any(|edge| edge.matches(from, to)) {
-            continue;
-        }
+        let Some(denied) = policy.denial(from, to) else { continue };
         let Some(step) = edge.step(&mut steps, &Level::ALL) else { continue };
         let message = format!("`{from}` may not depend on `{to}`");
         let finding = sink.report(step.used.place(), from, from, message);

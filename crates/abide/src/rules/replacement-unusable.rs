@@ -1,10 +1,11 @@
-use abide_schema::Element;
+use abide_schema::{Element, Stability, Tree};
 
 use crate::code_span::code;
+use crate::dependencies::stability;
 use crate::finding::Severity;
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::suggestion::{did_you_mean, nearest};
+use crate::suggestion::nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "replacement-unusable",
@@ -19,32 +20,31 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Annotated(check),
 };
 
+/// Why an element cannot be used instead of another, and what to do.
+struct Fault {
+    why_not: String,
+    help: String,
+}
+
+impl Fault {
+    fn new(why_not: impl Into<String>, help: impl Into<String>) -> Option<Fault> {
+        Some(Fault { why_not: why_not.into(), help: help.into() })
+    }
+}
+
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some((text, place)) = element.replaced_by() else { return };
     if context.is_frozen(element.package()) {
         return;
     }
     let other = element.replacement();
-    let (why_not, help) = match other {
+    let fault = match other {
         // A part of a tree does not have the files of the others.
         None if context.partial && (element.parent().is_none() || text.contains('.')) => return,
-        None => {
-            let unless = || {
-                "write the full name of an element of this tree, or the name of a sibling"
-                    .to_owned()
-            };
-            ("does not exist", suggestion(context, element, text).unwrap_or_else(unless))
-        }
-        Some(other) if other == element => {
-            ("is the element itself", "name the element to use instead".to_owned())
-        }
-        Some(other) if !other.is_exported() && other.file() != element.file() => (
-            "is local to another file",
-            "export it, or name an element that is exported".to_owned(),
-        ),
-        Some(other) if is_gone_as_well(element, other) => ("is deprecated too", after(other)),
-        Some(_) => return,
+        None => missing(context, element, text),
+        Some(other) => fault(context, element, other),
     };
+    let Some(Fault { why_not, help }) = fault else { return };
     let (name, noun) = (element.full_name(), element.noun());
     let message = format!("the replacement {text} of {noun} `{name}` {why_not}", text = code(text));
     let finding = sink.report(place, element.package().name(), name, message);
@@ -54,39 +54,149 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
 }
 
+/// Why nothing has the name of a replacement.
+fn missing<'t>(context: &Context<'t>, element: Element<'t>, text: &str) -> Option<Fault> {
+    let unless = "write the full name of an element of this tree, or the name of a sibling";
+    let help = suggestion(context, element, text).unwrap_or_else(|| unless.to_owned());
+    let sibling = element.parent().map(|parent| format!("{}.{text}", parent.full_name()));
+    let was_there = |old: &Tree| {
+        old.element_named(text).is_some()
+            || sibling.is_some_and(|name| old.element_named(&name).is_some())
+    };
+    let was_removed =
+        is_reserved(context, element, text) || context.baseline.is_some_and(was_there);
+    Fault::new(if was_removed { "was removed" } else { "does not exist" }, help)
+}
+
+/// Whether a name is reserved where the element that has it would be.
+fn is_reserved(context: &Context<'_>, element: Element<'_>, text: &str) -> bool {
+    let (holder, name) = match text.rsplit_once('.') {
+        None => (element.parent(), text),
+        Some((holder, name)) => (context.tree.element_named(holder), name),
+    };
+    match holder {
+        Some(Element::Message(it)) => it.reserves_name(name),
+        Some(Element::Enum(it)) => it.reserves_name(name),
+        _ => false,
+    }
+}
+
+/// Why users of an element cannot use another instead.
+fn fault<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) -> Option<Fault> {
+    let (own, theirs) = (element.package(), other.package());
+    if other == element {
+        return Fault::new("is the element itself", "name the element to use instead");
+    }
+    if !other.is_exported() && other.file() != element.file() {
+        let help = "export it, or name an element that is exported";
+        return Fault::new("is local to another file", help);
+    }
+    if !takes_place(element, other) {
+        let noun = with_article(other.noun());
+        let help = format!("name what is used where the {} is used", element.noun());
+        return Fault::new(format!("is {noun}"), help);
+    }
+    if is_gone_as_well(element, other) {
+        return Fault::new("is deprecated too", after(context, element, other));
+    }
+    // Packages without a version promise as much as stable ones.
+    let promised = |it| stability(it).unwrap_or(Stability::Stable);
+    if promised(theirs) < promised(own) {
+        let why_not = format!("is in the {} package `{}`", promised(theirs), theirs.name());
+        let help = format!("name an element of a {} package", promised(own));
+        return Fault::new(why_not, help);
+    }
+    if other.work_in_progress().is_some() && element.work_in_progress().is_none() {
+        let help = "name an element that is ready, or wait with the deprecation";
+        return Fault::new("is work in progress", help);
+    }
+    if theirs != own && context.is_frozen(theirs) {
+        let why_not = format!("is in the frozen package `{}`", theirs.name());
+        return Fault::new(why_not, "name an element of a package that is not frozen");
+    }
+    let denied = context.policy.dependencies.denial(own.name(), theirs.name())?;
+    let why_not = format!("is in a package that `{}` may not depend on", own.name());
+    let help = format!(
+        "name an element of another package: the policy denies `{} -> {}`",
+        denied.from.text(),
+        denied.to.text()
+    );
+    Fault::new(why_not, help)
+}
+
+/// Whether an element of the kind of `other` can be used where `element` is used. A field may be
+/// replaced by a type that takes what several fields held.
+fn takes_place(element: Element<'_>, other: Element<'_>) -> bool {
+    match element {
+        Element::Field(_) | Element::Oneof(_) => matches!(
+            other,
+            Element::Field(_) | Element::Oneof(_) | Element::Message(_) | Element::Enum(_)
+        ),
+        Element::Message(_) | Element::Enum(_) => {
+            matches!(other, Element::Message(_) | Element::Enum(_))
+        }
+        Element::EnumValue(_) => matches!(other, Element::EnumValue(_)),
+        Element::Service(_) => matches!(other, Element::Service(_)),
+        Element::Method(_) => matches!(other, Element::Method(_)),
+    }
+}
+
+fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['e', 'o']) { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 /// Whether the replacement of an element is deprecated itself. If the message of
 /// both is, its own replacement counts.
 fn is_gone_as_well(element: Element<'_>, other: Element<'_>) -> bool {
     is_deprecated(other) && !element.parent().is_some_and(is_deprecated)
 }
 
-/// What to name instead of a deprecated replacement.
-fn after(other: Element<'_>) -> String {
-    match other.replacement() {
-        Some(last) => format!("name what replaces that: `{}`", last.full_name()),
-        None => "name an element that is not deprecated".to_owned(),
+/// What to name instead of a deprecated replacement: the first usable one that its own replacements
+/// lead to.
+fn after<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) -> String {
+    let is_usable =
+        |it: Element<'t>| !is_gone_as_well(element, it) && fault(context, element, it).is_none();
+    let mut passed = vec![other];
+    while let Some(next) = passed.last().and_then(|it| it.replacement()) {
+        if is_usable(next) {
+            return format!("name what replaces that: `{}`", next.full_name());
+        }
+        if passed.contains(&next) {
+            break;
+        }
+        passed.push(next);
     }
+    "name an element that is not deprecated".to_owned()
 }
 
-/// The element that a misspelt name most likely means.
-fn suggestion(context: &Context<'_>, element: Element<'_>, text: &str) -> Option<String> {
-    let tree = context.tree;
-    let siblings = element.siblings();
-    let Some((scope, name)) = text.rsplit_once('.') else {
-        let others = siblings.iter().filter(|it| **it != element);
-        return did_you_mean(text, others.map(|it| it.name()));
-    };
+/// What to write instead of a misspelt name: the nearest of those that can be used. Where only one
+/// is near that cannot, the help says why not.
+fn suggestion<'t>(context: &Context<'t>, element: Element<'t>, text: &str) -> Option<String> {
     // It may be written as in the file, where the package is implied.
     let in_package = format!("{}.{text}", element.package().name());
-    if tree.element_named(&in_package).is_some() {
+    let named = context.tree.element_named(&in_package).filter(|_| text.contains('.'));
+    if named.is_some_and(|it| fault(context, element, it).is_none()) {
         return Some(format!("write the full name: `{in_package}`"));
     }
-    if let Some(holder) = tree.element_named(scope) {
-        let members = holder.members();
-        let near = nearest(name, members.iter().map(|it| it.name()))?;
-        return Some(format!("did you mean `{scope}.{near}`?"));
+    // What is compared, what stands before it, and the elements that may be meant.
+    let (word, scope, others): (&str, &str, Vec<Element<'t>>) = match text.rsplit_once('.') {
+        None => (text, "", element.siblings()),
+        Some((scope, name)) => match context.tree.element_named(scope) {
+            Some(holder) => (name, &text[..=scope.len()], holder.members()),
+            None => (text, "", context.everywhere().files().flat_map(|it| it.members()).collect()),
+        },
+    };
+    let is_full = word == text && text.contains('.');
+    let name = |it: Element<'t>| if is_full { it.full_name() } else { it.name().to_owned() };
+    let others: Vec<(String, Element<'t>)> =
+        others.into_iter().filter(|it| *it != element).map(|it| (name(it), it)).collect();
+    let usable = others.iter().filter(|(_, it)| fault(context, element, *it).is_none());
+    if let Some(near) = nearest(word, usable.map(|(name, _)| name.as_str())) {
+        return Some(format!("did you mean `{scope}{near}`?"));
     }
-    let types = context.everywhere().files().flat_map(|it| it.members());
-    let names: Vec<String> = types.map(Element::full_name).collect();
-    did_you_mean(text, names.iter().map(String::as_str))
+    let near = nearest(word, others.iter().map(|(name, _)| name.as_str()))?;
+    let (_, other) = others.iter().find(|(name, _)| name == near)?;
+    let Fault { why_not, help } = fault(context, element, *other)?;
+    Some(format!("{help}; `{scope}{near}` {why_not}"))
 }
