@@ -51,7 +51,7 @@ pub struct Change {
     pub span: Span,
     /// What it was: a name; empty if it is added.
     pub old: String,
-    /// What it is now.
+    /// What it is now; empty if it is left out, because it means nothing any more.
     pub new: String,
 }
 

@@ -95,6 +95,15 @@ pub fn carry_text(
         carried.text = Some(written.text);
         carried.notes = written.notes;
     }
+    if !matches!(way, Some(Way::Down(_)) | None) {
+        let changes = values.iter().flat_map(|(_, _, it)| &it.changes);
+        let left_out = changes.filter(|it| it.new.is_empty() && !it.span.is_empty());
+        let note = |it: &Change| {
+            (it.span, format!("`{}` is left out: it means nothing in the newer version", it.old))
+        };
+        carried.notes.extend(left_out.map(note));
+        carried.notes.sort_by_key(|(span, _)| span.start);
+    }
     carried.documents = values
         .into_iter()
         .map(|(span, old, it)| CarriedDocument {

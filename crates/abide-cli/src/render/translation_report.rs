@@ -47,7 +47,9 @@ pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
                 if !it.old.is_empty() {
                     change.insert("old".to_owned(), it.old.as_str().into());
                 }
-                change.insert("new".to_owned(), it.new.as_str().into());
+                if !it.new.is_empty() {
+                    change.insert("new".to_owned(), it.new.as_str().into());
+                }
                 Value::Object(change)
             });
             let changes: Vec<Value> = changes.collect();

@@ -206,3 +206,29 @@ fn own_steps_are_those_of_the_test_data() {
     let ran = config(folder.path(), &["upgrade", "conf", "--check", "--steps", &steps]);
     assert_eq!(ran.status, 1, "{}", ran.stderr);
 }
+
+/// Fields that mean nothing in the newer version are left out, and named for people and for programs.
+#[test]
+fn a_field_that_is_left_out_is_named() {
+    let folder = released();
+    let folder = folder.path();
+    let steps = "# proto-message: abide.migration.v1.Migration\nsteps:\n- message: \
+                 acme.user.v1.User\n  drop: [level]\n";
+    put(folder, &[("steps.yaml", steps)]);
+    let args = ["upgrade", "conf/ada.yaml", "--steps", "steps.yaml", "--out", "new.yaml"];
+    let ran = config(folder, &args);
+    let note = "note: conf/ada.yaml:5:1: `acme.user.v1.User.level` is left out: it means nothing in \
+                the newer version\n";
+    assert_eq!((ran.status, &*ran.stderr), (0, note), "{}", ran.text());
+    assert!(!read(folder, "new.yaml").contains("level"));
+
+    let ran = config(folder, &[&args[..], &["--format", "json"]].concat());
+    let changes = ran.json()[0]["changes"].clone();
+    let left_out: Vec<&serde_json::Value> =
+        changes.as_array().unwrap().iter().filter(|it| it.get("new").is_none()).collect();
+    let expected = serde_json::json!({
+        "start": {"line": 5, "column": 1},
+        "old": "acme.user.v1.User.level",
+    });
+    assert_eq!(left_out, [&expected], "{changes}");
+}

@@ -6,7 +6,7 @@ use abide_syntax::Span;
 
 use super::path::{any_of, content_of};
 use super::steps::Step;
-use super::taking::{Taken, dropped};
+use super::taking::Taken;
 use super::{Change, Loss, Reader, Translator, Way};
 use crate::json_nodes::{message_without_places, without_places};
 use crate::typed_struct::holding;
@@ -60,7 +60,7 @@ impl<'a, 't> Carrier<'a, 't> {
             }
         }
         for (step, _) in &made {
-            dropped(self.tree, step, &mut rest, self.way);
+            self.take_dropped(step, old, &mut rest);
             if let Some(configured) = &step.configured {
                 self.configure(configured, &mut rest, &mut new);
             }
@@ -91,7 +91,9 @@ impl<'a, 't> Carrier<'a, 't> {
             };
         };
         if let Some(winner) = self.winner(entry, home, whole, new) {
-            let Some(winner) = winner else { return };
+            let Some(winner) = winner else {
+                return self.change(entry.key, old.full_name(), home.full_name());
+            };
             let text =
                 format!("`{}` is not carried: `{winner}` is set as well, and wins", old.name());
             return self.lose(entry.key, old.full_name(), text);

@@ -1,7 +1,7 @@
 //! The steps of one message: what they take from the old value, and where they put it.
 
 use abide_schema::value::{Entry, Message, Value, default_of};
-use abide_schema::{Field, MessageId, Scalar, Tree, Type};
+use abide_schema::{Field, MessageId, Scalar, Type};
 use abide_syntax::Span;
 
 use super::carry::Carrier;
@@ -13,14 +13,25 @@ use crate::json_nodes::without_places;
 /// Values that a move took.
 pub(super) type Taken<'a> = (&'a Move, Vec<Entry>);
 
-/// Takes out fields that mean nothing in the newer version.
-pub(super) fn dropped(tree: &Tree, step: &Step, rest: &mut Message, way: &Way) {
-    if matches!(way, Way::Up(_)) {
-        rest.entries.retain(|it| step.drop.iter().all(|name| name != tree.field(it.field).name()));
-    }
-}
-
 impl<'a, 't> Carrier<'a, 't> {
+    /// Takes out fields that mean nothing in the newer version. One of which steps took a part is
+    /// not left out: they say what became of it.
+    pub(super) fn take_dropped(&mut self, step: &Step, old: &Message, rest: &mut Message) {
+        if matches!(self.way, Way::Down(_)) {
+            return;
+        }
+        let is_dropped = |it: &Entry| {
+            let name = self.tree.field(it.field).name();
+            step.drop.iter().any(|dropped| dropped == name)
+        };
+        let (dropped, kept) = std::mem::take(&mut rest.entries).into_iter().partition(is_dropped);
+        rest.entries = kept;
+        let dropped: Vec<Entry> = dropped;
+        for entry in dropped.iter().filter(|it| old.entries.contains(it)) {
+            self.change(entry.key, self.tree.field(entry.field).full_name(), "");
+        }
+    }
+
     /// Takes what a step moves; `None` if it is not taken.
     pub(super) fn take_step(
         &mut self,
@@ -72,7 +83,7 @@ impl<'a, 't> Carrier<'a, 't> {
     }
 
     fn take_down(
-        &self,
+        &mut self,
         step: &'a Step,
         target: MessageId,
         rest: &mut Message,
@@ -118,6 +129,8 @@ impl<'a, 't> Carrier<'a, 't> {
                 }
             };
             if is_made {
+                let key = values.first().map_or(Span::default(), |it| it.key);
+                self.change(key, shown(&setting.path), "");
                 without = without_setting;
             }
         }
