@@ -1,9 +1,10 @@
 //! `abide release`.
 
 use abide::{Records, Report, counted};
-use abide_schema::Tree;
+use abide_schema::{FileId, Tree};
 use abide_upgrade::{
-    DECLARE_BY_HAND, Release, Risen, Standing, Standings, UpgradeSettings, essence,
+    Basis, DECLARE_BY_HAND, Drift, Release, Risen, Standing, Standings, UpgradeSettings, drifts,
+    essence,
 };
 use jiff::civil::Date;
 
@@ -21,6 +22,9 @@ use crate::load::{Loaded, load};
 use crate::settings::{Settings, today};
 use crate::terminal::{error_color, say, say_rendered};
 use crate::write::Folder;
+
+/// What is said of a tree without candidates.
+const NOTHING_TO_RELEASE: &str = "there is no candidate to release";
 
 /// What the user permits a release to do.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +85,12 @@ pub(super) fn release(
     let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_ref());
     let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
     builds.add_to(&mut changes, &records);
+    let basis = Basis { tree: &loaded.tree, settings: policy, standings: &standings, graph: None };
+    let ignored = ignored_candidates(basis, &made, &records);
+    for it in ignored.iter().filter(|it| it.is_error || !global.quiet) {
+        say(&it.message);
+    }
+    let ignores = ignored.iter().any(|it| it.is_error);
     let premature = is_premature(global, &loaded, &settings, &records, &made, permits)?;
     if premature {
         say("note: nothing was released");
@@ -100,7 +110,8 @@ pub(super) fn release(
     }
     if !global.quiet {
         let records = Records { lock: records.lock.as_ref(), ..Records::default() };
-        for note in notes(&loaded, &settings, &made, records, day, target.write) {
+        let notes = notes(&loaded, &settings, &made, records, day, target.write);
+        for note in notes.iter().filter(|it| *it != NOTHING_TO_RELEASE || ignored.is_empty()) {
             say(&format!("note: {note}"));
         }
     }
@@ -126,13 +137,59 @@ pub(super) fn release(
                 }
             }
         })?;
-        return Ok(Outcome::nothing(false));
+        return Ok(Outcome::nothing(ignores));
     }
     if target.diff {
         let diff = diff_of(&changes, &settings.prefix(args));
-        return Ok(Outcome { failed: premature, ..Outcome::of(diff) });
+        return Ok(Outcome { failed: premature || ignores, ..Outcome::of(diff) });
     }
-    Ok(Outcome::nothing(!changes.is_empty()))
+    Ok(Outcome::nothing(ignores || !changes.is_empty()))
+}
+
+/// A candidate that a release leaves alone.
+struct IgnoredCandidate {
+    message: String,
+    /// Whether a person may have written it, who expects its release.
+    is_error: bool,
+}
+
+/// The candidates that no upgrade makes now, and that the release therefore leaves alone.
+fn ignored_candidates(
+    basis: Basis<'_, '_>,
+    made: &Release,
+    records: &MadeFiles,
+) -> Vec<IgnoredCandidate> {
+    let (tree, policy) = (basis.tree, basis.settings.policy);
+    let mut ignored = Vec::new();
+    for (id, drift) in drifts(basis) {
+        let file = tree.file(id);
+        let (path, shown) = (&*file.decl().display, file.path());
+        let source = |id: FileId| tree.file(id).path();
+        let (what, as_made) = match drift {
+            Drift::Differs(_) => continue,
+            Drift::Uncalled { from, as_made } => {
+                (format!("nothing in `{}` requires one", source(from)), as_made)
+            }
+            Drift::Stale => ("no file upgrades to it".to_owned(), false),
+            Drift::Orphaned => ("its API has no active version".to_owned(), false),
+        };
+        if made.deleted.contains(&id) {
+            continue;
+        }
+        let text = file.decl().source_text().unwrap_or_default();
+        let is_ours =
+            as_made || records.author(path, &essence(policy, None, text)) == Author::Abide;
+        let kind = "is not released: it is a candidate, but";
+        ignored.push(IgnoredCandidate {
+            message: if is_ours {
+                format!("note: `{shown}` {kind} {what}; `abide upgrade --write` deletes it")
+            } else {
+                format!("error: `{shown}` {kind} {what}: {DECLARE_BY_HAND}; or delete it")
+            },
+            is_error: !is_ours,
+        });
+    }
+    ignored
 }
 
 fn changes<'a>(
@@ -238,18 +295,18 @@ fn notes(
     if made.risen.is_empty() && !made.deleted.is_empty() {
         notes.push("the interrupted release is now complete".to_owned());
     } else if made.risen.is_empty() {
-        notes.push("there is no candidate to release".to_owned());
-        let undeclared =
-            abide_upgrade::undeclared_alphas(&loaded.tree, &settings.config.policy.upgrade);
-        notes.extend(
-            undeclared
-                .iter()
-                .map(|package| format!("`{}` is left alone: {DECLARE_BY_HAND}", package.name())),
-        );
+        notes.push(NOTHING_TO_RELEASE.to_owned());
     } else {
         let done = if writes { "released" } else { "to release" };
         notes.push(format!("{} {done}", counted(made.files.len(), "file")));
     }
+    let undeclared =
+        abide_upgrade::undeclared_alphas(&loaded.tree, &settings.config.policy.upgrade);
+    notes.extend(
+        undeclared
+            .iter()
+            .map(|package| format!("`{}` is left alone: {DECLARE_BY_HAND}", package.name())),
+    );
     let options = abide::Options { records, ..abide::Options::on(day) };
     let report = abide::check(&loaded.tree, &settings.config.policy, options);
     let old = report.findings.iter().filter(|finding| finding.rule == abide::ALPHA_TOO_OLD.id);

@@ -1,6 +1,7 @@
 //! The statements of document 003, each on the built binary. The name of a test begins with the
 //! number of its statement.
 
+mod candidates;
 mod days;
 mod fixtures;
 mod google_guide;
