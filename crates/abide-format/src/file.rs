@@ -1,16 +1,10 @@
 //! The order of a file: syntax, package, imports by path, options by name, and the rest.
 
-use abide_syntax::{DeclId, DeclKind, ImportKind, Span, text_start};
+use abide_syntax::{DeclKind, ImportKind, Run};
 
-use crate::printer::{Before, Entry, Printer};
-
-/// A statement of the file, and where the text begins that goes with it.
-#[derive(Clone, Copy)]
-struct Statement {
-    id: DeclId,
-    /// The comments from here on stand before it.
-    start: u32,
-}
+use crate::bodies::{Body, Statement};
+use crate::option_names::OptionNames;
+use crate::printer::{Before, Printer};
 
 /// The parts of a file, in their order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,80 +42,69 @@ impl Section {
 impl Printer<'_> {
     /// Writes all of the file.
     pub(crate) fn file(&mut self) {
-        let (mut statements, end) = self.top_level();
-        if let Some(first) = statements.first_mut() {
-            first.start = self.head(self.ast.decls[first.id as usize].span.start);
+        let Body { statements, closing, .. } = self.body_of(None);
+        let last_in_text = statements.last().map(|it| it.id);
+        let statements = self.ordered(statements);
+        let mut previous = None;
+        let mut trailing = None;
+        let mut section = None;
+        for statement in &statements {
+            let next = statement.previous == previous;
+            let line_end = self.line_end(trailing, next.then(|| self.start(statement)));
+            let own = Section::of(&self.ast.decls[statement.id as usize].kind);
+            let before = if self.is_empty() { Before::Nothing } else { own.before(section) };
+            self.next_statement(trailing, line_end, statement, before);
+            (previous, trailing, section) = (Some(statement.id), statement.trailing, Some(own));
         }
-        let section = |it: &Statement| Section::of(&self.ast.decls[it.id as usize].kind);
-        statements.sort_by_cached_key(|it| (section(it), self.name(it.id)));
-        let mut last = None;
-        for statement in statements {
-            let section = Section::of(&self.ast.decls[statement.id as usize].kind);
-            self.at = statement.start;
-            let before = if self.is_empty() { Before::Nothing } else { section.before(last) };
-            self.begin(before);
-            self.statement(statement.id);
-            self.trailing(Entry::Whole);
-            last = Some(section);
-        }
-        self.at = end;
-        self.comment_lines(self.text.len() as u32, Before::AsWritten);
+        let end = self.text.len() as u32;
+        let line_end = self.line_end(trailing, (previous == last_in_text).then_some(end));
+        self.comments_between(trailing, line_end, &closing, Before::AsWritten);
     }
 
-    /// The statements in the order of the text, and where the comments begin that stand behind all
-    /// of them. Lone semicolons are left out, the comments before them are not.
-    fn top_level(&self) -> (Vec<Statement>, u32) {
-        let mut statements = Vec::new();
-        let mut start = text_start(self.text);
-        for id in self.ast.children(None) {
-            let decl = &self.ast.decls[id as usize];
-            if !matches!(decl.kind, DeclKind::Empty) {
-                statements.push(Statement { id, start });
-                let behind = Printer::from(self.text, self.ast, decl.span.end);
-                start = behind.end_of_trailing(Entry::Whole);
-            }
+    /// Where the comments end that stay on the line of the last statement: only the one that is
+    /// about it, unless that follows which follows in the text.
+    fn line_end(&self, trailing: Option<Run>, next: Option<u32>) -> u32 {
+        match (next, trailing) {
+            (Some(next), _) => self.end_of_line(next),
+            (None, Some(run)) if self.line_ends(self.at, run.span.start) == 0 => run.span.end,
+            (None, _) => self.at,
         }
-        (statements, start)
     }
 
-    /// Writes the comments at the beginning that no statement follows at once: a licence stays at
-    /// the top, wherever the first statement goes. Returns where they end.
-    fn head(&mut self, first: u32) -> u32 {
-        let comments: Vec<_> = self.comments_to(first).collect();
-        let next = comments.iter().skip(1).map(|it| it.span.start).chain([first]);
-        let apart = |end: u32, next: u32| self.line_ends(end, next) > 1;
-        let ends = comments.iter().map(|it| it.span.end);
-        if let Some((end, _)) = ends.zip(next).filter(|&(end, next)| apart(end, next)).last() {
-            self.comment_lines(end, Before::Nothing);
+    /// The statements in their order. The comments at the top that are about nothing, such as a
+    /// licence, stay there, wherever the first statement goes.
+    fn ordered(&self, mut statements: Vec<Statement>) -> Vec<Statement> {
+        let names = OptionNames::of(self.text, self.ast);
+        statements.sort_by_cached_key(|it| {
+            let kind = &self.ast.decls[it.id as usize].kind;
+            (Section::of(kind), self.key(kind, &names))
+        });
+        let moved = statements.iter().position(|it| it.previous.is_none()).filter(|&at| at > 0);
+        if let Some(own) = moved.map(|at| &mut statements[at].own)
+            && let (Some(first), Some(last)) = (own.detached.first(), own.detached.last())
+        {
+            let start = first.span.start;
+            own.start = last.span.end;
+            let head = std::mem::take(&mut own.detached);
+            statements[0].own.start = start;
+            statements[0].own.detached.splice(0..0, head);
         }
-        self.at
+        statements
     }
 
     /// What imports and options are sorted by: whether they come behind the others, and the name.
-    fn name(&self, id: DeclId) -> (bool, Vec<u8>) {
-        match self.ast.decls[id as usize].kind {
+    fn key(&self, kind: &DeclKind, names: &OptionNames) -> (bool, Vec<u8>) {
+        match *kind {
             // protoc wants `import option` behind the others.
             DeclKind::Import { kind, path, .. } => {
                 (kind == ImportKind::Option, path.of(self.text).to_vec())
             }
             DeclKind::Option(id) => {
-                let option = &self.ast.options[id as usize];
-                let custom = self.ast.parts(option).first().is_some_and(|it| it.extension);
-                (custom, self.without_space(option.name))
+                let parts = self.ast.parts(&self.ast.options[id as usize]);
+                let custom = parts.first().is_some_and(|it| it.extension);
+                (custom, names.key(self.text, parts))
             }
             _ => Default::default(),
         }
-    }
-
-    /// The tokens of a name.
-    fn without_space(&self, name: Span) -> Vec<u8> {
-        let mut place = Printer::from(self.text, self.ast, name.start);
-        let mut tokens = Vec::new();
-        while place.at < name.end {
-            let token = place.next().span;
-            tokens.extend_from_slice(token.of(self.text));
-            place.at = token.end;
-        }
-        tokens
     }
 }

@@ -6,8 +6,10 @@
 //! as seen from outside: what both print for real trees is compared, and the places where they
 //! differ are counted with their reasons.
 
+mod bodies;
 mod comments;
 mod file;
+mod option_names;
 mod printer;
 mod statements;
 mod values;

@@ -71,7 +71,7 @@ impl<'t> Printer<'t> {
     }
 
     /// Begins a line, unless it is the first.
-    fn line(&mut self, empty_line: bool) {
+    pub(crate) fn line(&mut self, empty_line: bool) {
         if !self.out.is_empty() {
             self.out.extend_from_slice(if empty_line { b"\n\n" } else { b"\n" });
         }
@@ -137,7 +137,7 @@ impl<'t> Printer<'t> {
             let stays = self.breaks_lines || token.kind == TokenKind::Symbol(b';');
             if comment.block {
                 self.comment(comment);
-            } else if stays || text.windows(2).any(|it| it == b"*/") {
+            } else if stays || !can_be_block(text) {
                 self.comment(comment);
                 self.line(false);
                 space = false;
@@ -167,7 +167,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn comment(&mut self, comment: Comment) {
+    pub(crate) fn comment(&mut self, comment: Comment) {
         let mut lines = lines_of(comment.span.of(self.text));
         self.push(&lines.next().unwrap_or_default());
         for text in lines {
@@ -200,7 +200,7 @@ impl<'t> Printer<'t> {
         before
     }
 
-    fn has_empty_line(&self, before: Before, start: u32) -> bool {
+    pub(crate) fn has_empty_line(&self, before: Before, start: u32) -> bool {
         match before {
             Before::Nothing => false,
             Before::EmptyLine => true,
@@ -283,4 +283,11 @@ impl<'t> Printer<'t> {
         write(self);
         self.depth -= 1;
     }
+}
+
+/// Whether a comment of one line can be a block: none can hold the marks of another.
+fn can_be_block(comment: &[u8]) -> bool {
+    let holds = |mark: &[u8]| comment[2..].windows(2).any(|it| it == mark);
+    // The first mark of the block may be the first half of its last one, as in `//*/`.
+    !holds(b"/*") && !comment.windows(2).any(|it| it == b"*/")
 }

@@ -2,7 +2,7 @@
 
 use abide_syntax::{DeclId, DeclKind, MapNode, MethodNode, Slice, Span, TokenKind};
 
-use crate::printer::{Entry, Printer};
+use crate::printer::Printer;
 
 impl Printer<'_> {
     /// Writes a statement, from its first token to its last.
@@ -57,7 +57,7 @@ impl Printer<'_> {
             }
             DeclKind::ReservedNumbers { ranges } => self.ranges(ranges),
             DeclKind::ReservedNames { names, .. } => self.ranges(names),
-            // Semicolons are passed over, and a text with errors is not written.
+            // A text with errors is not written.
             DeclKind::Empty | DeclKind::Error => {}
         }
         self.token(false);
@@ -70,18 +70,6 @@ impl Printer<'_> {
             self.token(space);
             space = true;
         }
-    }
-
-    /// Writes a body from its brace on.
-    fn body(&mut self, id: DeclId) {
-        self.token(true);
-        let children = self.ast.children(Some(id));
-        let is_empty = |it: &DeclId| matches!(self.ast.decls[*it as usize].kind, DeclKind::Empty);
-        let statements: Vec<_> = children.filter(|it| !is_empty(it)).collect();
-        if !statements.is_empty() {
-            self.trailing_of_bracket();
-        }
-        self.entries(statements, b'}', Entry::Whole, Self::statement);
     }
 
     /// Writes the name of a field, its number and its options.

@@ -2,11 +2,14 @@
 
 #![allow(clippy::disallowed_methods, reason = "the files formatted are files")]
 
+mod placements;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use abide_format::format;
 use abide_syntax::{Lexer, Span, TokenKind, comments_between};
+use placements::{placed, violation};
 
 fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
@@ -129,6 +132,20 @@ fn a_comment_between_any_two_tokens_is_kept() {
             if token.kind == TokenKind::End {
                 break;
             }
+        }
+    }
+}
+
+/// How many files [`what_a_file_says_stays_wherever_comments_and_options_stand`] lays out; the
+/// soundness program tries more.
+const PLACED: u64 = 3_000;
+
+#[test]
+fn what_a_file_says_stays_wherever_comments_and_options_stand() {
+    for seed in 0..PLACED {
+        let text = placed(&mut fastrand::Rng::with_seed(seed));
+        if let Some(why) = violation(&text, |text| format(text).ok()) {
+            panic!("seed {seed}: {why}\nIt was:\n{}", String::from_utf8_lossy(&text));
         }
     }
 }

@@ -45,7 +45,7 @@ mod wire;
 mod workspace;
 
 pub use annotation::{HttpBinding, Migration, PackageVersionStatus, Validation};
-pub use comments::{AttachedComments, Comment, Gap, Run};
+pub use comments::{AttachedComments, Comment};
 pub use decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
     MAX_FIELD_NUMBER, MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin,

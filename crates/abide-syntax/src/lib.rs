@@ -9,6 +9,7 @@
 mod ast;
 mod comments;
 mod foreign;
+mod gap;
 mod lexer;
 mod literal;
 mod parser;
@@ -20,6 +21,7 @@ pub use ast::{
     ValueNode, Visibility, dotted_name,
 };
 pub use comments::{Comment, Comments, comments_between};
+pub use gap::{Gap, Run};
 pub use lexer::{Lexer, Token, TokenKind, text_start};
 pub use literal::{LiteralError, Number, sign_and_digits, unescape, unescape_all};
 pub use parser::{

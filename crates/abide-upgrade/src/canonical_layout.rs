@@ -11,8 +11,7 @@ mod groups;
 mod order;
 mod source_text;
 
-use abide_schema::Run;
-use abide_syntax::{DeclId, DeclKind, Span, parse};
+use abide_syntax::{DeclId, DeclKind, Run, Span, parse};
 
 use self::groups::{Doc, Item};
 use self::order::Statement;

@@ -6,12 +6,15 @@
 
 #![allow(clippy::disallowed_methods, reason = "the test reads its own fixtures")]
 
+#[path = "../../abide-format/tests/placements/mod.rs"]
+mod placements;
 #[path = "../../abide-schema/tests/protos/mod.rs"]
 mod protos;
 
 use std::path::{Path, PathBuf};
 
 use abide_upgrade::canonical_layout;
+use placements::{placed, violation};
 use protos::protos;
 
 /// What parts a sample from its layout.
@@ -76,4 +79,14 @@ fn what_is_left_of_the_sample_is_laid_out() {
         }
     }
     assert!(count > 1000, "{count} texts are no proof");
+}
+
+#[test]
+fn what_a_file_says_stays_wherever_comments_and_options_stand() {
+    for seed in 0..1_000 {
+        let text = placed(&mut fastrand::Rng::with_seed(seed));
+        if let Some(why) = violation(&text, canonical_layout) {
+            panic!("seed {seed}: {why}\nIt was:\n{}", String::from_utf8_lossy(&text));
+        }
+    }
 }

@@ -153,11 +153,11 @@ fn one_file_of_a_configured_tree_or_beside_it_is_written() {
     }
 }
 
-/// What no longer stands alone behind its semicolon would become the comment of a field.
+/// Without the semicolon it would become the comment of a field.
 #[test]
 fn a_comment_behind_a_lone_semicolon_stays_nobodys() {
     let text = "syntax = \"proto3\";\nmessage A {; // a\n  string a = 1;; // b\n};; // c\n";
-    let neat = "syntax = \"proto3\";\n\nmessage A {\n  // a\n  string a = 1;\n  // b\n}\n// c\n";
+    let neat = "syntax = \"proto3\";\n\nmessage A {\n  ; // a\n  string a = 1;\n  ; // b\n} // c\n";
     let ran = abide_with(Path::new("."), &["format", "--stdin-filepath", "a"], text.as_bytes());
     assert_eq!(ran.text(), neat);
 }

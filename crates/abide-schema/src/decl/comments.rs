@@ -1,9 +1,9 @@
 //! The comments of a declaration.
 
-use abide_syntax::{DeclId, DeclKind, Lexer, Span, TokenKind};
+use abide_syntax::{DeclId, DeclKind, Gap, Lexer, Run, Span, TokenKind};
 
 use super::{FileDecl, Node, Origin};
-use crate::comments::{AttachedComments, Comment, Gap, Run, before, end_of_declaration};
+use crate::comments::{AttachedComments, Comment, before, end_of_declaration};
 
 impl FileDecl {
     /// The comments of a declaration. For a group they are those that protoc

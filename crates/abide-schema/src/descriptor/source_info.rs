@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Lexer, LineIndex, MapNode, MethodNode,
-    OptionId, RangeEnd, Slice, Span,
+    Ast, Decl, DeclId, DeclKind, FieldNode, Gap, ImportKind, Lexer, LineIndex, MapNode, MethodNode,
+    OptionId, RangeEnd, Run, Slice, Span,
 };
 
 use super::option_path::OptionPath;
-use crate::comments::{Gap, Run, end_of_declaration};
+use crate::comments::end_of_declaration;
 use crate::decl::Scalar;
 use crate::descriptor_number::{
     enumeration, field, file, location, message, method, oneof, options, range, service,

@@ -69,7 +69,8 @@ impl SourceText<'_> {
                 let value = self.ast.options[option as usize].value;
                 let span = self.ast.values[value as usize].span;
                 let head = Span::new(start, span.start);
-                return (head, Some(self.doc(value)), Span::new(span.end, end));
+                let rest = if self.is_word(value) { span.start } else { span.end };
+                return (head, Some(self.doc(value)), Span::new(rest, end));
             }
             DeclKind::Field(node) => node.options,
             DeclKind::MapField(map) => self.ast.maps[map as usize].options,
@@ -100,13 +101,10 @@ impl SourceText<'_> {
     fn option(&self, option: &OptionNode) -> Item {
         let value = self.ast.values[option.value as usize].span;
         let head = Span::new(option.span.start, value.start);
-        let name = self.words(head).join(" ") + " ";
-        Item {
-            before: self.comments_in(head),
-            name,
-            value: self.doc(option.value),
-            after: Vec::new(),
-        }
+        let mut item = self.element(option.value);
+        item.before.splice(0..0, self.comments_in(head));
+        item.name = self.words(head).join(" ") + " ";
+        item
     }
 
     fn doc(&self, id: ValueId) -> Doc {
@@ -164,10 +162,15 @@ impl SourceText<'_> {
     }
 
     fn element(&self, id: ValueId) -> Item {
-        let value = self.ast.values[id as usize];
-        let group = matches!(value.kind, ValueKind::Message | ValueKind::List | ValueKind::String);
-        let before = if group { Vec::new() } else { self.comments_in(value.span) };
+        let span = self.ast.values[id as usize].span;
+        let before = if self.is_word(id) { self.comments_in(span) } else { Vec::new() };
         Item { before, name: String::new(), value: self.doc(id), after: Vec::new() }
+    }
+
+    /// Whether a value is a [`Doc::Word`], which has no place for the comments inside.
+    fn is_word(&self, id: ValueId) -> bool {
+        let kind = self.ast.values[id as usize].kind;
+        !matches!(kind, ValueKind::Message | ValueKind::List | ValueKind::String)
     }
 
     /// Items with the comments around them.

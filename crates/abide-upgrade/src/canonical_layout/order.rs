@@ -1,7 +1,6 @@
 //! What stands in a body, and in which order it is printed.
 
-use abide_schema::{Gap, Run};
-use abide_syntax::{DeclId, DeclKind, ImportKind, Span};
+use abide_syntax::{DeclId, DeclKind, Gap, ImportKind, Run, Span};
 
 use super::source_text::SourceText;
 

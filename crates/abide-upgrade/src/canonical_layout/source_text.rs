@@ -1,7 +1,6 @@
 //! A text with its syntax tree, in words and comments.
 
-use abide_schema::Run;
-use abide_syntax::{Ast, Lexer, Span, TokenKind, comments_between};
+use abide_syntax::{Ast, Lexer, Run, Span, TokenKind, comments_between};
 
 /// A text that is laid out, and its syntax tree.
 #[derive(Clone, Copy)]
