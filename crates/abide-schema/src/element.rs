@@ -5,7 +5,9 @@ use abide_syntax::Visibility;
 use crate::decl::{Node, Part, RawOptions};
 use crate::dynamic as value;
 use crate::features::DefaultVisibility;
+use crate::ids::ElementId;
 use crate::problem::Place;
+use crate::tree::Tree;
 use crate::view::{Enum, EnumValue, Field, File, Message, Method, Oneof, Package, Service};
 
 /// Any element of a file.
@@ -35,7 +37,33 @@ macro_rules! each_element {
     };
 }
 
+impl Tree {
+    pub(crate) fn element(&self, id: ElementId) -> Element<'_> {
+        match id {
+            ElementId::Message(id) => Element::Message(self.message(id)),
+            ElementId::Field(id) => Element::Field(self.field(id)),
+            ElementId::Oneof(id) => Element::Oneof(Oneof { tree: self, id }),
+            ElementId::Enum(id) => Element::Enum(self.enumeration(id)),
+            ElementId::EnumValue(id) => Element::EnumValue(EnumValue { tree: self, id }),
+            ElementId::Service(id) => Element::Service(Service { tree: self, id }),
+            ElementId::Method(id) => Element::Method(Method { tree: self, id }),
+        }
+    }
+}
+
 impl<'t> Element<'t> {
+    pub(crate) fn id(self) -> ElementId {
+        match self {
+            Element::Message(it) => ElementId::Message(it.id),
+            Element::Field(it) => ElementId::Field(it.id),
+            Element::Oneof(it) => ElementId::Oneof(it.id),
+            Element::Enum(it) => ElementId::Enum(it.id),
+            Element::EnumValue(it) => ElementId::EnumValue(it.id),
+            Element::Service(it) => ElementId::Service(it.id),
+            Element::Method(it) => ElementId::Method(it.id),
+        }
+    }
+
     /// Its simple name.
     pub fn name(self) -> &'t str {
         each_element!(self, it => it.name())

@@ -37,3 +37,15 @@ element_id! {
     /// A method of a service.
     MethodId,
 }
+
+/// Any element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum ElementId {
+    Message(MessageId),
+    Field(FieldId),
+    Oneof(OneofId),
+    Enum(EnumId),
+    EnumValue(EnumValueId),
+    Service(ServiceId),
+    Method(MethodId),
+}

@@ -26,6 +26,7 @@ mod link;
 mod locations;
 mod lookup;
 mod lower;
+mod mention;
 mod near;
 mod outline;
 mod part;
@@ -67,6 +68,7 @@ pub use ids::{
 pub use json_name::default_json_name;
 pub use link::missing_imports;
 pub use locations::DescriptorLocations;
+pub use mention::{Meaning, Mention};
 pub use outline::Outline;
 pub use problem::{Place, Problem, ProblemKind};
 pub use reserved::Ranges;

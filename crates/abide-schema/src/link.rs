@@ -17,12 +17,14 @@ mod unread;
 mod visibility;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use abide_syntax::Span;
 use rayon::prelude::*;
 
 use crate::annotation::Known;
 use crate::decl::FileDecl;
+use crate::ids::ElementId;
 use crate::problem::Problem;
 use crate::resolve::NameResolver;
 use crate::symbol::{Scope, Symbols};
@@ -47,6 +49,20 @@ pub(crate) enum Checked {
     All,
     /// Those that are not only imported.
     Judged,
+}
+
+/// What the names in the options of each file of a tree mean, in the order of files. A tree keeps
+/// no table of its names, so it is made again.
+pub(crate) fn option_meanings(tree: &Tree) -> Vec<Vec<(Span, ElementId)>> {
+    let files: Vec<Arc<FileDecl>> = tree.files.iter().map(|it| Arc::clone(&it.decl)).collect();
+    let nested = files.par_iter().enumerate().map(|(index, file)| nested_names(index, file));
+    let mut symbols = Symbols::new(nested.collect(), files.len() * 8);
+    let nodes = insert_symbols(&files, &mut symbols);
+    let targets = |file: &Arc<LinkedFile>| file.imports.iter().map(|it| it.file).collect();
+    let imports: Vec<_> = tree.files.iter().map(targets).collect();
+    let visible = visibility(&files, &imports, &nodes, &symbols);
+    let names = NameResolver { files: &files, nodes: &nodes, symbols: &symbols, visible: &visible };
+    options::meanings(tree, &names)
 }
 
 impl Tree {
@@ -163,6 +179,7 @@ impl Tree {
             unknown_packages,
             repeats_names,
             full_names: FullNames::default(),
+            mentions: OnceLock::new(),
         };
         for (file, found) in linked {
             tree.files.push(file);

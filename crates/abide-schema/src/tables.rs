@@ -3,9 +3,10 @@
 
 use std::sync::OnceLock;
 
+use abide_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ids::{EnumId, FieldId, MessageId};
+use crate::ids::{ElementId, EnumId, FieldId, FileId, MessageId};
 
 /// The elements of a tree by their full names. Of several roots each may have
 /// one of a name; the first counts.
@@ -15,6 +16,36 @@ pub(crate) struct FullNames {
     pub(crate) enums: OnceLock<FxHashMap<String, EnumId>>,
     /// An extension of one root may extend what another does not know.
     pub(crate) extensions: OnceLock<FxHashMap<String, Vec<FieldId>>>,
+}
+
+/// Every name that is written in the files of a tree.
+#[derive(Debug)]
+pub(crate) struct MentionTable {
+    /// Of each file, in the order of places.
+    pub(crate) files: Vec<Vec<MentionRow>>,
+    /// Where each element is named: the file, and which of its names.
+    pub(crate) by_element: FxHashMap<ElementId, Vec<(FileId, u32)>>,
+}
+
+/// One component of a name, and what it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MentionRow {
+    pub(crate) span: Span,
+    pub(crate) whole: Span,
+    pub(crate) means: Meant,
+    pub(crate) declares: bool,
+}
+
+/// What a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Meant {
+    Element(ElementId),
+    File(FileId),
+    /// So much of the package name of a file.
+    Package {
+        of: FileId,
+        length: u32,
+    },
 }
 
 /// The messages and enums of a file that are too long to be walked, by their

@@ -13,7 +13,7 @@ use crate::dynamic as value;
 use crate::features::Features;
 use crate::ids::{EnumId, FileId, MessageId, PackageId};
 use crate::problem::Problem;
-use crate::tables::{Declarations, FullNames, LongLists};
+use crate::tables::{Declarations, FullNames, LongLists, MentionTable};
 use crate::version::PackageVersion;
 
 /// A linked, immutable proto tree.
@@ -29,6 +29,7 @@ pub struct Tree {
     pub(crate) unknown_packages: BTreeSet<Box<str>>,
     pub(crate) repeats_names: bool,
     pub(crate) full_names: FullNames,
+    pub(crate) mentions: OnceLock<MentionTable>,
 }
 
 /// A file and what linking found out about it.

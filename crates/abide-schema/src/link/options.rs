@@ -15,7 +15,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::annotation::Known;
 use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
-use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, ServiceId};
+use crate::ids::{
+    ElementId, EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, ServiceId,
+};
 use crate::link::{AbsentImports, Kept};
 use crate::near::nearest;
 use crate::problem::{Place, Problem, ProblemKind};
@@ -85,10 +87,8 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>, kept: &Kept) 
             if kept.file(index as usize).is_some() {
                 return FileOptions::default();
             }
-            let root = shared.linked(file).decl.root;
-            let own = types.iter().find(|(known, _)| *known == root).or(types.first());
-            match own {
-                Some((_, types)) => interpret_file(shared, names, file, types),
+            match types_for(shared, &types, file) {
+                Some(types) => interpret_file(shared, names, file, types, None),
                 None => FileOptions::default(),
             }
         })
@@ -121,6 +121,29 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>, kept: &Kept) 
     tree.problems.par_extend(problems);
     let misplaced = misplaced(tree, kept);
     tree.problems.extend(misplaced);
+}
+
+/// What the names in the options of each file mean, in the order of files: interprets them again.
+pub(crate) fn meanings(tree: &Tree, names: &NameResolver<'_>) -> Vec<Vec<(Span, ElementId)>> {
+    let types = option_types(tree);
+    let of_file = |index| {
+        let file = FileId(index);
+        let types = types_for(tree, &types, file)?;
+        interpret_file(tree, names, file, types, Some(Vec::new())).meanings
+    };
+    let files = (0..tree.files.len() as u32).into_par_iter();
+    files.map(|index| of_file(index).unwrap_or_default()).collect()
+}
+
+/// The options messages of the root of a file, else of any.
+fn types_for<'a>(
+    tree: &Tree,
+    types: &'a [(u32, OptionTypes)],
+    file: FileId,
+) -> Option<&'a OptionTypes> {
+    let root = tree.linked(file).decl.root;
+    let own = types.iter().find(|(known, _)| *known == root).or(types.first());
+    own.map(|(_, types)| types)
 }
 
 fn option_types(tree: &Tree) -> Vec<(u32, OptionTypes)> {
@@ -156,6 +179,8 @@ struct FileOptions {
     /// By the index of the import.
     unknown_uses: Vec<u32>,
     problems: Vec<Problem>,
+    /// Which element each name means, where that was asked for.
+    meanings: Option<Vec<(Span, ElementId)>>,
 }
 
 fn interpret_file(
@@ -163,6 +188,7 @@ fn interpret_file(
     names: &NameResolver<'_>,
     file: FileId,
     types: &OptionTypes,
+    meanings: Option<Vec<(Span, ElementId)>>,
 ) -> FileOptions {
     let decl = &*tree.linked(file).decl;
     let no_syntax = Ast::default();
@@ -172,7 +198,7 @@ fn interpret_file(
         tree,
         ast: decl.ast().unwrap_or(&no_syntax),
         text: decl.strings.text(),
-        finder: OptionNames { tree, names, file, used: FxHashSet::default(), absent },
+        finder: OptionNames { tree, names, file, used: FxHashSet::default(), absent, meanings },
         ignore_undeclared: false,
         as_written: false,
         faults: Vec::new(),
@@ -253,8 +279,9 @@ fn interpret_file(
         }
     }
     let mut found = interpreter.found;
-    let OptionNames { used, absent, .. } = interpreter.reader.finder;
+    let OptionNames { used, absent, meanings, .. } = interpreter.reader.finder;
     found.used = used;
+    found.meanings = meanings;
     found.unknown_uses = (0..links.len()).map(|index| absent.uses(index)).collect();
     option_places::set(tree, decl, &mut found);
     found
@@ -286,28 +313,41 @@ struct OptionNames<'t> {
     file: FileId,
     used: FxHashSet<FileId>,
     absent: AbsentImports<'t>,
+    meanings: Option<Vec<(Span, ElementId)>>,
 }
 
 impl Finder for OptionNames<'_> {
-    fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
+    fn extension(&mut self, message: MessageId, name: &str, at: Span) -> Option<FieldId> {
         // The search starts outside the message, as for the name of the
         // message itself.
         let view = self.tree.message(message);
         let scope = (message.file, view.decl().parent);
-        let id = match self.names.resolve_as(self.file, scope, name, Wanted::Any).ok()? {
-            Symbol::Extension(id) => id,
-            Symbol::Message(id) => message_set_item(view, self.tree.message(id))?,
+        let (id, named) = match self.names.resolve_as(self.file, scope, name, Wanted::Any).ok()? {
+            Symbol::Extension(id) => (id, ElementId::Field(id)),
+            Symbol::Message(id) => {
+                (message_set_item(view, self.tree.message(id))?, ElementId::Message(id))
+            }
             _ => return None,
         };
         self.used(id.file);
+        self.means(at, named);
         Some(id)
     }
 
-    fn message(&mut self, full_name: &str) -> Option<MessageId> {
+    fn message(&mut self, full_name: &str, at: Span) -> Option<MessageId> {
         let name = format!(".{full_name}");
         match self.names.resolve(self.file, Parent::File, &name, Wanted::Any).ok()? {
-            Symbol::Message(id) => Some(id),
+            Symbol::Message(id) => {
+                self.means(at, ElementId::Message(id));
+                Some(id)
+            }
             _ => None,
+        }
+    }
+
+    fn means(&mut self, at: Span, element: ElementId) {
+        if let Some(meanings) = &mut self.meanings {
+            meanings.push((at, element));
         }
     }
 
@@ -457,6 +497,7 @@ impl<'t> Interpreter<'t> {
             } else {
                 self.field(view, part, depth == 0)?
             };
+            self.reader.finder.means(part.name, ElementId::Field(field.id));
             if is_features && field.id.file == self.file {
                 let mut fault =
                     Fault::new(part.span, "a feature cannot be set in the file that declares it");

@@ -16,7 +16,7 @@ use crate::decl::{Scalar, Text};
 use crate::dynamic::{Entry, Message, Value};
 use crate::features::Presence;
 use crate::float::nearest_float;
-use crate::ids::{FieldId, FileId, MessageId};
+use crate::ids::{ElementId, FieldId, FileId, MessageId};
 use crate::near::nearest;
 use crate::problem::ProblemKind;
 use crate::tree::{Tree, Type};
@@ -25,11 +25,14 @@ use crate::view::{self, Cardinality};
 /// How names inside a value are looked up, as `TextFormat::Finder` of protobuf
 /// does.
 pub(crate) trait Finder {
-    /// The extension that a name means in a value of `message`. The name of a
+    /// The extension that a name, written at a place, means in a value of `message`. The name of a
     /// message means the extension of a message set that it declares.
-    fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId>;
-    /// The message with this full name, for a `google.protobuf.Any`.
-    fn message(&mut self, full_name: &str) -> Option<MessageId>;
+    fn extension(&mut self, message: MessageId, name: &str, at: Span) -> Option<FieldId>;
+    /// The message with this full name, for a `google.protobuf.Any` whose type URL stands at a
+    /// place.
+    fn message(&mut self, full_name: &str, at: Span) -> Option<MessageId>;
+    /// Notes what a name means that is written at a place.
+    fn means(&mut self, _at: Span, _element: ElementId) {}
     /// Records that a value uses this file.
     fn used(&mut self, file: FileId);
     /// Whether a file that could not be found may declare a name that was not found. If so, the
@@ -230,13 +233,16 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     ) -> Option<Option<view::Field<'t>>> {
         let name = self.text.str(key);
         if let Some(field) = message.field_named(name) {
+            self.finder.means(key, ElementId::Field(field.id));
             return Some(Some(field));
         }
         if name.bytes().any(|byte| byte.is_ascii_uppercase())
             && let Some(field) = message.field_named(&name.to_ascii_lowercase())
             && is_group_like(field)
-            && field.message_type().is_some_and(|group| group.name() == name)
+            && let Some(group) = field.message_type().filter(|group| group.name() == name)
         {
+            self.finder.means(key, ElementId::Message(group.id));
+            self.finder.means(key, ElementId::Field(field.id));
             return Some(Some(field));
         }
         self.lacks(LackedBy::Message(message.id), name, key, value);
@@ -258,8 +264,8 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         key: Span,
         value: ValueId,
     ) -> Option<Option<view::Field<'t>>> {
-        let name = self.bracketed(key);
-        match self.finder.extension(message.id, &name).map(|id| self.tree.field(id)) {
+        let (name, at) = self.bracketed(key);
+        match self.finder.extension(message.id, &name, at).map(|id| self.tree.field(id)) {
             Some(field) if extends(field, message) => Some(Some(field)),
             Some(field) => {
                 let extendee = field.extendee().map(view::Message::full_name).unwrap_or_default();
@@ -286,15 +292,15 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         self.undeclared.push(UndeclaredName { lacked_by, name: name.to_owned(), key, value });
     }
 
-    /// The name inside `[` and `]`.
-    fn bracketed(&self, key: Span) -> String {
+    /// The name inside `[` and `]`, and where it stands.
+    fn bracketed(&self, key: Span) -> (String, Span) {
         let inner = Span::new(key.start + 1, key.end.saturating_sub(1).max(key.start + 1));
         let mut name = String::new();
         let mut lexer = Lexer::new(self.text, inner.start);
         loop {
             let token = lexer.next_token();
             if token.kind == TokenKind::End || token.span.start >= inner.end {
-                return name;
+                return (name, inner);
             }
             name.push_str(self.text.str(token.span));
         }
@@ -309,13 +315,13 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
         form: KeyForm,
         value: ValueId,
     ) -> Option<()> {
-        let url = self.bracketed(key);
+        let (url, at) = self.bracketed(key);
         if form == KeyForm::Extension {
             let fault = Fault::new(key, "a type URL needs a host before the type name");
             return self.fail(fault.help(format!("write `[{}{url}]`", URL_PREFIXES[0])));
         }
         let name = URL_PREFIXES.iter().find_map(|prefix| url.strip_prefix(prefix));
-        let Some(ty) = name.and_then(|name| self.finder.message(name)) else {
+        let Some(ty) = name.and_then(|name| self.finder.message(name, at)) else {
             if name.is_some_and(|name| self.finder.may_be_declared(name)) {
                 return None;
             }
@@ -450,8 +456,10 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
     /// The number of an enum value, by its name.
     pub(crate) fn enum_named(&mut self, item: view::Enum<'t>, word: Span) -> Option<i32> {
         let name = self.text.str(word);
-        let number = item.value_named(name).map(|value| value.number());
-        if number.is_none() {
+        let value = item.value_named(name);
+        if let Some(value) = value {
+            self.finder.means(word, ElementId::EnumValue(value.id));
+        } else {
             let text = format!("`{}` has no value `{name}`", item.full_name());
             let near = nearest(name, item.values().map(view::EnumValue::name));
             let fault = Fault::new(word, text).reason(ReadErrorKind::UnknownEnumValue);
@@ -466,7 +474,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                 None => fault,
             });
         }
-        number
+        value.map(view::EnumValue::number)
     }
 
     fn expected<T>(&mut self, span: Span, field: view::Field<'_>, what: &str) -> Option<T> {

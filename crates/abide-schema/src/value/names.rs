@@ -1,6 +1,8 @@
 //! What a full name means in a tree, for notations that name things without
 //! imports.
 
+use abide_syntax::Span;
+
 use super::aggregate::{Finder, extends, message_set_item};
 use super::facts::is_message_set;
 use crate::ids::{FieldId, FileId, MessageId};
@@ -28,11 +30,11 @@ impl TreeNames<'_> {
 }
 
 impl Finder for TreeNames<'_> {
-    fn extension(&mut self, message: MessageId, name: &str) -> Option<FieldId> {
+    fn extension(&mut self, message: MessageId, name: &str, _: Span) -> Option<FieldId> {
         TreeNames::extension(*self, message, name)
     }
 
-    fn message(&mut self, full_name: &str) -> Option<MessageId> {
+    fn message(&mut self, full_name: &str, _: Span) -> Option<MessageId> {
         self.0.message_named(full_name).map(|message| message.id)
     }
 
