@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use abide_syntax::ImportKind;
+
 use crate::decl::{FileDecl, Parent};
 use crate::ids::{FileId, MessageId};
 use crate::problem::import_advice;
@@ -16,6 +18,13 @@ pub(crate) struct NameResolver<'a> {
     /// By file, whether importing it may give names that nobody could read; empty if every file
     /// parses.
     pub(crate) unreadable: &'a [bool],
+}
+
+/// A symbol of a file that another one does not see.
+#[derive(Clone, Copy)]
+struct Elsewhere {
+    symbol: Symbol,
+    file: FileId,
 }
 
 impl NameResolver<'_> {
@@ -90,27 +99,56 @@ impl NameResolver<'_> {
             let absolute = format!(".{name}");
             let root = Scope::Package(PackageNode::ROOT);
             let is_visible = self.resolve(file, Parent::File, &absolute, Wanted::Any).is_ok();
-            let help = match self.not_imported(file, [root], &absolute) {
+            let help = match self.elsewhere(file, [root], &absolute) {
                 // What is looked up from the outermost scope anyhow is found by its import alone.
-                Some(path) if self.is_outermost(found) => Some(import_advice(path)),
+                Some(it) if self.is_outermost(found) => Some(self.advice(file, parent, it)),
                 _ if is_visible => {
                     Some(format!("write `{absolute}` to look it up from the outermost scope"))
                 }
-                Some(path) => Some(format!("{} and write `{absolute}`", import_advice(path))),
+                Some(it) => {
+                    Some(format!("{} and write `{absolute}`", self.advice(file, parent, it)))
+                }
                 None => None,
             };
             // What the scope itself lacks may be in a file that is not imported.
-            let nearer = || self.not_imported(file, scopes(), name);
-            let help = help.or_else(|| nearer().map(import_advice));
+            let nearer = || self.elsewhere(file, scopes(), name);
+            let help = help.or_else(|| nearer().map(|it| self.advice(file, parent, it)));
             return (message, help);
         }
-        match self.not_imported(file, scopes(), name) {
-            Some(path) => {
-                let message = format!("`{name}` is declared in a file that is not imported");
-                (message, Some(import_advice(path)))
+        let Some(other) = self.elsewhere(file, scopes(), name) else {
+            return (format!("`{name}` was not found"), None);
+        };
+        let message = match (self.is_imported_for_options(file, other.file), other.symbol) {
+            (true, Symbol::Extension(_)) => format!("`{name}` was not found"),
+            (true, _) => {
+                format!("`{name}` is declared in a file that is imported for options alone")
             }
-            None => (format!("`{name}` was not found"), None),
+            (false, _) => format!("`{name}` is declared in a file that is not imported"),
+        };
+        (message, Some(self.advice(file, parent, other)))
+    }
+
+    /// What to write at a place of a file so that it sees what is declared elsewhere.
+    fn advice(&self, file: FileId, parent: Parent, other: Elsewhere) -> String {
+        let path = &*self.files[other.file.0 as usize].path;
+        if !self.is_imported_for_options(file, other.file) {
+            return import_advice(path);
         }
+        if !matches!(other.symbol, Symbol::Extension(_)) {
+            return format!("write `import \"{path}\";` without `option`");
+        }
+        let name = self.full_name(other.symbol);
+        match self.resolve(file, parent, &name, Wanted::Any) {
+            Ok(found) if found == other.symbol => format!("write its full name, `{name}`"),
+            _ => format!("write its full name, `.{name}`"),
+        }
+    }
+
+    /// Whether a file has an `import option` of another one.
+    fn is_imported_for_options(&self, file: FileId, other: FileId) -> bool {
+        let path = &self.files[other.0 as usize].path;
+        let mut imports = self.files[file.0 as usize].imports.iter();
+        imports.any(|it| it.kind == ImportKind::Option && *it.path == **path)
     }
 
     /// Whether a symbol is a package that is in no other.
@@ -119,15 +157,16 @@ impl NameResolver<'_> {
         self.symbols.package_parent(*node) == Some(PackageNode::ROOT)
     }
 
-    /// The path of another file that declares a name.
-    fn not_imported(
+    /// What declares a name in another file.
+    fn elsewhere(
         &self,
         file: FileId,
         scopes: impl IntoIterator<Item = Scope>,
         name: &str,
-    ) -> Option<&str> {
-        let other = self.symbols.anywhere(scopes, name).and_then(Symbol::file)?;
-        (other != file).then(|| &*self.files[other.0 as usize].path)
+    ) -> Option<Elsewhere> {
+        let symbol = self.symbols.anywhere(scopes, name)?;
+        let other = symbol.file().filter(|it| *it != file)?;
+        Some(Elsewhere { symbol, file: other })
     }
 
     /// Whether a file is in a package or in one below it.

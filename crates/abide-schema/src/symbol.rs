@@ -342,7 +342,7 @@ pub(crate) struct Passed {
 }
 
 impl PassedOn {
-    fn sees(&self, symbol: Symbol) -> bool {
+    fn reaches(&self, symbol: Symbol, by_option: bool) -> bool {
         let by_imports = self.by_imports.iter();
         match (symbol, symbol.file()) {
             (Symbol::Package(node), _) => {
@@ -352,8 +352,7 @@ impl PassedOn {
             (_, None) => false,
             (_, Some(FileId(file))) => {
                 let number = self.numbers.files[file as usize];
-                let is_extension = matches!(symbol, Symbol::Extension(_));
-                let options = self.by_option_imports.iter().filter(|_| is_extension);
+                let options = self.by_option_imports.iter().filter(|_| by_option);
                 by_imports.chain(options).any(|it| it.files.contains(number))
             }
         }
@@ -361,15 +360,27 @@ impl PassedOn {
 }
 
 impl Visible {
+    /// Whether a name can mean this symbol.
     fn sees(&self, symbol: Symbol) -> bool {
+        self.reaches(symbol, matches!(symbol, Symbol::Extension(_)))
+    }
+
+    /// Whether a name can lead through this symbol. `import option` shows the extensions in a message
+    /// to those who write their full names, and not the message. Source: `FindSymbol` of protoc asks
+    /// for the dependency of what a whole name means, never for that of a part.
+    fn leads_through(&self, symbol: Symbol) -> bool {
+        self.reaches(symbol, true)
+    }
+
+    /// Whether a symbol is in a file that is imported; `by_option` adds what `import option` does.
+    fn reaches(&self, symbol: Symbol, by_option: bool) -> bool {
         let directly = match symbol {
             Symbol::Package(node) => self.packages.contains(node.0),
             _ => symbol.file().is_some_and(|FileId(file)| {
-                self.files.contains(file)
-                    || (matches!(symbol, Symbol::Extension(_)) && self.option_files.contains(file))
+                self.files.contains(file) || by_option && self.option_files.contains(file)
             }),
         };
-        directly || self.passed_on.as_ref().is_some_and(|it| it.sees(symbol))
+        directly || self.passed_on.as_ref().is_some_and(|it| it.reaches(symbol, by_option))
     }
 }
 
@@ -409,7 +420,7 @@ impl Symbols<'_> {
             }
             scope = self
                 .all(scope, component)
-                .filter(|&symbol| visible.sees(symbol))
+                .filter(|&symbol| visible.leads_through(symbol))
                 .find_map(Self::scope_of)?;
         }
         None
