@@ -22,8 +22,8 @@ pub enum Met<'t, 'm> {
     Message(&'m Message),
     /// A message whose type the instance itself names, before it is met as a message.
     Named(Named<'m>),
-    /// A field that is set: once, also where it is repeated.
-    Field(Field<'t>),
+    /// A field that is set, in its message: once, also where it is repeated.
+    Field(Field<'t>, &'m Message),
     /// A value of an enum that is written.
     EnumValue(Field<'t>, EnumValue<'t>),
     /// The value that an enum field has because nothing is written.
@@ -69,7 +69,7 @@ impl<'t, 'm> Walk<'t, '_, 'm> {
             let field = self.tree.field(entry.field);
             let is_next = before.is_some_and(|it| it.field == entry.field);
             if !is_next {
-                self.meet(Met::Field(field), entry.key, in_any);
+                self.meet(Met::Field(field, message), entry.key, in_any);
             }
             before = Some(entry);
             self.value(field, &entry.value, entry.span, in_any);

@@ -8,7 +8,8 @@ use crate::notation::Dialect;
 
 /// Says what to write where a plain word is no value of the type of its field.
 pub(crate) fn explain(tree: &Tree, text: &str, dialect: Dialect, errors: &mut [ReadError]) {
-    for error in errors.iter_mut().filter(|it| it.kind == ReadErrorKind::WrongType) {
+    let is_wrong = |it: &&mut ReadError| it.kind == ReadErrorKind::WrongType && it.help.is_none();
+    for error in errors.iter_mut().filter(is_wrong) {
         let Some(Type::Scalar(scalar)) = error.field.map(|field| tree.field(field).ty()) else {
             continue;
         };

@@ -66,7 +66,7 @@ pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
 pub use json_name::default_json_name;
-pub use link::missing_imports;
+pub use link::{known_repository, missing_imports};
 pub use locations::DescriptorLocations;
 pub use mention::{Meaning, Mention};
 pub use outline::Outline;

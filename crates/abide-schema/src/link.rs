@@ -42,6 +42,7 @@ use visibility::visibility;
 pub(crate) use absent::AbsentImports;
 pub use imports::missing_imports;
 pub(crate) use kept::Kept;
+pub use known_sources::known_repository;
 
 /// The files in which what protoc refuses is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,11 @@ impl Message<'_> {
     pub fn reserves_number(self, number: i32) -> bool {
         self.reserved_ranges().iter().any(|range| (range.start..range.end).contains(&number))
     }
+
+    /// Whether an extension may have a number, which the message can then neither use nor reserve.
+    pub fn allows_extension(self, number: i32) -> bool {
+        self.extension_ranges().iter().any(|range| (range.start..range.end).contains(&number))
+    }
 }
 
 impl Enum<'_> {

@@ -55,7 +55,7 @@ pub use impossible_additions::{AdditionFault, ImpossibleAddition, impossible_add
 pub use mapping::{Mapping, mapping};
 pub use name_clashes::{Clash, clashes};
 pub use next_name::UNAVAILABLE;
-pub use next_version::candidate_packages;
+pub use next_version::{candidate_packages, names_in_paths};
 pub use promotion::promotion_fault;
 pub use refusal::Refusal;
 pub use release::{Release, Risen, release};

@@ -19,7 +19,7 @@ impl Next {
     /// The next version of a file; `None` if it is not known.
     pub(crate) fn of(settings: UpgradeSettings<'_>, file: File<'_>, stage: Stage) -> Option<Next> {
         let package = next_package(settings.policy, file, stage)?;
-        let path = next_path(settings.folder_prefixes, file, &package);
+        let path = next_path(settings, file, &package);
         Some(Next { package, path })
     }
 
@@ -33,7 +33,7 @@ impl Next {
         let mut components: Vec<&str> = file.package().name().split('.').collect();
         *components.get_mut(version.position)? = &text;
         let package = components.join(".");
-        let path = next_path(settings.folder_prefixes, file, &package);
+        let path = next_path(settings, file, &package);
         Some(Next { package, path })
     }
 }
@@ -115,28 +115,48 @@ pub(crate) fn candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Optio
     Some(components.join("."))
 }
 
+/// The names that the folder of a package may follow: the whole one, and before it, the shortest
+/// first, those without one of the prefixes that folders leave out.
+pub fn names_in_paths<'n>(path_prefixes: &[String], package: &'n str) -> Vec<&'n str> {
+    let rest = |prefix: &String| match package.strip_prefix(prefix.as_str())? {
+        "" => Some(""),
+        rest => rest.strip_prefix('.'),
+    };
+    let mut names: Vec<&str> = path_prefixes.iter().filter_map(rest).chain([package]).collect();
+    names.sort_unstable_by_key(|name| name.len());
+    names.dedup();
+    names
+}
+
 /// The path of a file in another package. If the file is in the folder of its
 /// package, the path is in the folder of the other package. Otherwise it is the
 /// same folder with the next version.
-fn next_path(folder_prefixes: &[String], file: File<'_>, package: &str) -> String {
+fn next_path(settings: UpgradeSettings<'_>, file: File<'_>, package: &str) -> String {
     let (folder, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
-    let own = file.package().name().replace('.', "/");
-    let next = package.replace('.', "/");
-    if folder == own {
-        return format!("{next}/{name}");
-    }
-    for prefix in folder_prefixes {
-        if folder.strip_prefix(prefix.as_str()).and_then(|it| it.strip_prefix('/')) == Some(&own) {
-            return format!("{prefix}/{next}/{name}");
+    let whole = file.package().name();
+    for own in names_in_paths(settings.path_prefixes, whole) {
+        // What the folder leaves out of the name, that of the other package leaves out as well.
+        let left_out = whole.strip_suffix(own).unwrap_or_default();
+        let next = package.strip_prefix(left_out).unwrap_or(package).replace('.', "/");
+        let own = own.replace('.', "/");
+        if folder == own {
+            return format!("{next}/{name}");
+        }
+        for prefix in settings.folder_prefixes {
+            let below = folder.strip_prefix(prefix.as_str()).and_then(|it| it.strip_prefix('/'));
+            if below == Some(&own) {
+                return format!("{prefix}/{next}/{name}");
+            }
         }
     }
     let version = |package: &str| PackageVersion::of_package(package).map(|it| it.text);
-    if let (Some(old), Some(new)) = (version(file.package().name()), version(package)) {
+    if let (Some(old), Some(new)) = (version(whole), version(package)) {
         let mut folders: Vec<&str> = folder.split('/').collect();
         if let Some(found) = folders.iter_mut().rfind(|it| **it == old) {
             *found = &new;
             return format!("{}/{name}", folders.join("/"));
         }
     }
-    format!("{next}/{name}")
+    let shortest = names_in_paths(settings.path_prefixes, package)[0].replace('.', "/");
+    format!("{shortest}/{name}")
 }

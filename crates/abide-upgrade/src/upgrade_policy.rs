@@ -12,6 +12,8 @@ pub struct UpgradeSettings<'p> {
     /// Folders that stand before the path of a package without being part of
     /// its name.
     pub folder_prefixes: &'p [String],
+    /// Prefixes of package names that folders leave out.
+    pub path_prefixes: &'p [String],
 }
 
 /// Named options of the upgrade: how vN becomes v(N+1)alpha.

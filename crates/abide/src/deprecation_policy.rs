@@ -129,10 +129,7 @@ impl DeprecationPolicy {
         as_of: Date,
     ) -> Option<RemovalTerms> {
         let by = format!("`[deprecation] removal` is \"{}\"", self.removal.word());
-        let put_back = match gone.deprecated {
-            true => "put it back",
-            false => "put it back and deprecate it",
-        };
+        let put_back = &gone.put_back;
         let since = gone.deprecated_at.as_deref().and_then(|text| calendar.day_of(text));
         let known =
             since.map(|day| format!("; it has been deprecated since {day}")).unwrap_or_default();
@@ -161,7 +158,7 @@ impl DeprecationPolicy {
                 let window = window.unwrap_or_default();
                 (
                     format!("{by}: it must be deprecated in a release first{window}{reserve}"),
-                    Some(put_back.to_owned()),
+                    Some(put_back.clone()),
                 )
             }
             Removal::Deprecated if since.is_none() && self.window_months.is_some() => (

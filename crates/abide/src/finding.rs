@@ -126,6 +126,8 @@ pub struct Gone {
     pub deprecated_at: Option<String>,
     /// Whether its number and its name are reserved; true if it has no number.
     pub reserved: bool,
+    /// What to do so that it is there again: a phrase that begins with a verb.
+    pub put_back: String,
 }
 
 impl Finding {

@@ -36,7 +36,7 @@ impl<'t> Use<'t> {
     pub(crate) fn of(context: &InstanceContext<'t>, visit: Visit<'t, '_>) -> Option<Use<'t>> {
         let element = match visit.met {
             Met::Message(_) | Met::Named(_) => return None,
-            Met::Field(field) => Element::Field(field),
+            Met::Field(field, _) => Element::Field(field),
             Met::EnumValue(_, value) | Met::ImplicitEnumValue(_, value) => {
                 Element::EnumValue(value)
             }
@@ -80,7 +80,7 @@ pub(crate) fn report_use<'t>(
         Met::ImplicitEnumValue(field, _) => {
             format!("`{}` is not set, and its default `{name}`", field.name())
         }
-        Met::Message(_) | Met::Named(_) | Met::Field(_) | Met::EnumValue(..) => {
+        Met::Message(_) | Met::Named(_) | Met::Field(..) | Met::EnumValue(..) => {
             format!("{noun} `{name}`")
         }
     };
@@ -110,7 +110,12 @@ pub(crate) fn report_use<'t>(
     if !why.is_empty() {
         finding.why(why.join("; "));
     }
-    let instead = used.element.replacement().map(|it| format!("use `{}`", it.full_name()));
+    let instead = used.element.replacement().map(|it| match (visit.met, it) {
+        (Met::Field(_, holder), Element::Field(new)) if holder.of(new.id).next().is_some() => {
+            format!("remove it when every reader knows `{}`, which is set as well", new.name())
+        }
+        _ => format!("use `{}`", it.full_name()),
+    });
     let key = allowing_key(context, &used, &name);
     let help: Vec<String> = [instead, key].into_iter().flatten().collect();
     if !help.is_empty() {

@@ -12,6 +12,11 @@ pub(crate) fn package_name(file: File<'_>) -> Place {
     }
 }
 
+/// The name of a folder in a sentence.
+pub(crate) fn shown_folder(folder: &str) -> String {
+    if folder.is_empty() { "the root".to_owned() } else { format!("`{folder}`") }
+}
+
 /// The place where a package is declared: in its first checked file, or else in
 /// its first file.
 pub(crate) fn package_place(package: Package<'_>) -> Option<Place> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use abide_change::Surface;
 use abide_schema::{Element, Glob, PackageVersion, Stability};
 use abide_syntax::Span;
-use abide_upgrade::{UpgradePolicy, UpgradeSettings};
+use abide_upgrade::{UpgradePolicy, UpgradeSettings, names_in_paths};
 use jiff::civil::Date;
 
 use crate::calendar::Calendar;
@@ -67,6 +67,8 @@ pub struct PackagePolicy {
     pub versions: Vec<&'static str>,
     /// Folders before the path of a package that are not part of its name.
     pub folder_prefixes: Vec<String>,
+    /// Prefixes of package names that folders leave out.
+    pub path_prefixes: Vec<String>,
     /// Packages outside the scheme, which need no version.
     pub unversioned: Vec<Glob>,
     /// The first major from which a version must be `vN`, `vNalpha` or `vNbeta`,
@@ -80,6 +82,11 @@ impl PackagePolicy {
     /// Whether the scheme applies to the package: `unversioned` does not name it.
     pub fn concerns(&self, package: &str) -> bool {
         !self.unversioned.iter().any(|glob| glob.matches(package))
+    }
+
+    /// The names that the folder of a package may follow, the shortest first.
+    pub fn names_in_paths<'n>(&self, package: &'n str) -> Vec<&'n str> {
+        names_in_paths(&self.path_prefixes, package)
     }
 
     /// Whether the name of a versioned package has the form of `pattern`.
@@ -294,7 +301,11 @@ pub struct SecurityFix {
 impl Policy {
     /// What an upgrade has to know of it.
     pub fn upgrade_settings(&self) -> UpgradeSettings<'_> {
-        UpgradeSettings { policy: &self.upgrade, folder_prefixes: &self.packages.folder_prefixes }
+        UpgradeSettings {
+            policy: &self.upgrade,
+            folder_prefixes: &self.packages.folder_prefixes,
+            path_prefixes: &self.packages.path_prefixes,
+        }
     }
 
     /// The severity of a finding of `rule` (`None`: not reported),

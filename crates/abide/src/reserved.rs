@@ -32,7 +32,7 @@ pub(crate) fn reused<'t>(
     finding.fact(what).breaks(Effects::backward(surfaces));
     let had = if number { "number" } else { "name" };
     finding.why(format!("old data of another {kind} with this {had} is read as this {kind}"));
-    finding.help("choose a number and a name that were never used");
+    finding.help("choose a number and a name that were never used, and reserve these again");
 }
 
 /// The first field or extension of a type whose number the type in its place neither has nor
@@ -87,6 +87,22 @@ pub(crate) fn allows_extension(extendee: Message<'_>, number: i32) -> bool {
         })
     };
     ranges.map(|(_, options)| options).any(|options| !options.is_some_and(reserved))
+}
+
+/// How a message keeps a number and a name for nobody; `None` if it already does. What extensions
+/// may have cannot be reserved.
+pub(crate) fn advise(
+    holder: Message<'_>,
+    number: Option<i32>,
+    name: Option<&str>,
+) -> Option<String> {
+    let statements = statements(holder.file(), number, name);
+    let first = match number.filter(|it| holder.allows_extension(*it)) {
+        Some(number) => format!("take {number} out of `extensions` and "),
+        None => String::new(),
+    };
+    let add = || format!("{first}add `{statements}` to message `{}`", holder.name());
+    (!statements.is_empty()).then(add)
 }
 
 /// The statements that reserve a number and a name in a file. Numbers and names

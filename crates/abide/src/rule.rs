@@ -339,21 +339,28 @@ impl<'t> Context<'t> {
 
 /// How an element of the old side was removed.
 fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
-    let reserved = match old {
+    let (number, name, extensions) = match old {
         Element::Field(field) => {
-            field.containing_message().and_then(|it| diff.new_message(it)).is_some_and(|holder| {
-                holder.reserves_number(field.number()) && holder.reserves_name(field.name())
+            let holder = field.containing_message().and_then(|it| diff.new_message(it));
+            holder.map_or((false, false, false), |holder| {
+                let is_extension = holder.allows_extension(field.number()) && !field.is_extension();
+                let number = holder.reserves_number(field.number());
+                (number, holder.reserves_name(field.name()), is_extension)
             })
         }
-        Element::EnumValue(value) => diff.new_enum(value.parent()).is_some_and(|holder| {
-            holder.reserves_number(value.number()) && holder.reserves_name(value.name())
-        }),
+        Element::EnumValue(value) => {
+            diff.new_enum(value.parent()).map_or((false, false, false), |holder| {
+                let number = holder.reserves_number(value.number());
+                (number, holder.reserves_name(value.name()), false)
+            })
+        }
         Element::Message(_)
         | Element::Oneof(_)
         | Element::Enum(_)
         | Element::Service(_)
-        | Element::Method(_) => true,
+        | Element::Method(_) => (true, true, false),
     };
+    let has_number = matches!(old, Element::Field(_) | Element::EnumValue(_));
     // A oneof has no such option.
     let deprecated = match old {
         Element::Oneof(oneof) => oneof.fields().all(|it| is_deprecated(Element::Field(it))),
@@ -362,7 +369,47 @@ fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
     Gone {
         deprecated,
         deprecated_at: old.deprecated_since().map(|(text, _)| text.to_owned()),
-        reserved,
+        reserved: number && name,
+        put_back: put_back(diff, old, deprecated, [extensions, has_number && (number || name)]),
+    }
+}
+
+/// What to do so that an element of the old side is there again, deprecated. The statements that say
+/// so keep its number or its name from being used: `extensions` and `reserved`.
+fn put_back<'t>(
+    diff: &Diff<'t>,
+    old: Element<'t>,
+    deprecated: bool,
+    [by_extensions, by_reserved]: [bool; 2],
+) -> String {
+    let comment = "with a comment on what to use instead";
+    let then = match old {
+        _ if deprecated => String::new(),
+        Element::Oneof(_) => format!(" and deprecate its fields, each {comment}"),
+        _ => format!(" and deprecate it, {comment}"),
+    };
+    if let Element::Oneof(oneof) = old
+        && oneof.fields().any(|it| diff.new_field(it).is_some())
+    {
+        return "put it back around its fields".to_owned();
+    }
+    let name = old.full_name();
+    let is_extension = matches!(old, Element::Field(field) if field.is_extension());
+    if is_extension && diff.new.extensions_named(&name).next().is_some() {
+        return format!("rename the other `{name}`, put it back{then}");
+    }
+    if let Element::EnumValue(value) = old
+        && let Some(holder) = diff.new_enum(value.parent())
+        && holder.value_numbered(value.number()).is_some()
+        && Holder::Element(Element::Enum(holder)).standard("allow_alias").is_none()
+    {
+        return format!("put it back with `option allow_alias = true;`{then}");
+    }
+    match (by_extensions, by_reserved) {
+        (false, false) => format!("put it back{then}"),
+        (true, false) => format!("take it out of `extensions`, put it back{then}"),
+        (false, true) => format!("take it out of `reserved`, put it back{then}"),
+        (true, true) => format!("take it out of `extensions` and `reserved`, put it back{then}"),
     }
 }
 

@@ -34,6 +34,7 @@ use abide_syntax::{LineIndex, Position, Span};
 use jiff::civil::date;
 use rayon::prelude::*;
 
+mod advice;
 mod markers;
 #[path = "../../abide-schema/tests/protos/mod.rs"]
 mod protos;
@@ -43,7 +44,7 @@ use markers::{Expected, compare, markers};
 use protos::protos;
 
 /// One fenced block.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Block {
     section: String,
     language: String,
@@ -68,7 +69,7 @@ impl Block {
 }
 
 /// The blocks that are judged together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Case {
     section: String,
     files: Vec<Block>,
@@ -235,52 +236,67 @@ fn instance_path(index: usize) -> String {
     format!("instance {index}")
 }
 
+/// A case that was judged.
+struct Judged {
+    new: Tree,
+    old: Option<Tree>,
+    report: Report,
+}
+
+impl Judged {
+    fn of(case: &Case, imports: &Imports, changes: bool) -> Result<Judged, String> {
+        let policy = Config::parse(&case.config, None).map_err(|it| format!("{it:?}"))?.policy;
+        let accepted = case.accepted.as_deref().map(Accepted::parse).transpose();
+        let accepted = accepted.map_err(|it| format!("{it:?}"))?;
+        let lock = case.lock.as_deref().map(Lock::parse).transpose();
+        let lock = lock.map_err(|it| format!("{it:?}"))?;
+        let new = tree(case.files.iter().filter(|it| !it.old), imports);
+        let old: Vec<&Block> = case.files.iter().filter(|it| it.old).collect();
+        let old = (!old.is_empty()).then(|| tree(old.into_iter(), imports));
+        let options = Options {
+            baseline: old.as_ref(),
+            accepted: accepted.as_ref(),
+            records: Records { lock: lock.as_ref(), ..Records::default() },
+            versions: true,
+            changes,
+            features: case.features.as_slice(),
+            ..Options::on(date(2026, 1, 15))
+        };
+        let mut report = abide::check(&new, &policy, options);
+        let read = ReadOptions { notation: Notation::Yaml, ty: None, dialect: None };
+        let texts = case.instances.iter().map(|it| Instance::read(&new, it.as_bytes(), read));
+        let instances: Vec<Instance> = texts.collect();
+        let files: Vec<InstanceFile<'_>> = instances
+            .iter()
+            .zip(&case.instances)
+            .map(|(instance, text)| InstanceFile::new(instance, text.as_bytes()))
+            .collect();
+        let judged = InstanceOptions::on(options.as_of);
+        let judged = abide::check_instances(&new, &policy, judged, &files);
+        report.findings.extend(judged.findings);
+        let translator = Translator::new(&new, VersionMapping::default(), &[]).expect("no steps");
+        let carry = |text: &String| {
+            carry_text(&new, &translator, text.as_bytes(), read, Some(&Way::Up(None)))
+        };
+        let carried: Result<Vec<Carried>, String> = case.instances.iter().map(carry).collect();
+        let carried: Vec<Carried> = carried?.into_iter().filter(|it| it.text.is_some()).collect();
+        if carried.len() == instances.len() {
+            let texts = carried.iter().zip(&case.instances);
+            let carried: Vec<CarriedFile<'_>> = texts
+                .map(|(carried, text)| CarriedFile { carried, text: text.as_bytes() })
+                .collect();
+            let judged = InstanceOptions::on(options.as_of);
+            let lost = abide::check_translations(&new, &policy, judged, &carried, false);
+            report.findings.extend(lost.findings);
+        }
+        Ok(Judged { new, old, report })
+    }
+}
+
 /// Judges a case: the rules that reported, or what is marked and not reported
 /// and the reverse.
 fn judge(case: &Case, imports: &Imports, changes: bool) -> Result<Vec<&'static str>, String> {
-    let policy = Config::parse(&case.config, None).map_err(|it| format!("{it:?}"))?.policy;
-    let accepted = case.accepted.as_deref().map(Accepted::parse).transpose();
-    let accepted = accepted.map_err(|it| format!("{it:?}"))?;
-    let lock = case.lock.as_deref().map(Lock::parse).transpose();
-    let lock = lock.map_err(|it| format!("{it:?}"))?;
-    let new = tree(case.files.iter().filter(|it| !it.old), imports);
-    let old: Vec<&Block> = case.files.iter().filter(|it| it.old).collect();
-    let old = (!old.is_empty()).then(|| tree(old.into_iter(), imports));
-    let options = Options {
-        baseline: old.as_ref(),
-        accepted: accepted.as_ref(),
-        records: Records { lock: lock.as_ref(), ..Records::default() },
-        versions: true,
-        changes,
-        features: case.features.as_slice(),
-        ..Options::on(date(2026, 1, 15))
-    };
-    let mut report = abide::check(&new, &policy, options);
-    let read = ReadOptions { notation: Notation::Yaml, ty: None, dialect: None };
-    let texts = case.instances.iter().map(|it| Instance::read(&new, it.as_bytes(), read));
-    let instances: Vec<Instance> = texts.collect();
-    let files: Vec<InstanceFile<'_>> = instances
-        .iter()
-        .zip(&case.instances)
-        .map(|(instance, text)| InstanceFile::new(instance, text.as_bytes()))
-        .collect();
-    let judged = InstanceOptions::on(options.as_of);
-    let judged = abide::check_instances(&new, &policy, judged, &files);
-    report.findings.extend(judged.findings);
-    let translator = Translator::new(&new, VersionMapping::default(), &[]).expect("no steps");
-    let carry =
-        |text: &String| carry_text(&new, &translator, text.as_bytes(), read, Some(&Way::Up(None)));
-    let carried: Result<Vec<Carried>, String> = case.instances.iter().map(carry).collect();
-    let carried: Vec<Carried> = carried?.into_iter().filter(|it| it.text.is_some()).collect();
-    if carried.len() == instances.len() {
-        let texts = carried.iter().zip(&case.instances);
-        let carried: Vec<CarriedFile<'_>> =
-            texts.map(|(carried, text)| CarriedFile { carried, text: text.as_bytes() }).collect();
-        let judged = InstanceOptions::on(options.as_of);
-        let lost = abide::check_translations(&new, &policy, judged, &carried, false);
-        report.findings.extend(lost.findings);
-    }
-
+    let Judged { new, old, report } = Judged::of(case, imports, changes)?;
     let mut expected = markers("abide.toml", &case.config, "#");
     expected.extend(markers("abide.accepted", case.accepted.as_deref().unwrap_or_default(), "#"));
     if let Some(file) = &case.features {

@@ -35,9 +35,19 @@ const KNOWN_SOURCES: &[KnownSource] = &[
     known("xds/", "https://github.com/cncf/xds", ""),
 ];
 
+/// The source that publishes a file at this path.
+fn source_of(path: &str) -> Option<&'static KnownSource> {
+    KNOWN_SOURCES.iter().find(|it| path.starts_with(it.prefix))
+}
+
+/// The repository that publishes a file at this path, if it is one that many trees import from.
+pub fn known_repository(path: &str) -> Option<&'static str> {
+    source_of(path).map(|it| it.repository)
+}
+
 /// How to get a file that is imported by this path.
 pub(super) fn how_to_get(path: &str) -> String {
-    match KNOWN_SOURCES.iter().find(|it| path.starts_with(it.prefix)) {
+    match source_of(path) {
         None => "pass its folder with `-I DIR`, or add the folder to `import-paths` in abide.toml"
             .to_owned(),
         Some(KnownSource { repository, folder, .. }) => {

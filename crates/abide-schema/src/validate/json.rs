@@ -100,7 +100,12 @@ impl<'a> Check<'a> {
         let label = (self.place(place(self, first)), format!("the field `{}`", first.field.name()));
         let problem = self.report(kind, Element::Field(second.field), span, text);
         problem.labels.push(label);
-        problem.help = Some("rename one of them or set its `json_name`".to_owned());
+        // The default names may not be the same either, whatever `json_name` says.
+        let help = match first.custom || second.custom {
+            true => "rename one of them or set its `json_name`",
+            false => "rename one of them",
+        };
+        problem.help = Some(help.to_owned());
     }
 }
 

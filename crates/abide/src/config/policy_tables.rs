@@ -28,6 +28,7 @@ impl TomlReader {
             "stabilities",
             "versions",
             "folder-prefix",
+            "path-prefix",
             "unversioned",
             "plain-from",
             "max-majors",
@@ -67,12 +68,28 @@ impl TomlReader {
                         .collect();
                 }
                 "folder-prefix" => packages.folder_prefixes = self.texts(item),
+                "path-prefix" => packages.path_prefixes = self.path_prefixes(item),
                 "unversioned" => packages.unversioned = self.package_globs(item),
                 "plain-from" => packages.plain_from = self.count(item),
                 "max-majors" => packages.max_majors = self.count(item),
                 _ => self.unknown_key(&entry, "`[packages]`", KEYS),
             }
         }
+    }
+
+    /// Prefixes of package names that folders leave out.
+    fn path_prefixes(&mut self, item: &Item) -> Vec<String> {
+        let mut prefixes = Vec::new();
+        for (text, span) in self.strings(item) {
+            let dotted = text.replace('/', ".");
+            let right = dotted.trim_matches('.');
+            if text != right || text.is_empty() {
+                let help = (!right.is_empty()).then(|| format!("write it as `{right}`"));
+                self.error(span, format!("`{text}` does not begin the name of a package"), help);
+            }
+            prefixes.push(text);
+        }
+        prefixes
     }
 
     pub(super) fn dependencies(&mut self, item: &Item, policy: &mut Policy) {

@@ -8,7 +8,7 @@ use super::Fix;
 use super::source_text::SourceText;
 
 /// Reserves the numbers and names of fields that a message no longer has: all of them at once, so
-/// that they share a statement.
+/// that they share a statement. Numbers that extensions may have cannot be reserved.
 pub(crate) fn of_message<'t>(old: Message<'t>, new: Message<'t>) -> Option<Fix> {
     let numbers = |it: Message<'_>| Ranges::single(it.fields().map(|it| it.number().into()));
     let numbers = numbers(old).without(&numbers(new)).without(&new.reserved_ranges().into());

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    if let Met::Field(_) = visit.met {
+    if let Met::Field(..) = visit.met {
         report_use(context, visit, UsePhase::Disallowed, sink);
     }
 }

@@ -32,7 +32,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let number = lives || holder.reserves_number(old.number());
     let name = holder.reserves_name(old.name());
     let what = match (number, name) {
-        _ if lives => format!("; number {} still has another name", old.number()),
+        _ if lives => {
+            let reserved = if name { "" } else { ", and its name is not reserved" };
+            format!("{reserved}; number {} still has another name", old.number())
+        }
         (true, true) => String::new(),
         (true, false) => ", and its name is not reserved".to_owned(),
         (false, true) => ", and its number is not reserved".to_owned(),

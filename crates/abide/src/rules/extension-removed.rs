@@ -42,6 +42,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         finding.source(diff, Change::Both { old, new }.map(Element::Field));
         finding.proven(diff.prove_namesakes(old, new));
         finding.label(new.place(Part::Name), "this extension now has the name");
+        if let Some(gone) = finding.change.as_mut().and_then(|it| it.gone.as_mut()) {
+            gone.put_back = format!("give `{}` its number {} back", new.name(), old.number());
+        }
         return;
     }
     let Some(finding) = full_names::removed(diff, change.map(Element::Field), sink) else { return };

@@ -3,6 +3,7 @@ use abide_schema::{Element, Field, Part};
 
 use crate::aliases;
 use crate::finding::Severity;
+use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -60,10 +61,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let holder = new.containing_message();
     if !holder.is_some_and(|it| it.reserves_number(was)) {
         aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
-        finding.help(format!(
-            "change the number back to {was}; if it must change, write `reserved {was};` so that \
-             no other field takes it"
-        ));
+        let reserve = holder.and_then(|it| reserved::advise(it, Some(was), None));
+        let reserve = reserve.map(|it| format!("; if it has to change, {it} and waive this"));
+        let reserve = reserve.unwrap_or_default();
+        finding.help(format!("change the number back to {was}{reserve}"));
     }
     if aliases::is_labelled_required(old) || aliases::is_labelled_required(new) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");

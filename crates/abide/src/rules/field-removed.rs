@@ -73,6 +73,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             finding.breaks(Effects::backward(&[Surface::Wire]));
             finding.proven(diff.prove_namesakes(old, new));
             finding.label(new.place(Part::Name), "this field now has the name");
+            if let Some(gone) = finding.change.as_mut().and_then(|it| it.gone.as_mut()) {
+                gone.put_back = format!("give `{}` its number {} back", new.name(), old.number());
+                let taken = old.containing_message().and_then(|it| it.field_numbered(new.number()));
+                if let Some(other) = taken.filter(|it| holder.field_named(it.name()).is_none()) {
+                    gone.put_back += &format!(", and put `{}` back", other.name());
+                }
+            }
         }
         None => {
             finding.source(diff, change.map(Element::Field));
@@ -86,18 +93,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         finding.breaks(Effects::backward(&[Surface::Wire]));
     }
     if !(number && name) {
-        let missing = reserved::statements(
-            holder.file(),
-            (!number).then(|| old.number()),
-            (!name && moved.is_none()).then(|| old.name()),
-        );
-        if !missing.is_empty() {
-            let range = match in_range && !number {
-                true => format!("leave {} out of the extension ranges and ", old.number()),
-                false => String::new(),
-            };
-            finding.help(format!("{range}add `{missing}` to message `{}`", holder.name()));
-            finding.fix(old.containing_message().and_then(|it| of_message(it, holder)));
+        let number = (!number).then(|| old.number());
+        let name = (!name && moved.is_none()).then(|| old.name());
+        if let Some(help) = reserved::advise(holder, number, name) {
+            finding.help(help);
+            let before = old.containing_message();
+            let before = before.filter(|_| !holder.allows_extension(old.number()));
+            finding.fix(before.and_then(|it| of_message(it, holder)));
         }
     }
     finding.aliases(&aliases_of(old, holder));

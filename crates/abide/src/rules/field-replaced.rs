@@ -3,7 +3,6 @@ use abide_schema::{Element, Field, Part};
 
 use super::field_type_changed::type_name;
 use crate::finding::Severity;
-use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(crate) static RULE: Rule = Rule {
@@ -34,7 +33,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message =
         format!("`{shown}` (type `{is}`) reuses number {number} of `{old_name}` (type `{was}`)");
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
-    finding.fact(&old_name).fact(was).fact(&new_name).fact(is);
+    finding.fact(&old_name).fact(&was).fact(&new_name).fact(is);
     // The old name is not lost where another field has it.
     let moved = namesake(old, new);
     let successor = moved.unwrap_or(new);
@@ -77,16 +76,21 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     match moved {
         Some(moved) => {
             finding.label(moved.place(Part::Name), "this field now has the name");
-            finding.help("give each field its old number back");
-        }
-        None if new.is_extension() => {
-            finding.help(format!("give `{new_name}` a number that was never used"));
+            // Where numbers kept their types, the names were swapped.
+            let part = if type_name(moved) == was { "number" } else { "name" };
+            finding.help(format!("give each field its old {part} back"));
         }
         None => {
-            let reserved = reserved::statements(new.file(), Some(number), Some(old.name()));
-            finding.help(format!(
-                "give `{new_name}` a number that was never used, and write `{reserved}`"
-            ));
+            // A field cannot have a number that is left to extensions.
+            let first = match new.is_extension() && !old.is_extension() {
+                true => format!("take {number} out of `extensions`, "),
+                false => String::new(),
+            };
+            let number = match came {
+                Some(_) => "its old number back",
+                None => "a number that was never used",
+            };
+            finding.help(format!("{first}give `{new_name}` {number}, and put `{old_name}` back"));
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::places::package_name;
+use crate::places::{package_name, shown_folder};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -28,7 +28,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         let (name, folder) = (file.package().name(), file.folder());
         let Some(others) = packages.get(&(file.decl().root, folder)) else { continue };
         let Some(other) = others.iter().find(|it| **it != name) else { continue };
-        let folder = if folder.is_empty() { "the root".to_owned() } else { format!("`{folder}`") };
+        let folder = shown_folder(folder);
         let other = match *other {
             "" => "files without a package".to_owned(),
             other => format!("files of package `{other}`"),

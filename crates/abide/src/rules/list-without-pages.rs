@@ -35,7 +35,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         let text = format!("`{}` {lack}", message.relative_name());
         sink.report(place, message.package().name(), message.full_name(), text)
             .why("a list grows, and pages that come later break clients that expect all of it")
-            .help("add it now, even if there is only one page yet")
+            .help(help(lack))
             .fact(lack)
             .aliases(aliases);
     };
@@ -55,6 +55,23 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         first(message).into_iter().for_each(&mut report);
     }
 }
+
+/// What to do about what a list lacks.
+fn help(lack: &str) -> String {
+    let declare = |name, ty| format!("declare it as `{ty} {name}`");
+    let parts = lack.strip_prefix("has a `").and_then(|it| it.split_once("` that is not `"));
+    match (parts, lack) {
+        (Some((name, ty)), _) => declare(name, ty.trim_end_matches('`')),
+        (None, NOT_REPEATED) => {
+            "make it repeated, or declare the repeated field before it, with number 1".to_owned()
+        }
+        (None, NOT_FIRST) => "give it number 1".to_owned(),
+        _ => "add it now, even if there is only one page yet".to_owned(),
+    }
+}
+
+const NOT_FIRST: &str = "has a first field that is not number 1";
+const NOT_REPEATED: &str = "has a first field that is not repeated";
 
 /// Where a list lacks something, what it lacks, and the rules about it.
 type Lack = (Place, &'static str, &'static [&'static str; 2]);
@@ -83,9 +100,8 @@ fn typed(
 fn first(message: Message<'_>) -> Option<Lack> {
     let first: Field<'_> = message.fields().next()?;
     if first.number() != 1 {
-        return Some((first.place(Part::Number), "has a first field that is not number 1", &FIRST));
+        return Some((first.place(Part::Number), NOT_FIRST, &FIRST));
     }
     let is_list = first.cardinality() != Cardinality::Singular;
-    let lack = "has a first field that is not repeated";
-    (!is_list).then(|| (first.place(Part::Name), lack, &FIRST))
+    (!is_list).then(|| (first.place(Part::Name), NOT_REPEATED, &FIRST))
 }

@@ -1,7 +1,7 @@
 use abide_schema::File;
 
 use crate::finding::Severity;
-use crate::places::package_name;
+use crate::places::{package_name, shown_folder as shown};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -25,26 +25,52 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         let rest = folder.strip_prefix(prefix.trim_end_matches('/'));
         allowed.extend(rest.and_then(|rest| rest.strip_prefix('/')));
     }
-    let wanted = name.replace('.', "/");
+    let names = context.policy.packages.names_in_paths(name);
     // The name of a folder may have dots, `k8s.io/api/v1` for `k8s.io.api.v1`, except for buf.
     let matches = |folder: &&str| match context.policy.follows_any(RULE.aliases) {
-        true => *folder == wanted,
-        false => folder.replace('/', ".") == name,
+        true => names.iter().any(|it| *folder == it.replace('.', "/")),
+        false => names.iter().any(|it| folder.replace('/', ".") == *it),
     };
     if name.is_empty() || allowed.iter().any(matches) {
         return;
     }
-    let shown = if folder.is_empty() { "the root".to_owned() } else { format!("`{folder}`") };
+    let wanted = shown(&names[0].replace('.', "/"));
+    let here = shown(folder);
     sink.report(
         package_name(file),
         name,
         file.path(),
-        format!("a file of package `{name}` is in {shown}, not in `{wanted}`"),
+        format!("a file of package `{name}` is in {here}, not in {wanted}"),
     )
     .why("readers of an import should see the package and its version in the path")
-    .help(format!(
-        "move the file to `{wanted}`, or list the folder that imports start from in `roots` of \
-         `abide.toml`"
-    ))
+    .help(help(&names, folder, &wanted))
     .fact(folder);
+}
+
+/// What mends it: to say what the layout is, if the folder and a name end alike, or else to move the
+/// file. Users of a file name its path, which therefore stays in use.
+fn help(names: &[&str], folder: &str, wanted: &str) -> String {
+    let dotted = folder.replace('/', ".");
+    let ends_alike = |long: &str, short: &str| -> Option<usize> {
+        let end = long.strip_suffix(short)?.strip_suffix('.')?.len();
+        (!short.is_empty()).then_some(end)
+    };
+    if let Some(end) = names.iter().find_map(|name| ends_alike(&dotted, name)) {
+        let before = &folder[..end];
+        return format!(
+            "list `{before}` in `folder-prefix` of `[packages]`, or in `roots` of `abide.toml` if \
+             imports leave it out"
+        );
+    }
+    if let Some((name, end)) =
+        names.iter().rev().find_map(|name| Some((name, ends_alike(name, &dotted)?)))
+    {
+        let left_out = &name[..end];
+        return format!("list `{left_out}` in `path-prefix` of `[packages]`, or move the file to {wanted}");
+    }
+    format!(
+        "move the file to {wanted}; if others import it, leave one in {} that only imports it with \
+         `import public`",
+        shown(folder)
+    )
 }

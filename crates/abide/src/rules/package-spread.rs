@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_schema::{File, Package};
 
 use crate::finding::Severity;
-use crate::places::package_name;
+use crate::places::{package_name, shown_folder as shown};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -29,22 +29,31 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     for file in package.files().filter(|file| file.is_judged() && !name.is_empty()) {
         folders.entry(file.folder()).or_default().push(file);
     }
-    // The home is the folder that matches the name, or else the one with the most files.
-    let rank = |folder: &str, files: &[File<'t>]| (folder.replace('/', ".") == name, files.len());
+    // The home is the folder that follows the name, or else the one with the most files.
+    let follows = |folder: &str| {
+        let names = context.policy.packages.names_in_paths(name);
+        names.contains(&folder.replace('/', ".").as_str())
+    };
+    let rank = |folder: &str, files: &[File<'t>]| (follows(folder), files.len());
     let home = folders.iter().rev().max_by_key(|(folder, files)| rank(folder, files));
     let Some((&home, home_files)) = home else { return };
+    let wanted = context.policy.packages.names_in_paths(name)[0].replace('.', "/");
     for (&folder, files) in folders.iter().filter(|&(&folder, _)| folder != home) {
+        let (here, there) = (shown(folder), shown(home));
         sink.report(
             package_name(files[0]),
             name,
             name,
-            format!("package `{name}` has files in {} and in {}", shown(home), shown(folder)),
+            format!("package `{name}` has files in {there} and in {here}"),
         )
         .label(
             package_name(home_files[0]),
-            format!("the package has {} in {}", count(home_files.len()), shown(home)),
+            format!("the package has {} in {there}", count(home_files.len())),
         )
-        .help(format!("move the files in {} to {}", shown(folder), shown(home)))
+        .help(match follows(home) {
+            true => format!("move the files in {here} to {there}"),
+            false => format!("move the files in {here} and in {there} to {}", shown(&wanted)),
+        })
         .fact(folder);
     }
 }
@@ -66,11 +75,6 @@ fn each_file(package: Package<'_>, sink: &mut Sink) {
             .help("move them into one folder")
             .fact(file.path());
     }
-}
-
-/// The name of a folder.
-fn shown(folder: &str) -> String {
-    if folder.is_empty() { "the root".to_owned() } else { format!("`{folder}`") }
 }
 
 fn count(files: usize) -> String {

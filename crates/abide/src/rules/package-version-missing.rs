@@ -58,8 +58,8 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
 
 fn version_help(name: &str) -> String {
     format!(
-        "end the name with a version, such as `{name}.v1`, or list the package in `unversioned` of \
-         `[packages]`"
+        "end a new package with a version, such as `{name}.v1`; list one that has users in \
+         `unversioned` of `[packages]`, because a new name breaks them"
     )
 }
 

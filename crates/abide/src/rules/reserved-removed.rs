@@ -80,6 +80,17 @@ fn report<'t>(
         // A field that takes the number reads old data as its own.
         finding.breaks(Effects::backward(&[Surface::Wire]));
     }
+    let of_extensions = match new {
+        Element::Message(new) => numbers.without(&new.extension_ranges().into()) != numbers,
+        _ => false,
+    };
+    if of_extensions {
+        finding.help(
+            "take the numbers out of `extensions` and reserve them again, because old data may still \
+             have them",
+        );
+        return;
+    }
     finding.help("reserve them again, because old data may still have them");
     finding.fix(with_reserved(new, &numbers, &names));
 }

@@ -26,7 +26,7 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
     walk(context.tree, message, document.span, &mut |visit| {
         let used = match visit.met {
             Met::Message(message) => Element::Message(context.tree.message(message.ty)),
-            Met::Field(field) => Element::Field(field),
+            Met::Field(field, _) => Element::Field(field),
             Met::EnumValue(_, value) => Element::EnumValue(value),
             Met::Named(_) | Met::ImplicitEnumValue(..) => return,
         };

@@ -54,6 +54,9 @@ impl<'t> JsonReader<'t> {
         let JsonKind::Array(elements) = &node.kind else {
             if !self.is_lenient() {
                 self.expected::<()>(node, "an array", field);
+                if let Some(error) = self.errors.last_mut() {
+                    error.help = Some("write it in `[` and `]`".to_owned());
+                }
                 return Vec::new();
             }
             let text = format!("`{}` is a list, but is written as one value", field.name());

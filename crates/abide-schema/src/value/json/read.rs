@@ -103,7 +103,7 @@ pub(super) struct JsonReader<'t> {
     /// Whether names that are not declared are errors.
     pub(super) refuses: bool,
     pub(super) mapping: JsonMapping,
-    errors: Vec<ReadError>,
+    pub(super) errors: Vec<ReadError>,
     liberties: Vec<ReadError>,
     pub(super) undeclared: Vec<UndeclaredName>,
 }
