@@ -2,9 +2,9 @@
 //!
 //! Source: the rule handlers of buf 1.75, run on pairs of files.
 
-use abide_change::{Change, Diff};
+use abide_change::{Change, Diff, entries};
 use abide_schema::value::Value;
-use abide_schema::{Cardinality, Element, Enum, Field, Message, Presence, Scalar, Type};
+use abide_schema::{Cardinality, Element, Enum, Field, Message, Method, Presence, Scalar, Type};
 
 use abide_syntax::Label;
 
@@ -146,21 +146,52 @@ pub(crate) fn of_types(old: Field<'_>, new: Field<'_>) -> Vec<&'static str> {
     aliases
 }
 
+/// What [`of_users`] may name besides [`OF_TYPES`].
+pub(crate) const OF_METHODS: &[&str] = &[OF_REQUESTS, OF_RESPONSES];
+
+const OF_REQUESTS: &str = "buf:RPC_SAME_REQUEST_TYPE";
+const OF_RESPONSES: &str = "buf:RPC_SAME_RESPONSE_TYPE";
+
+/// The rules of buf, which compares names of types, that fire on users of types that were renamed.
+/// It pairs only users that kept their own names.
+pub(crate) fn of_users<'t>(
+    users: impl IntoIterator<Item = (Element<'t>, Element<'t>)>,
+) -> Vec<&'static str> {
+    let mut fired = Vec::new();
+    for (old, new) in users.into_iter().filter(|(old, new)| !are_apart(*old, *new)) {
+        match (old, new) {
+            (Element::Field(old), Element::Field(new)) if old.number() == new.number() => {
+                let held = |it: Field<'t>| entries(it).map_or(it, |[_, value]| value);
+                fired.extend(of_types(held(old), held(new)));
+            }
+            (Element::Method(old), Element::Method(new)) if old.name() == new.name() => {
+                let differ = |of: fn(Method<'t>) -> Option<Message<'t>>| {
+                    of(old).map(Message::full_name) != of(new).map(Message::full_name)
+                };
+                fired.extend(differ(Method::input).then_some(OF_REQUESTS));
+                fired.extend(differ(Method::output).then_some(OF_RESPONSES));
+            }
+            _ => {}
+        }
+    }
+    fired.sort_unstable();
+    fired.dedup();
+    fired
+}
+
 /// Whether an enum has the simple name of another and every value of it.
 fn is_subset(old: Enum<'_>, new: Enum<'_>) -> bool {
     let has = |number: i32, name: &str| new.values_numbered(number).any(|it| it.name() == name);
     old.name() == new.name() && old.values().all(|value| has(value.number(), value.name()))
 }
 
-/// Whether buf takes two defaults for one: it compares numbers with a fraction
-/// as floats of single precision.
+/// Whether buf takes two defaults for one: both zeros are equal to it.
 pub(crate) fn is_same_default_to_buf(was: &Value, is: &Value) -> bool {
-    let single = |value: &Value| match *value {
-        Value::F32(value) => Some(value),
-        Value::F64(value) => Some(value as f32),
-        _ => None,
-    };
-    single(was).zip(single(is)).is_some_and(|(was, is)| was == is)
+    match (was, is) {
+        (Value::F32(was), Value::F32(is)) => was == is,
+        (Value::F64(was), Value::F64(is)) => was == is,
+        _ => false,
+    }
 }
 
 /// How many values a field holds and whether they can be absent, as buf counts.
@@ -227,7 +258,8 @@ mod tests {
     fn defaults_are_one_where_floats_are_equal() {
         for (was, is, same) in [
             (Value::F64(0.0), Value::F64(-0.0), true),
-            (Value::F64(0.1), Value::F64(0.100_000_000_1), true),
+            (Value::F64(0.1), Value::F64(0.100_000_000_1), false),
+            (Value::F32(0.0), Value::F32(-0.0), true),
             (Value::F32(0.1), Value::F32(0.2), false),
             (Value::I32(1), Value::I32(2), false),
         ] {

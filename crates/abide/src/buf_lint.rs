@@ -1,13 +1,14 @@
 //! The lint rules of buf by category, as `buf config ls-lint-rules` of buf 1.75 lists them.
 
 /// The versions of `buf.yaml`. Each has its own categories.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BufVersion {
     /// `version: v1beta1`.
     V1Beta1,
     /// `version: v1`.
     V1,
     /// `version: v2`.
+    #[default]
     V2,
 }
 
@@ -115,9 +116,13 @@ pub fn buf_lint_rules(version: BufVersion, category: &str) -> Vec<&'static str> 
     RULES.iter().filter(in_category).map(|it| it.id).collect()
 }
 
-/// A lint rule of buf by its id without a prefix, as an alias.
-pub fn buf_lint_rule(id: &str) -> Option<&'static str> {
-    RULES.iter().map(|it| it.id).find(|it| it.strip_prefix("buf:") == Some(id))
+/// A lint rule of buf by its id without a prefix, as an alias; `None` if the version does not have
+/// it.
+pub fn buf_lint_rule(version: BufVersion, id: &str) -> Option<&'static str> {
+    let rule = RULES.iter().find(|it| it.id.strip_prefix("buf:") == Some(id))?;
+    // One rule is in no category.
+    let is_apart = version == BufVersion::V2 && rule.categories == [None; 3];
+    (is_apart || rule.categories[version as usize].is_some()).then_some(rule.id)
 }
 
 /// The lint rules of buf that a comment ignores: buf compares only as many letters as the id of a

@@ -9,6 +9,7 @@ use abide_schema::{Element, Field, File, Message, Method, Package, Part, Service
 use abide_syntax::ImportKind;
 use fixedbitset::FixedBitSet;
 
+use crate::aliases;
 use crate::finding::Finding;
 use crate::rule::Sink;
 
@@ -67,6 +68,11 @@ pub(crate) fn renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &m
     let message = format!("{} `{was}` was renamed to `{is}`", new.noun());
     let finding = sink.change(diff, change, Part::Name, message);
     finding.fact(was).aliases(&deletions(diff, old, Some(new)));
+    // Users in other packages are told by `used-type-renamed`. Those beside it have kept their own
+    // names, so buf compares them, if not the type itself.
+    if matches!(old, Element::Message(_) | Element::Enum(_)) {
+        finding.aliases.extend(aliases::of_users(diff.users_beside(old)));
+    }
     // What breaks if both names live on is told by `field-replaced`.
     let is_replaced = match (old, new) {
         (Element::Field(old), Element::Field(new)) => diff.is_replaced(old, new),

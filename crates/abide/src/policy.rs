@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_change::Surface;
+use abide_change::{Direction, Effects, Surface};
 use abide_schema::{Element, Glob, PackageVersion, Stability};
 use abide_syntax::Span;
 use abide_upgrade::{UpgradePolicy, UpgradeSettings, names_in_paths};
@@ -10,11 +10,11 @@ use jiff::civil::Date;
 
 use crate::calendar::Calendar;
 use crate::deprecation_policy::{DeprecationPolicy, Removal};
-use crate::finding::{ChangeFacts, Finding, Severity};
+use crate::finding::{Finding, Severity};
 use crate::group::RuleDefaults;
 use crate::lint_policy::LintPolicy;
 use crate::phases::Phases;
-use crate::severities::{FindingScope, Layer, Layers, Levels, RuleSettings};
+use crate::severities::{Choice, FindingScope, JudgedChange, Layer, Layers, Levels, RuleSettings};
 use crate::weight::Weight;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
@@ -182,11 +182,14 @@ pub struct BreakingPolicy {
     pub stabilities: Vec<Option<Stability>>,
     /// Whether validation must not change at all, not even to accept more.
     pub strict_annotations: bool,
-    /// If not empty, only changes that one of these rules of other tools would
-    /// report are more than notes.
+    /// If not empty, a change is an error if one of these rules of other tools would
+    /// report it, whomever it breaks, and a note otherwise.
     pub aliases: Vec<String>,
-    /// If not empty, only breaks of these surfaces count for `aliases`.
+    /// If not empty, only changes that break one of these surfaces, in one of the `directions`, are
+    /// more than notes.
     pub surfaces: Vec<Surface>,
+    /// The directions whose breaks are more than notes.
+    pub directions: Vec<Direction>,
     /// The lightest changes that are more than notes.
     pub lightest: Weight,
 }
@@ -196,9 +199,14 @@ impl Default for BreakingPolicy {
     /// has no next major version.
     fn default() -> Self {
         let stabilities = vec![Some(Stability::Stable), None];
-        let (aliases, surfaces) = (Vec::new(), Vec::new());
-        let lightest = Weight::Options;
-        BreakingPolicy { stabilities, strict_annotations: false, aliases, surfaces, lightest }
+        BreakingPolicy {
+            stabilities,
+            strict_annotations: false,
+            aliases: Vec::new(),
+            surfaces: Vec::new(),
+            directions: vec![Direction::Backward],
+            lightest: Weight::Options,
+        }
     }
 }
 
@@ -209,21 +217,30 @@ impl BreakingPolicy {
         self.stabilities.contains(&stability)
     }
 
-    /// Whether a change is more than a note. An alias alone is not enough: the
-    /// change must also break one of the `surfaces`. `leaves_out` says which aliases do not count
-    /// for this finding.
-    pub(crate) fn selects(&self, finding: &Finding, leaves_out: impl Fn(&str) -> bool) -> bool {
-        if finding.change.is_some() && Weight::of(finding) > self.lightest {
-            return false;
+    /// Whether breaks in this direction are more than notes.
+    pub(crate) fn counts(&self, direction: Direction) -> bool {
+        self.directions.contains(&direction)
+    }
+
+    /// What it says about a change. `leaves_out` says which aliases do not count for this finding.
+    fn choose(&self, finding: &Finding, leaves_out: impl Fn(&str) -> bool) -> Choice {
+        let effects = finding.effects();
+        if Weight::of(finding) > self.lightest || !self.is_on_surfaces(effects) {
+            return Choice::LeftOut;
         }
-        let Some(change) = finding.change.as_ref() else { return true };
+        let is_off = |alias: &&str| leaves_out(alias);
         if self.aliases.is_empty() {
-            return !finding.aliases.iter().any(|it| leaves_out(it));
+            let is_off = finding.aliases.iter().any(is_off);
+            return if is_off { Choice::LeftOut } else { Choice::ByEffects };
         }
-        let counts = |alias: &&str| self.aliases.iter().any(|name| name == alias);
-        let named = finding.aliases.iter().any(|it| counts(it) && !leaves_out(it));
-        let surfaces = if self.surfaces.is_empty() { Surface::ALL } else { &self.surfaces };
-        named && change.effects.on(surfaces).breaks_backward()
+        let is_listed = |alias: &&str| self.aliases.iter().any(|it| it == alias);
+        let named = finding.aliases.iter().copied().find(|it| is_listed(it) && !is_off(it));
+        named.map_or(Choice::LeftOut, Choice::Named)
+    }
+
+    fn is_on_surfaces(&self, effects: Effects) -> bool {
+        self.surfaces.is_empty()
+            || effects.on(&self.surfaces).directions().any(|direction| self.counts(direction))
     }
 }
 
@@ -312,19 +329,34 @@ impl Policy {
     /// and the reason, unless it is the rule's default. `change` is set for a
     /// finding about a change.
     ///
-    /// A change has the severity of its worst effect. A backward break has the
-    /// severity of its rule, unless its package may break. A forward break, and a
-    /// change that breaks nobody, is a note, or what the finding says. A setting
-    /// replaces the severity of backward breaks. It replaces that of forward breaks
-    /// only if an override names the direction, if it turns the rule off, or if it
-    /// names the rule and the change breaks nobody backward.
+    /// A change has the severity of its worst effect. A break in one of the directions of
+    /// `[breaking]` has the severity of its rule, unless its package may break. Every other break,
+    /// and a change that breaks nobody, is a note, or what the finding says. What `[breaking]
+    /// aliases` has is an error, and every other change then a note.
+    ///
+    /// A setting replaces the severity of the breaks that count. It replaces that of all others if
+    /// it turns the rule off, if an override names the direction, or if `abide.toml` names the rule
+    /// or one of its aliases.
     pub fn severity(
         &self,
         rule: RuleDefaults,
         subject: FindingScope<'_>,
-        change: Option<&ChangeFacts>,
+        change: Option<JudgedChange<'_>>,
     ) -> (Option<Severity>, Option<String>) {
-        self.layers.severity(rule, subject, change, self.is_bound(subject.package))
+        self.layers.severity(rule, subject, change)
+    }
+
+    /// A finding about a change as `[breaking]` sees it.
+    pub(crate) fn judged<'f>(
+        &self,
+        finding: &'f Finding,
+        subject: FindingScope<'_>,
+    ) -> Option<JudgedChange<'f>> {
+        let facts = finding.change.as_deref()?;
+        let choice = self.breaking.choose(finding, |alias| self.layers.leaves_out(alias, subject));
+        let counts = Direction::ALL.iter().copied().filter(|it| self.breaking.counts(*it));
+        let is_bound = self.is_bound(subject.package);
+        Some(JudgedChange { facts, choice, is_bound, counting: counts.collect() })
     }
 
     /// Whether settings turn on what a rule of another tool reports, such as
@@ -336,11 +368,6 @@ impl Policy {
     /// The same for any of several rules.
     pub(crate) fn follows_any(&self, aliases: &[&str]) -> bool {
         aliases.iter().any(|alias| self.follows(alias))
-    }
-
-    /// Whether a change is more than a note.
-    pub(crate) fn selects(&self, finding: &Finding, subject: FindingScope<'_>) -> bool {
-        self.breaking.selects(finding, |alias| self.layers.leaves_out(alias, subject))
     }
 
     /// What presets and settings say about a rule, in the whole tree and in parts of it.

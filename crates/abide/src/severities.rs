@@ -76,6 +76,91 @@ pub struct FindingScope<'f> {
     pub aliases: &'f [&'static str],
 }
 
+/// A finding about a change, as `[breaking]` sees it.
+#[derive(Clone, Debug)]
+pub struct JudgedChange<'f> {
+    /// What it breaks.
+    pub(crate) facts: &'f ChangeFacts,
+    /// Whether it is among the changes that are more than notes.
+    pub(crate) choice: Choice,
+    /// Whether its package must not break.
+    pub(crate) is_bound: bool,
+    /// The directions whose breaks are more than notes.
+    pub(crate) counting: Vec<Direction>,
+}
+
+/// What `[breaking]` says about a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Its rule and what it breaks decide.
+    ByEffects,
+    /// It is an error, since this rule of another tool refuses it, whomever it breaks.
+    Named(&'static str),
+    /// It is a note.
+    LeftOut,
+}
+
+impl JudgedChange<'_> {
+    /// Whether it is a note, unless a setting names its rule.
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.choice == Choice::LeftOut
+    }
+
+    /// The severity of one effect, or of a change without any, if no setting decides; with the
+    /// reason. A rule that is off by default stays off.
+    fn default_level(
+        &self,
+        rule: RuleDefaults,
+        package: &str,
+        effect: Option<(Surface, Direction)>,
+    ) -> (Option<Severity>, Option<String>) {
+        let note = rule.severity.min(Some(Severity::Note));
+        match (self.choice, effect) {
+            (Choice::Named(alias), _) => {
+                (Some(Severity::Error), Some(format!("`[breaking] aliases` has `{alias}`")))
+            }
+            (Choice::LeftOut, _) => {
+                (note, Some("`[breaking]` does not select this change".to_owned()))
+            }
+            (Choice::ByEffects, _) if rule.severity.is_none() => (None, None),
+            (Choice::ByEffects, Some((_, direction))) if self.counting.contains(&direction) => {
+                if self.is_bound {
+                    return (rule.severity, None);
+                }
+                let reason = match PackageVersion::of_package(package) {
+                    Some(version) => format!("{} may change", version.stability.with_article()),
+                    None => "a package without a version may change".to_owned(),
+                };
+                (note, Some(reason))
+            }
+            (Choice::ByEffects, _) if !self.is_bound => (note, None),
+            (Choice::ByEffects, _) => (Some(self.facts.at_least), None),
+        }
+    }
+
+    /// Whether a setting decides about one effect, or about a change without any.
+    fn is_decided_by(&self, setting: &LayerSetting, effect: Option<(Surface, Direction)>) -> bool {
+        if setting.level.is_none() || setting.is_explicit {
+            return true;
+        }
+        match (self.choice, effect) {
+            (Choice::Named(_), _) => true,
+            (Choice::LeftOut, _) => false,
+            (Choice::ByEffects, Some((_, direction))) if self.counting.contains(&direction) => {
+                setting.names_package || self.is_bound
+            }
+            (Choice::ByEffects, Some(_)) => {
+                let more = self.facts.at_least > Severity::Note;
+                let mut directions = self.facts.effects.directions();
+                let is_all = directions.all(|it| !self.counting.contains(&it));
+                let may_decide = more || is_all && (self.is_bound || setting.names_package);
+                setting.names_direction || setting.names_rule && may_decide
+            }
+            (Choice::ByEffects, None) => setting.names_rule,
+        }
+    }
+}
+
 /// The severities of a preset or of `abide.toml`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layer {
@@ -174,6 +259,11 @@ struct LayerSetting {
     reason: String,
     /// Whether it names the rule itself, not only its group.
     names_rule: bool,
+    /// Whether it names a rule of another tool.
+    names_alias: bool,
+    /// Whether `abide.toml` itself names the rule, under whatever name: that is meant of every
+    /// finding of it.
+    is_explicit: bool,
     /// Whether it is only for some packages or stabilities.
     names_package: bool,
     /// Whether it is only for some directions.
@@ -235,62 +325,41 @@ impl Layers {
     }
 
     /// How much a finding matters in a package, and why; `Policy::severity` says it
-    /// in full. `is_bound` says whether the package must not break.
+    /// in full.
     pub(crate) fn severity(
         &self,
         rule: RuleDefaults,
         subject: FindingScope<'_>,
-        change: Option<&ChangeFacts>,
-        is_bound: bool,
+        change: Option<JudgedChange<'_>>,
     ) -> (Option<Severity>, Option<String>) {
-        let package = subject.package;
+        let highest = |best: (Option<Severity>, Option<String>), next: (_, _)| {
+            // The first of equals counts.
+            if next.0 > best.0 { next } else { best }
+        };
+        let named = || subject.aliases.iter().copied().filter(|it| self.named.contains(it));
         let Some(change) = change else {
             let level = |alias| match self.setting(rule, alias, subject, None) {
                 Some(setting) => (setting.level, Some(setting.reason)),
                 None => (rule.severity, None),
             };
             // The other tool fails as long as one of its rules does.
-            let named = subject.aliases.iter().filter(|it| self.named.contains(*it));
-            return named
-                .map(|alias| level(Some(*alias)))
-                .reduce(|best, next| if next.0 > best.0 { next } else { best })
-                .unwrap_or_else(|| level(None));
+            let each = named().map(|alias| level(Some(alias)));
+            return each.reduce(highest).unwrap_or_else(|| level(None));
         };
-        let broken = change.effects.iter().map(Some);
-        let each = broken.chain(change.effects.is_empty().then_some(None)).map(|effect| {
-            let default = match effect {
-                _ if rule.severity.is_none() => (None, None),
-                Some((_, Direction::Backward)) if !is_bound => {
-                    let reason = match PackageVersion::of_package(package) {
-                        Some(version) => format!("{} may change", version.stability.with_article()),
-                        None => "a package without a version may change".to_owned(),
-                    };
-                    (rule.severity.min(Some(Severity::Note)), Some(reason))
-                }
-                Some((_, Direction::Backward)) => (rule.severity, None),
-                Some((_, Direction::Forward)) | None if !is_bound => (Some(Severity::Note), None),
-                Some((_, Direction::Forward)) | None => (Some(change.at_least), None),
-            };
-            let Some(setting) = self.setting(rule, None, subject, effect) else { return default };
-            let decides = match effect {
-                Some((_, Direction::Backward)) => setting.names_package || is_bound,
-                Some((_, Direction::Forward)) => {
-                    let more = change.at_least > Severity::Note;
-                    let is_all = !change.effects.breaks_backward();
-                    let may_decide = more || is_all && (is_bound || setting.names_package);
-                    setting.names_direction || setting.names_rule && may_decide
-                }
-                None => setting.names_rule,
-            };
-            if setting.level.is_none() || decides {
-                (setting.level, Some(setting.reason))
-            } else {
-                default
+        let effects = change.facts.effects;
+        let each = effects.iter().map(Some).chain(effects.is_empty().then_some(None));
+        let each = each.map(|effect| {
+            let by_alias = named()
+                .filter_map(|alias| self.setting(rule, Some(alias), subject, effect))
+                .filter(|it| it.names_alias && it.level.is_some())
+                .max_by_key(|it| it.level);
+            let setting = by_alias.or_else(|| self.setting(rule, None, subject, effect));
+            match setting.filter(|it| change.is_decided_by(it, effect)) {
+                Some(setting) => (setting.level, Some(setting.reason)),
+                None => change.default_level(rule, subject.package, effect),
             }
         });
-        // The first of equals counts.
-        each.reduce(|best, next| if next.0 > best.0 { next } else { best })
-            .unwrap_or((rule.severity, None))
+        each.reduce(highest).unwrap_or((rule.severity, None))
     }
 
     /// The last setting that applies to a rule in a package, or to one effect of
@@ -306,29 +375,33 @@ impl Layers {
         let stability = PackageVersion::of_package(package).map(|version| version.stability);
         for indexed in self.layers.iter().rev() {
             let layer = &indexed.layer;
+            let setting = |level, key: &str, reason| {
+                let (names_rule, names_alias) = (key == rule.id, alias == Some(key));
+                LayerSetting {
+                    level,
+                    reason,
+                    names_rule,
+                    names_alias,
+                    is_explicit: (names_rule || names_alias) && layer.preset.is_none(),
+                    names_package: false,
+                    names_direction: false,
+                }
+            };
             for it in indexed.overrides(package) {
                 if it.concerns(subject, stability, effect)
                     && let Some((level, key)) = it.levels.of(rule, alias)
                 {
                     return Some(LayerSetting {
-                        level,
-                        reason: layer.source(it.describe()),
-                        names_rule: key == rule.id,
                         names_package: !(it.packages.is_empty()
                             && it.stabilities.is_empty()
                             && it.files.is_empty()),
                         names_direction: !it.directions.is_empty(),
+                        ..setting(level, key, layer.source(it.describe()))
                     });
                 }
             }
             if let Some((level, key)) = layer.levels.of(rule, alias) {
-                return Some(LayerSetting {
-                    level,
-                    reason: layer.source(format!("`[rules] {key}`")),
-                    names_rule: key == rule.id,
-                    names_package: false,
-                    names_direction: false,
-                });
+                return Some(setting(level, key, layer.source(format!("`[rules] {key}`"))));
             }
         }
         None

@@ -145,7 +145,7 @@ fn enums_of_proto3() {
             "enum E { Z = 0; A = 1; B = 2; } message X { E f = 1; }",
             "enum F { Z = 0; A = 1; B = 2; } message X { F f = 1; }",
             &[
-                "enum-renamed a.v1.F: buf:ENUM_NO_DELETE buf:PACKAGE_ENUM_NO_DELETE google:ENUM_REMOVAL",
+                "enum-renamed a.v1.F: buf:ENUM_NO_DELETE buf:FIELD_SAME_TYPE buf:FIELD_WIRE_COMPATIBLE_TYPE buf:FIELD_WIRE_JSON_COMPATIBLE_TYPE buf:PACKAGE_ENUM_NO_DELETE google:ENUM_REMOVAL",
             ],
         ),
     ];

@@ -105,7 +105,9 @@ option java_outer_classname = \"UserOuterClass\";";
     let rules =
         ["language-feature-changed", "field-string-type-changed", "packaging-option-changed"];
     for rule in rules {
-        assert_eq!(said(rule, &old, &with(head)), [""; 0], "{rule}");
+        let mut said = said(rule, &old, &with(head));
+        said.retain(|it| !it.ends_with(" ()"));
+        assert_eq!(said, [""; 0], "{rule} breaks somebody");
     }
 }
 
@@ -177,7 +179,9 @@ fn a_ruby_package_with_dots_is_one_with_colons() {
         )
     };
     let (dots, colons) = (file("Acme.User.v1"), file("Acme::User::V1"));
-    assert_eq!(said("packaging-option-changed", &dots, &colons), [""; 0]);
+    let same = "note: `ruby_package` is now set to `Acme::User::V1`, which still means \
+                `Acme::User::V1` ()";
+    assert_eq!(said("packaging-option-changed", &dots, &colons), [same]);
     let other = file("Acme::Users::V1");
     assert_eq!(said("packaging-option-changed", &dots, &other).len(), 1);
 }

@@ -3,7 +3,10 @@
 //! The rules of buf that Abide names as aliases of a finding must be those that buf
 //! reports, at the same place. Differences are counted by rule, and each needs a
 //! reason in `testdata/breaking/reasons.txt`. The table `testdata/breaking/buf.md`
-//! is rewritten. Other libraries replay the witnesses: see `witnesses`.
+//! is rewritten. Other libraries replay the witnesses: see `witnesses`. What the categories of buf
+//! refuse is recorded by `categories`.
+
+mod categories;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -64,7 +67,7 @@ pub(super) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) 
     let judged = judged(&pairs, protoc, abide)?;
 
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-    for rule in rules()? {
+    for rule in rules_of(BUF_CONFIG)? {
         rows.insert(rule, Row::default());
     }
     let mut refused = Vec::new();
@@ -88,7 +91,8 @@ pub(super) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) 
     let explained = explained(&rows, &refused, show)?;
     let same: usize = rows.values().map(|row| row.same_place).sum();
     let confirmed = witnesses::run(&judged, show)?;
-    Ok(explained && same > 0 && confirmed)
+    let is_same = categories::run()?;
+    Ok(explained && same > 0 && confirmed && is_same)
 }
 
 /// Checks all pairs with both tools.
@@ -211,11 +215,11 @@ fn explained(
     Ok(unexplained == 0)
 }
 
-/// All rules of buf.
-fn rules() -> Result<Vec<String>> {
+/// The breaking rules of buf that a configuration turns on.
+fn rules_of(config: &str) -> Result<Vec<String>> {
     let mut buf = Command::new("buf");
     buf.args(["config", "ls-breaking-rules", "--configured-only", "--format", "json"]);
-    let said = stdout(buf.args(["--config", BUF_CONFIG]))?;
+    let said = stdout(buf.args(["--config", config]))?;
     let rule = |line: &str| -> Result<String> {
         let rule: Value = serde_json::from_str(line)?;
         Ok(rule["id"].as_str().ok_or("a rule of buf without an id")?.to_owned())

@@ -1,4 +1,4 @@
-//! Types of other packages that have another name now, and who uses them.
+//! Types that have another name now, and who uses them.
 
 use abide_schema::{Element, Field, File, Message, Method, Package, Service, Type};
 use rustc_hash::FxHashMap;
@@ -25,8 +25,7 @@ impl<'t> Diff<'t> {
     pub fn renamed_types(&self, old: Package<'t>, new: Package<'t>) -> Vec<RenamedType<'t>> {
         let mut renamed: Vec<RenamedType<'t>> = Vec::new();
         let mut places: FxHashMap<Type, usize> = FxHashMap::default();
-        let mut note = |user: (Element<'t>, Element<'t>), ty: Type, now: Type| {
-            let Some((was, is)) = self.renamed(ty, now) else { return };
+        self.each_renamed_use(new, |user, ty, (was, is)| {
             // What moved itself is reported as such, and so is a type of the package.
             if was.package() == old || user.0.package() != old {
                 return;
@@ -39,6 +38,35 @@ impl<'t> Diff<'t> {
             // A method may take and return one type.
             if users.last() != Some(&user) {
                 users.push(user);
+            }
+        });
+        renamed
+    }
+
+    /// The fields, extensions and methods in the package of a renamed type that use it, or a type
+    /// inside it; each with both sides.
+    pub fn users_beside(&self, ty: Element<'t>) -> Vec<(Element<'t>, Element<'t>)> {
+        let Some(package) = self.new_package(ty.package()) else { return Vec::new() };
+        let mut users = Vec::new();
+        self.each_renamed_use(package, |user, _, (was, _)| {
+            let mut around = std::iter::successors(Some(was), |it| it.parent());
+            if around.any(|it| it == ty) {
+                users.push(user);
+            }
+        });
+        users
+    }
+
+    /// Offers every use of a type in a package that has another name now: both sides of the user,
+    /// the old type, and both sides of the type.
+    fn each_renamed_use(
+        &self,
+        new: Package<'t>,
+        mut offer: impl FnMut((Element<'t>, Element<'t>), Type, (Element<'t>, Element<'t>)),
+    ) {
+        let mut note = |user, ty: Type, now: Type| {
+            if let Some(both) = self.renamed(ty, now) {
+                offer(user, ty, both);
             }
         };
         let changed = |it: &File<'t>| self.same_old[it.id.0 as usize].is_none() && it.is_judged();
@@ -67,7 +95,6 @@ impl<'t> Diff<'t> {
                 }
             }
         }
-        renamed
     }
 
     /// Two types that are one type with two names.

@@ -91,7 +91,9 @@ fn what_buf_ignores_is_off_for_these_files() {
         ],
     );
     let (text, ran) = init(&folder);
-    assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+    // buf reads some versions otherwise than Abide.
+    let notes: Vec<&str> = ran.stderr.lines().collect();
+    assert!(matches!(notes[..], [it] if it.contains("`v1test`")), "{}", ran.stderr);
     assert!(text.contains("import-paths = [\"proto/acme/old\"]"), "{text}");
     assert!(text.contains("stability = [\"alpha\", \"beta\"]"), "{text}");
     assert_eq!(check(&folder, &[]), []);

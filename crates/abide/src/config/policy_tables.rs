@@ -270,7 +270,7 @@ impl TomlReader {
 
     pub(super) fn breaking(&mut self, item: &Item, policy: &mut Policy) {
         const KEYS: &[&str] =
-            &["stabilities", "strict-annotations", "aliases", "surfaces", "lightest"];
+            &["stabilities", "strict-annotations", "aliases", "surfaces", "directions", "lightest"];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
@@ -286,6 +286,7 @@ impl TomlReader {
                     self.set(&mut policy.breaking.strict_annotations, entry.item);
                 }
                 "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
+                "directions" => policy.breaking.directions = self.directions(entry.item),
                 "lightest" => {
                     let lightest = self.word_of(entry.item, Weight::ALL);
                     policy.breaking.lightest = lightest.unwrap_or(Weight::Options);

@@ -10,7 +10,6 @@ use toml_edit::{Item, TableLike};
 use crate::finding::Severity;
 use crate::group::Group;
 use crate::lint_groups::LintGroup;
-use crate::rule::Rule;
 use crate::rules::RULES;
 use crate::severities::{Levels, Override};
 use crate::suggestion::did_you_mean;
@@ -49,32 +48,22 @@ impl TomlReader {
         levels
     }
 
-    /// The level of what a rule of another tool reports. Which changes count is a matter of
-    /// `[breaking] aliases`; here a part of the tree can only be left out.
+    /// The level of what a rule of another tool reports.
     fn alias_level(
         &mut self,
         entry: &TableEntry<'_>,
         level: Option<Option<Severity>>,
         levels: &mut Levels,
     ) {
-        let named = |rule: &&Rule| rule.all_aliases().any(|it| it == entry.key);
-        let of_tree = RULES.iter().copied().filter(|it| !it.needs_baseline()).find(named);
-        let Some(rule) = of_tree.or_else(|| RULES.iter().copied().find(named)) else {
-            let known = RULES.iter().flat_map(|rule| rule.all_aliases());
-            let help = did_you_mean(entry.key, known.chain(LintGroup::names()))
+        let known = || RULES.iter().flat_map(|rule| rule.all_aliases());
+        let Some(alias) = known().find(|it| *it == entry.key) else {
+            let help = did_you_mean(entry.key, known().chain(LintGroup::names()))
                 .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
             let message = format!("no rule reports what `{}` does", entry.key);
             self.error(entry.key_span, message, Some(help));
             return;
         };
-        if rule.needs_baseline() && matches!(level, Some(Some(_))) {
-            let help = "list it in `aliases` of `[breaking]`".to_owned();
-            let message = format!("`{}` is about changes and can only be \"off\" here", entry.key);
-            self.error(entry.key_span, message, Some(help));
-            return;
-        }
-        let alias = rule.all_aliases().find(|it| *it == entry.key);
-        levels.aliases.extend(alias.zip(level));
+        levels.aliases.extend(level.map(|level| (alias, level)));
     }
 
     /// Stabilities of packages; `None` stands for packages without a version.
@@ -85,6 +74,12 @@ impl TomlReader {
             ("stable", Some(Stability::Stable)),
             ("unversioned", None),
         ];
+        let strings = self.strings(item);
+        strings.into_iter().filter_map(|(text, span)| self.word(&text, span, &words)).collect()
+    }
+
+    pub(super) fn directions(&mut self, item: &Item) -> Vec<Direction> {
+        let words: Vec<_> = Direction::ALL.iter().map(|it| (it.name(), *it)).collect();
         let strings = self.strings(item);
         strings.into_iter().filter_map(|(text, span)| self.word(&text, span, &words)).collect()
     }
@@ -100,12 +95,7 @@ impl TomlReader {
                 "files" => part.files = self.tree_paths(entry.item),
                 "stability" => part.stabilities = self.stabilities(entry.item),
                 "surfaces" => part.surfaces = self.surfaces(entry.item),
-                "directions" => {
-                    let words: Vec<_> = Direction::ALL.iter().map(|it| (it.name(), *it)).collect();
-                    for (text, span) in self.strings(entry.item) {
-                        part.directions.extend(self.word(&text, span, &words));
-                    }
-                }
+                "directions" => part.directions = self.directions(entry.item),
                 "rules" => part.levels = self.levels(entry.item),
                 // Read last, over what `[lint]` says.
                 "lint" => {}

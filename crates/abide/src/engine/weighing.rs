@@ -8,7 +8,7 @@ use crate::finding::{Finding, Severity};
 use crate::policy::Policy;
 use crate::rule::Context;
 use crate::rules::find_rule;
-use crate::severities::FindingScope;
+use crate::severities::{FindingScope, JudgedChange};
 
 /// Limits findings to these surfaces. A breaking change that breaks none of them is
 /// dropped.
@@ -39,9 +39,10 @@ pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding
     findings.retain_mut(|finding| {
         demote(context, finding);
         let Some(rule) = find_rule(finding.rule) else { return true };
-        let change = finding.change.as_deref();
-        let (severity, reason) =
-            policy.severity(rule.defaults(), subject(context, finding), change);
+        let subject = subject(context, finding);
+        let change = policy.judged(finding, subject);
+        let is_left_out = change.as_ref().is_some_and(JudgedChange::is_left_out);
+        let (severity, reason) = policy.severity(rule.defaults(), subject, change);
         let Some(severity) = severity else { return false };
         // A finding that already became a note stays a note.
         if finding.severity_reason.is_none() {
@@ -50,7 +51,7 @@ pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding
             if let Some(change) = &mut finding.change {
                 if !policy.is_bound(&finding.package) {
                     change.bump = change.bump.min(Bump::Minor);
-                } else if change.effects.breaks_backward() {
+                } else if change.effects.breaks_backward() && !is_left_out {
                     change.bump = Bump::Major;
                 }
             }
@@ -73,11 +74,12 @@ fn subject<'f>(context: &'f Context<'_>, finding: &'f Finding) -> FindingScope<'
     FindingScope { package: &finding.package, path, aliases: &finding.aliases }
 }
 
-/// Turns a change into a note if the policy allows or does not select it. A
-/// removal that it does not allow is told what would allow it.
+/// Turns a removal into a note if `[deprecation]` allows it. One that it does not allow is told
+/// what would allow it.
 fn demote(context: &Context<'_>, finding: &mut Finding) {
     let (policy, as_of) = (context.policy, context.as_of);
-    let selected = policy.selects(finding, subject(context, finding));
+    let change = policy.judged(finding, subject(context, finding));
+    let is_left_out = change.is_some_and(|it| it.is_left_out());
     let bound = policy.is_bound(&finding.package);
     let Some(change) = &mut finding.change else { return };
     if finding.severity_reason.is_some() {
@@ -87,13 +89,14 @@ fn demote(context: &Context<'_>, finding: &mut Finding) {
         .gone
         .as_ref()
         .map(|it| policy.deprecation.terms(&finding.element, it, &policy.calendar, as_of));
-    let reason = match terms {
+    match terms {
         Some(None) => {
             change.bump = change.bump.min(Bump::Minor);
-            "`[deprecation] removal` allows this removal"
+            finding.severity = Severity::Note;
+            finding.severity_reason =
+                Some("`[deprecation] removal` allows this removal".to_owned());
         }
-        _ if !selected => "`[breaking]` does not select this change",
-        Some(Some(terms)) if bound && change.effects.breaks_backward() => {
+        Some(Some(terms)) if bound && change.effects.breaks_backward() && !is_left_out => {
             let already = finding.why.take().map(|it| format!("{it}; "));
             finding.why = Some(already.unwrap_or_default() + &terms.why);
             finding.help = match (terms.help, finding.help.take()) {
@@ -102,10 +105,7 @@ fn demote(context: &Context<'_>, finding: &mut Finding) {
                 }
                 (first, else_) => first.or(else_),
             };
-            return;
         }
-        _ => return,
-    };
-    finding.severity = Severity::Note;
-    finding.severity_reason = Some(reason.to_owned());
+        _ => {}
+    }
 }

@@ -1,6 +1,7 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Element, Enum};
 
+use crate::aliases;
 use crate::finding::Severity;
 use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -12,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
-    aliases_by_case: &[full_names::ENUM_DELETIONS],
+    aliases_by_case: &[full_names::ENUM_DELETIONS, aliases::OF_TYPES],
     spares_work_in_progress: true,
     page: include_str!("enum-renamed.md"),
     check: Check::Change(ChangeCheck::Enum(check)),

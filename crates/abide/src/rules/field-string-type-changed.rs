@@ -25,32 +25,51 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let own = |holder: Holder<'t>| {
         holder.feature("pb.cpp", "string_type").or_else(|| holder.standard("ctype"))
     };
-    for found in option::inherited(files, pairs, own, string_type) {
+    let (same, other): (Vec<_>, Vec<_>) =
+        pairs.partition(|&(old, new)| string_type(old) == string_type(new));
+    for found in option::inherited(files, other, own, string_type) {
         let (was, is) = (&found.was, &found.is);
         let message = format!("C++ type of {} changed from `{was}` to `{is}`", found.phrase());
         let finding = sink.setting(&found.setting, message);
         finding.fact(was).fact(is).breaks(Effects::backward(&[Surface::SourceCpp]));
         finding.why("the C++ accessors take and return a different type");
     }
+    // buf takes the old name of `STRING` away without a word.
+    let told = same.into_iter().filter(|&(old, new)| (asked(old), asked(new)) != ALLOWED);
+    for found in option::inherited(files, told, own, asked) {
+        let (was, is) = (&found.was, &found.is);
+        let message = format!("`{is}` is asked for {}, not `{was}`", found.phrase());
+        let finding = sink.setting(&found.setting, message);
+        finding.fact(was).fact(is).why("the C++ type stays the same");
+    }
 }
+
+/// What buf lets pass: see [`asked`].
+const ALLOWED: (&str, &str) = ("STRING_PIECE", "STRING");
 
 fn is_text(element: Element<'_>) -> bool {
     let Element::Field(field) = element else { return false };
     matches!(field.ty(), Type::Scalar(Scalar::String | Scalar::Bytes))
 }
 
-/// The type of a field in C++. `CORD` has an effect only on singular `bytes` fields, and
-/// `STRING_PIECE` means `STRING`. Source: `FieldDescriptor::cpp_string_type`.
-fn string_type<'t>(element: Element<'t>) -> &'t str {
+/// The type that is asked for a field in C++, whether or not it has any effect.
+fn asked<'t>(element: Element<'t>) -> &'t str {
     let Element::Field(field) = element else { return "" };
     let holder = Holder::Element(element);
     let ctype = holder.standard("ctype").and_then(|it| option::word(field.tree, it));
     let default = if option::since_2024(field.file()) { "VIEW" } else { "STRING" };
     let feature = || holder.inherited_feature("pb.cpp", "string_type");
+    ctype.or_else(feature).unwrap_or(default)
+}
+
+/// The type of a field in C++. `CORD` has an effect only on singular `bytes` fields, and
+/// `STRING_PIECE` means `STRING`. Source: `FieldDescriptor::cpp_string_type`.
+fn string_type<'t>(element: Element<'t>) -> &'t str {
+    let Element::Field(field) = element else { return "" };
     let cord_holds = field.ty() == Type::Scalar(Scalar::Bytes)
         && field.cardinality() == Cardinality::Singular
         && !field.is_extension();
-    match ctype.or_else(feature).unwrap_or(default) {
+    match asked(element) {
         "CORD" if cord_holds => "CORD",
         "VIEW" => "VIEW",
         _ => "STRING",

@@ -1,6 +1,6 @@
 use abide_change::option::{self, Setting};
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, Part, Service};
+use abide_schema::{Element, File, Part, Service};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -19,37 +19,59 @@ pub(super) static RULE: Rule = Rule {
     ]],
     spares_work_in_progress: true,
     page: include_str!("generic-services-changed.md"),
-    check: Check::Change(ChangeCheck::Service(check)),
+    check: Check::Change(ChangeCheck::File(check)),
 };
 
-/// For each language its option, its name, its surface and the rule of buf.
-const OPTIONS: &[(&str, &str, Surface, &str)] = &[
+/// An option, the name and the surface of its language, and the rule of buf.
+type Generic = (&'static str, &'static str, Surface, &'static str);
+
+const OPTIONS: &[Generic] = &[
     ("cc_generic_services", "C++", Surface::SourceCpp, "buf:FILE_SAME_CC_GENERIC_SERVICES"),
     ("java_generic_services", "Java", Surface::SourceJava, "buf:FILE_SAME_JAVA_GENERIC_SERVICES"),
     ("py_generic_services", "Python", Surface::SourcePython, "buf:FILE_SAME_PY_GENERIC_SERVICES"),
 ];
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
-    let Some((old, new)) = change.both() else { return };
-    let Some(files) = option::files(change.map(Service::file)) else { return };
-    let (mut lost, mut gained, mut surfaces) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut facts, mut aliases) = (Vec::new(), Vec::new());
-    for &(name, language, surface, alias) in OPTIONS {
-        let (was, is) = Setting::standard(files, name).values();
-        if was == is {
-            continue;
-        }
-        facts.push(format!("{name} {is}"));
-        aliases.push(alias);
-        if was == "true" {
-            lost.push(language);
-            surfaces.push(surface);
-        } else {
-            gained.push(language);
-        }
-    }
-    if facts.is_empty() {
+fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+    let Some(files) = option::files(change) else { return };
+    let settings = OPTIONS.iter().map(|it| (it, Setting::standard(files, it.0)));
+    let changed: Vec<(&Generic, Setting<'t>)> =
+        settings.filter(|(_, it)| it.values().0 != it.values().1).collect();
+    if changed.is_empty() {
         return;
+    }
+    let services = files.1.file().services();
+    let pairs = services.filter_map(|new| Some((diff.old_service(new)?, new)));
+    let mut pairs = pairs.filter(|(old, _)| old.file() == files.0.file()).peekable();
+    if pairs.peek().is_none() {
+        for ((name, _, _, alias), setting) in changed {
+            let (was, is) = setting.values();
+            let message = format!("`{name}` changed from `{was}` to `{is}`");
+            let finding = sink.setting(&setting, message);
+            finding.fact(*name).fact(is).aliases(&[alias]);
+            finding.why("no service of both sides gets or loses generic classes");
+        }
+        return;
+    }
+    for (old, new) in pairs {
+        report(diff, (old, new), &changed, sink);
+    }
+}
+
+/// Reports a service once for all languages.
+fn report<'t>(
+    diff: &Diff<'t>,
+    (old, new): (Service<'t>, Service<'t>),
+    changed: &[(&Generic, Setting<'t>)],
+    sink: &mut Sink,
+) {
+    let (mut lost, mut gained, mut surfaces) = (Vec::new(), Vec::new(), Vec::new());
+    for ((_, language, surface, _), setting) in changed {
+        if setting.values().0 == "true" {
+            lost.push(*language);
+            surfaces.push(*surface);
+        } else {
+            gained.push(*language);
+        }
     }
     let of = format!("generic classes of service `{}`", new.name());
     let message = match (lost.is_empty(), gained.is_empty()) {
@@ -61,9 +83,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Service<'t>>, sink
     };
     let change = Change::Both { old, new }.map(Element::Service);
     let finding = sink.change(diff, change, Part::Name, message);
-    facts.into_iter().for_each(|fact| {
-        finding.fact(fact);
-    });
+    for ((name, ..), setting) in changed {
+        finding.fact(format!("{name} {}", setting.values().1));
+    }
+    let aliases: Vec<&str> = changed.iter().map(|((.., alias), _)| *alias).collect();
     finding.aliases(&aliases).source(diff, change);
     // Other changes of its generated code have findings of their own.
     if let Some(facts) = &mut finding.change {

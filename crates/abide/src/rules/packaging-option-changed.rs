@@ -60,10 +60,18 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         let gone = name == "java_multiple_files" && option::since_2024(new.file());
         // A value derived from the package is reported with the package.
         let derived = setting.old.is_none() && setting.new.is_none();
-        if was == is || gone || (derived && name != "java_outer_classname") {
+        let (before, after) = setting.values();
+        let (is_same, is_rewritten) = (was == is, before != after);
+        if gone || is_same && !is_rewritten || derived && name != "java_outer_classname" {
             continue;
         }
         let message = match (setting.old, setting.new) {
+            (_, None) if is_same => {
+                format!("`{name}` is no longer set, which still means {}", code(&is))
+            }
+            (_, Some(_)) if is_same => {
+                format!("`{name}` is now set to {}, which still means {}", code(&after), code(&is))
+            }
             (None, None) => format!(
                 "the derived `{name}` changed from {was} to {is}",
                 was = code(&was),
@@ -76,7 +84,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
             }
         };
         let known = OTHER_TOOLS.iter().find(|(option, ..)| *option == name);
-        let buf = known.filter(|_| !derived).map(|(_, buf, _)| *buf);
+        let buf = known.filter(|_| is_rewritten).map(|(_, buf, _)| *buf);
         let mut aliases: Vec<&str> = buf.into_iter().collect();
         let to_google = known.is_some_and(|(.., google)| *google);
         if to_google && setting.old.is_some() {
@@ -86,7 +94,12 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
             aliases.push("google:PACKAGING_OPTION_ADDITION");
         }
         let finding = sink.setting(&setting, message);
-        finding.fact(name).fact(&was).fact(is).aliases(&aliases).light();
+        finding.fact(name).aliases(&aliases).light();
+        if is_same {
+            finding.fact(before).fact(after).why("generated code stays the same");
+            continue;
+        }
+        finding.fact(&was).fact(is);
         // Without `go_package`, Go code is generated only if the command line
         // names a package, which still overrides the option.
         if name != "go_package" || setting.old.is_some() {

@@ -1,5 +1,5 @@
 use abide_change::{Change, Diff, RenamedType};
-use abide_schema::{Element, Message, Package, Part};
+use abide_schema::{Element, Package, Part};
 
 use crate::aliases;
 use crate::counted::counted;
@@ -14,14 +14,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
-    aliases_by_case: &[aliases::OF_TYPES, &[OF_REQUESTS, OF_RESPONSES]],
+    aliases_by_case: &[aliases::OF_TYPES, aliases::OF_METHODS],
     spares_work_in_progress: true,
     page: include_str!("used-type-renamed.md"),
     check: Check::Change(ChangeCheck::Package(check)),
 };
-
-const OF_REQUESTS: &str = "buf:RPC_SAME_REQUEST_TYPE";
-const OF_RESPONSES: &str = "buf:RPC_SAME_RESPONSE_TYPE";
 
 /// How many types the message names.
 const NAMED: usize = 3;
@@ -65,29 +62,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
             finding.source_by_use(diff, user, (*old, *new));
         }
     }
-    let users = types.iter().flat_map(|it| &it.users);
-    let mut fired: Vec<&str> = users.flat_map(|&(old, new)| fired(old, new)).collect();
-    fired.sort_unstable();
-    fired.dedup();
-    finding.aliases(&fired);
+    finding.aliases(&aliases::of_users(types.iter().flat_map(|it| it.users.iter().copied())));
     for it in types.iter().take(NAMED) {
         finding.label(it.new.place(Part::Name), "this is its name now");
     }
     finding.why("code that names the type of such a field, request or response no longer compiles");
-}
-
-/// The rules of buf, which compares names of types, that fire on an element.
-fn fired(old: Element<'_>, new: Element<'_>) -> Vec<&'static str> {
-    match (old, new) {
-        (Element::Field(old), Element::Field(new)) => aliases::of_types(old, new),
-        (Element::Method(old), Element::Method(new)) => {
-            let name = |it: Option<Message<'_>>| it.map(Message::full_name);
-            let request = (name(old.input()) != name(new.input())).then_some(OF_REQUESTS);
-            let response = (name(old.output()) != name(new.output())).then_some(OF_RESPONSES);
-            request.into_iter().chain(response).collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// The part of an element that names the first of these types.

@@ -57,6 +57,7 @@ pub(super) struct Lint {
 /// The section `breaking`.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct Breaking {
+    pub(super) version: BufVersion,
     pub(super) line: usize,
     pub(super) rules: Selection,
     pub(super) ignores_unstable: bool,
@@ -232,7 +233,7 @@ impl<'b> Reader<'b> {
             excludes,
             includes,
             lint,
-            breaking: Breaking { line: 1, ..Breaking::default() },
+            breaking: Breaking { version: self.version, line: 1, ..Breaking::default() },
         }
     }
 
@@ -410,7 +411,7 @@ impl<'b> Reader<'b> {
 
     fn breaking(&mut self, key: &Node, node: &Node, folders: &[String]) -> Breaking {
         let is_v2 = self.version == BufVersion::V2;
-        let mut breaking = Breaking { line: key.line, ..Breaking::default() };
+        let mut breaking = Breaking { line: key.line, ..self.module("").breaking };
         for (key, value) in self.entries(node) {
             if self.select(&mut breaking.rules, Section::Breaking, (key, value), folders) {
                 continue;

@@ -27,7 +27,7 @@ impl Buf {
     pub(super) fn toml(&mut self, branch: &DefaultBranch) -> String {
         let modules = std::mem::take(&mut self.modules);
         let Some(first) = modules.first() else { return String::new() };
-        let (preset, breaking) = self.breaking_table(&modules);
+        let (preset, breaking, fewer) = self.breaking_table(&modules);
         let roots: Vec<&str> = modules.iter().map(|it| it.root.as_str()).collect();
         let excludes: Vec<&String> = modules.iter().flat_map(|it| &it.excludes).collect();
         let mut out = String::new();
@@ -57,7 +57,9 @@ impl Buf {
             }
         }
         let active = self.active(&first.lint);
-        let lines: Vec<String> = settings(&active).into_iter().map(|it| it + "\n").collect();
+        let fewer = fewer.iter().map(|it| format!("{} = \"off\"", json!(it)));
+        let lines = settings(&active).into_iter().chain(fewer).map(|it| it + "\n");
+        let lines: Vec<String> = lines.collect();
         if !lines.is_empty() {
             let _ = write!(out, "\n[rules]\n{}", lines.concat());
         }
@@ -102,8 +104,8 @@ impl Buf {
         self.notes.push(Note { line, text });
     }
 
-    fn no_counterpart(&mut self, name: &Name) {
-        let why = match is_retired(&name.text) {
+    fn no_counterpart(&mut self, version: BufVersion, name: &Name) {
+        let why = match is_retired(version, &name.text) {
             true => "it finds nothing any more",
             false => "abide has no such rule",
         };
@@ -117,7 +119,7 @@ impl Buf {
     fn active(&mut self, lint: &Lint) -> Aliases {
         let mut unknown = Vec::new();
         let active = selected(lint, &mut |name| unknown.push(name.clone()));
-        unknown.iter().for_each(|name| self.no_counterpart(name));
+        unknown.iter().for_each(|name| self.no_counterpart(lint.version, name));
         active
     }
 
@@ -136,14 +138,15 @@ impl Buf {
             let off: Vec<String> =
                 aliases.iter().map(|it| format!("{} = \"off\"", json!(it))).collect();
             if aliases.is_empty() {
-                self.no_counterpart(name);
+                self.no_counterpart(lint.version, name);
             }
             put(out, &roots.hold(paths), &off);
         }
     }
 
-    /// The preset, and the table `[breaking]` if it differs from that of the preset.
-    fn breaking_table(&mut self, modules: &[Module]) -> (Preset, String) {
+    /// The preset, the table `[breaking]` if it lists rules of its own, and otherwise the rules of
+    /// the preset that are off.
+    fn breaking_table(&mut self, modules: &[Module]) -> (Preset, String, Vec<String>) {
         let all = modules.iter().map(|it| self.breaking_active(&it.breaking));
         let all: Vec<BTreeSet<String>> = all.collect();
         let uses: Vec<&Name> = modules.iter().flat_map(|it| &it.breaking.rules.uses).collect();
@@ -153,23 +156,17 @@ impl Buf {
             .iter()
             .find(|(category, _)| names(category) || is_default && *category == "FILE");
         let preset = named.map_or(Preset::BufFile, |(_, preset)| *preset);
-        let union: BTreeSet<String> = all.iter().flatten().cloned().collect();
-        let is_same = all.iter().all(|it| *it == union);
-        if union == of_preset(preset) && is_same {
-            return (preset, String::new());
-        }
+        let of_preset = of_preset(preset);
+        let union: BTreeSet<String> = all.into_iter().flatten().collect();
+        let fewer: Vec<String> = of_preset.difference(&union).cloned().collect();
         if union.is_empty() {
-            return (preset, String::new());
+            return (preset, String::new(), Vec::new());
+        }
+        if union.is_subset(&of_preset) && fewer.len() <= union.len() {
+            return (preset, String::new(), fewer);
         }
         let lines: Vec<String> = union.iter().map(|it| format!("  {},\n", json!(it))).collect();
-        let mut text = format!("\n[breaking]\naliases = [\n{}]\n", lines.concat());
-        // The surfaces of the preset's category may not cover single rules.
-        let is_category =
-            |name: &Name| BREAKING_CATEGORIES.iter().any(|(category, _)| *category == name.text);
-        if !is_same || !uses.iter().all(|name| is_category(name)) {
-            text.push_str("# Report breaks of every surface.\nsurfaces = []\n");
-        }
-        (preset, text)
+        (preset, format!("\n[breaking]\naliases = [\n{}]\n", lines.concat()), Vec::new())
     }
 
     /// The breaking rules of buf that are on and have a counterpart.
@@ -178,22 +175,23 @@ impl Buf {
         if breaking.no_builtin {
             return BTreeSet::new();
         }
+        let version = breaking.version;
         let mut aliases = if rules.uses.is_empty() {
-            of_preset(Preset::BufFile)
+            breaking_rules(version, "FILE")
         } else {
-            rules.uses.iter().flat_map(|name| self.breaking_aliases(name)).collect()
+            rules.uses.iter().flat_map(|name| self.breaking_aliases(version, name)).collect()
         };
-        for alias in rules.excepts.iter().flat_map(|name| self.breaking_aliases(name)) {
+        for alias in rules.excepts.iter().flat_map(|name| self.breaking_aliases(version, name)) {
             aliases.remove(&alias);
         }
         aliases
     }
 
     /// The rules that a name under `breaking` stands for.
-    fn breaking_aliases(&mut self, name: &Name) -> BTreeSet<String> {
-        let aliases = breaking_rules(&name.text);
+    fn breaking_aliases(&mut self, version: BufVersion, name: &Name) -> BTreeSet<String> {
+        let aliases = breaking_rules(version, &name.text);
         if aliases.is_empty() {
-            self.no_counterpart(name);
+            self.no_counterpart(version, name);
         }
         aliases
     }
@@ -237,11 +235,14 @@ impl Buf {
                 "\n[[override]]\n{files}stability = [\"alpha\", \"beta\"]\n\
                  rules = {{ compatibility = \"note\" }}\n"
             );
+            let text = "`ignore_unstable_packages` became an override for alphas and betas, but buf \
+                        also spares `v1test` and `v1alpha01`, and does not spare `v0` and `v1beta0`";
+            self.note(breaking.line, text.to_owned());
         }
         let ignored = roots.hold(&breaking.rules.ignore);
         put(out, &ignored, &["compatibility = \"off\"".to_owned()]);
         for (name, paths) in &breaking.rules.ignore_only {
-            let aliases = self.breaking_aliases(name);
+            let aliases = self.breaking_aliases(breaking.version, name);
             let off: Vec<String> =
                 aliases.iter().map(|it| format!("{} = \"off\"", json!(it))).collect();
             put(out, &roots.hold(paths), &off);

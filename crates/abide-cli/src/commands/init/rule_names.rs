@@ -32,16 +32,45 @@ const LINT_CATEGORIES: &[&str] = &[
     "OTHER",
 ];
 
-/// Breaking rules that have another name since.
-const RENAMED: &[(&str, &str)] = &[
-    ("FIELD_SAME_CTYPE", "FIELD_SAME_CPP_STRING_TYPE"),
-    ("FIELD_SAME_LABEL", "FIELD_SAME_CARDINALITY"),
-    ("FILE_SAME_JAVA_STRING_CHECK_UTF8", "FIELD_SAME_JAVA_UTF8_VALIDATION"),
+/// Breaking rules of versions before v2, with those that replace them.
+const RENAMED: &[(&str, &[&str])] = &[
+    ("FIELD_SAME_CTYPE", &["FIELD_SAME_CPP_STRING_TYPE"]),
+    (
+        "FIELD_SAME_LABEL",
+        &[
+            "FIELD_SAME_CARDINALITY",
+            "FIELD_WIRE_COMPATIBLE_CARDINALITY",
+            "FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY",
+        ],
+    ),
+    ("FILE_SAME_JAVA_STRING_CHECK_UTF8", &["FIELD_SAME_JAVA_UTF8_VALIDATION"]),
 ];
 
-/// Rules that buf still knows by name but that no longer find anything.
-const RETIRED: &[&str] =
-    &["IMPORT_NO_WEAK", "FILE_SAME_PHP_GENERIC_SERVICES", "MESSAGE_SAME_MESSAGE_SET_WIRE_FORMAT"];
+/// Breaking rules that only v2 has.
+const SINCE_V2: &[&str] =
+    &["EXTENSION_NO_DELETE", "PACKAGE_EXTENSION_NO_DELETE", "FIELD_SAME_DEFAULT"];
+
+/// The category for registries of schemas, which no preset has: what it adds to `WIRE_JSON`.
+const CSR: &[&str] = &[
+    "ENUM_NO_DELETE",
+    "ENUM_VALUE_NO_DELETE",
+    "EXTENSION_MESSAGE_NO_DELETE",
+    "FIELD_NO_DELETE",
+    "FIELD_SAME_TYPE",
+    "FILE_NO_DELETE",
+    "FILE_SAME_SYNTAX",
+    "MESSAGE_NO_DELETE",
+    "MESSAGE_NO_REMOVE_STANDARD_DESCRIPTOR_ACCESSOR",
+    "ONEOF_NO_DELETE",
+];
+
+/// Rules that buf still knows by name but that no longer find anything, with the last version that
+/// knows them.
+const RETIRED: &[(&str, BufVersion)] = &[
+    ("IMPORT_NO_WEAK", BufVersion::V2),
+    ("FILE_SAME_PHP_GENERIC_SERVICES", BufVersion::V1),
+    ("MESSAGE_SAME_MESSAGE_SET_WIRE_FORMAT", BufVersion::V2),
+];
 
 /// A section of `buf.yaml` that names rules.
 #[derive(Clone, Copy)]
@@ -60,10 +89,10 @@ impl Section {
 
     /// Whether buf has such a rule or category.
     pub(super) fn holds(self, version: BufVersion, name: &str) -> bool {
-        is_retired(name)
+        is_retired(version, name)
             || match self {
                 Section::Lint => !lint_rules(version, name).is_empty(),
-                Section::Breaking => !breaking_rules(name).is_empty(),
+                Section::Breaking => !breaking_rules(version, name).is_empty(),
             }
     }
 
@@ -79,13 +108,19 @@ impl Section {
                 }
             }
             Section::Breaking => {
-                names.extend(BREAKING_CATEGORIES.iter().map(|(name, _)| (*name).to_owned()));
-                let rules = BREAKING_CATEGORIES.iter().flat_map(|(_, preset)| of_preset(*preset));
-                names.extend(rules.map(|rule| bare(&rule)));
+                for (category, _) in BREAKING_CATEGORIES {
+                    names.insert((*category).to_owned());
+                    names.extend(breaking_rules(version, category).iter().map(|it| bare(it)));
+                }
             }
         }
         names
     }
+}
+
+/// The name of a rule as Abide writes it.
+fn alias(rule: &str) -> String {
+    format!("{PREFIX}{rule}")
 }
 
 /// The name of a rule as buf writes it.
@@ -94,27 +129,54 @@ fn bare(alias: &str) -> String {
 }
 
 /// Whether buf knows the name of a rule that no longer finds anything.
-pub(super) fn is_retired(name: &str) -> bool {
-    RETIRED.contains(&name)
+pub(super) fn is_retired(version: BufVersion, name: &str) -> bool {
+    RETIRED.iter().any(|(rule, last)| *rule == name && version <= *last)
 }
 
 /// The lint rules that a name stands for: those of a category, or one.
 pub(super) fn lint_rules(version: BufVersion, name: &str) -> Vec<&'static str> {
     let rules = buf_lint_rules(version, name);
-    if rules.is_empty() { buf_lint_rule(name).into_iter().collect() } else { rules }
+    if rules.is_empty() { buf_lint_rule(version, name).into_iter().collect() } else { rules }
 }
 
-/// The breaking rules that a name stands for: those of a category, or one.
-pub(super) fn breaking_rules(name: &str) -> BTreeSet<String> {
-    let category = BREAKING_CATEGORIES.iter().find(|(category, _)| *category == name);
-    if let Some((_, preset)) = category {
-        return of_preset(*preset);
+/// The breaking rules that a name stands for: those of a category, one, or those that replace one.
+pub(super) fn breaking_rules(version: BufVersion, name: &str) -> BTreeSet<String> {
+    let rules = breaking_category(version, name);
+    if !rules.is_empty() {
+        return rules;
     }
-    let renamed = RENAMED.iter().find(|(old, _)| *old == name).map(|(_, new)| *new);
-    let alias = format!("{PREFIX}{}", renamed.unwrap_or(name));
-    let is_known =
-        BREAKING_CATEGORIES.iter().any(|(_, preset)| of_preset(*preset).contains(&alias));
-    is_known.then_some(alias).into_iter().collect()
+    let renamed = RENAMED.iter().filter(|_| version < BufVersion::V2);
+    let renamed = renamed.into_iter().find(|(old, _)| *old == name);
+    let rules: &[&str] = renamed.map_or(std::slice::from_ref(&name), |(_, rules)| rules);
+    let is_known = |rule: &String| {
+        let categories = BREAKING_CATEGORIES.iter();
+        renamed.is_some()
+            || categories.into_iter().any(|it| breaking_category(version, it.0).contains(rule))
+    };
+    rules.iter().map(|rule| alias(rule)).filter(is_known).collect()
+}
+
+/// The breaking rules of a category; none if the version has no such category.
+fn breaking_category(version: BufVersion, name: &str) -> BTreeSet<String> {
+    if name == "CSR" && version == BufVersion::V2 {
+        let more = CSR.iter().map(|rule| alias(rule));
+        return of_preset(Preset::BufWireJson).into_iter().chain(more).collect();
+    }
+    let preset = BREAKING_CATEGORIES.iter().find(|(category, _)| *category == name);
+    let mut rules = preset.map_or_else(BTreeSet::new, |(_, preset)| of_preset(*preset));
+    if version < BufVersion::V2 {
+        rules.retain(|rule| !SINCE_V2.contains(&bare(rule).as_str()));
+    }
+    if version == BufVersion::V1Beta1 {
+        rules.retain(|rule| name == "FILE" || *rule != alias("FILE_SAME_PACKAGE"));
+        // Types that have one encoding were not known yet.
+        let before = rules.len();
+        rules.retain(|rule| !rule.ends_with("_COMPATIBLE_TYPE"));
+        if rules.len() < before {
+            rules.extend(["FIELD_SAME_TYPE", "FIELD_SAME_CARDINALITY"].map(alias));
+        }
+    }
+    rules
 }
 
 /// The rules of buf that count in a preset.
