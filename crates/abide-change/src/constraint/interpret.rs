@@ -306,10 +306,10 @@ impl ValueLimits {
                     }
                 }
                 "lt_now" if facet.flag() => {
-                    now = now.intersection(&NumberSet::of([(min, -open)], true))
+                    now = now.intersection(&NumberSet::of([(min, -open)], false))
                 }
                 "gt_now" if facet.flag() => {
-                    now = now.intersection(&NumberSet::of([(open, max)], true))
+                    now = now.intersection(&NumberSet::of([(open, max)], false))
                 }
                 "lt_now" | "gt_now" => {}
                 "within" if within.is_some() => {

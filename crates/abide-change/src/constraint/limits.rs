@@ -197,9 +197,11 @@ impl ValueLimits {
         }
     }
 
-    /// Whether no time is before and after the present as the rules ask.
+    /// Whether no time is before and after the present as the rules ask. The present itself is
+    /// nobody's intention.
     pub(super) fn is_never(&self) -> bool {
-        matches!(&self.set, ValueSet::Numbers(_, now) if now.is_empty())
+        let ValueSet::Numbers(_, now) = &self.set else { return false };
+        now.minus(&NumberSet::points([0])).is_empty()
     }
 
     /// Whether a value satisfies the rules. Those of a nested message are checked

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_schema::{File, Package};
 
 use crate::finding::Severity;
+use crate::full_names::titled;
 use crate::places::{package_name, shown_folder as shown};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -58,10 +59,11 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     }
 }
 
-/// As buf does: every file of the package is reported, and every root is a module of its own.
+/// As buf does: every file of the package is reported, also of the package without a name, and
+/// every root is a module of its own.
 fn each_file(package: Package<'_>, sink: &mut Sink) {
     let name = package.name();
-    let files = || package.files().filter(|file| file.is_judged() && !name.is_empty());
+    let files = || package.files().filter(|file| file.is_judged());
     let mut folders: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for file in files() {
         folders.entry(file.decl().root).or_default().insert(file.folder());
@@ -70,10 +72,12 @@ fn each_file(package: Package<'_>, sink: &mut Sink) {
         let folders = &folders[&file.decl().root];
         let Some(other) = folders.iter().find(|it| **it != file.folder()) else { continue };
         let (here, there) = (shown(file.folder()), shown(other));
-        let message = format!("package `{name}` has files in {here} and in {there}");
-        sink.report(package_name(file), name, name, message)
-            .help("move them into one folder")
-            .fact(file.path());
+        let message = format!("{} has files in {here} and in {there}", titled(package));
+        let help = match name {
+            "" => "name a package in each of them, or move them into one folder",
+            _ => "move them into one folder",
+        };
+        sink.report(package_name(file), name, name, message).help(help).fact(file.path());
     }
 }
 

@@ -4,7 +4,7 @@ use abide_schema::{Field, Place};
 
 use super::super::evaluate::facets;
 use super::super::limits::{DialectLimits, FieldLimits};
-use super::super::read::{Dialect, Facet};
+use super::super::read::{Dialect, Facet, Literal};
 use super::ConstraintDefect;
 use super::subject::name_place;
 
@@ -19,10 +19,20 @@ pub(super) fn find(field: Field<'_>, found: &mut Vec<ConstraintDefect>) {
             // One rule alone refuses everything only if it is about numbers.
             if aspect.is_violated(field, &part) {
                 let core = core(field, &own, part.dialect, aspect);
+                if let [Facet { literals, .. }] = &core[..]
+                    && literals.iter().all(is_nan)
+                {
+                    // Reported as malformed.
+                    continue;
+                }
                 found.push(defect(field, part.dialect, aspect, &core));
             }
         }
     }
+}
+
+fn is_nan(literal: &Literal) -> bool {
+    matches!(literal, Literal::Float(value) if value.is_nan())
 }
 
 /// What can be contradictory on its own.

@@ -37,6 +37,14 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
                 timestamp_error(subject, value)
                     .map(|why| format!("{noun} has an invalid `{name}`: {why}"))
             }
+            (
+                "float" | "double",
+                "const" | "lt" | "lte" | "gt" | "gte" | "in" | "not_in",
+                Value::F32(_) | Value::F64(_),
+            ) => {
+                let is_nan = entry.value.as_f64().is_some_and(f64::is_nan);
+                is_nan.then(|| format!("{noun} has NaN in `{name}`, which no value is compared to"))
+            }
             ("field_mask", "in", value) => {
                 let mut refused = typed.rules.get_all(tree, "not_in");
                 let both = refused.any(|it| it.value == *value);

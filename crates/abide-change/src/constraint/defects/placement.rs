@@ -17,7 +17,13 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
             return unique(subject, typed.rules, found);
         }
         "map" if whole && cardinality == Cardinality::Map => return,
-        "repeated" => format!("{noun} is not repeated, but has `repeated` rules"),
+        "repeated" => {
+            let message = format!("{noun} is not repeated, but has `repeated` rules");
+            let defect = subject.defect(typed.entry, message);
+            // buf looks at the field that the items are in.
+            let known_to_buf = defect.known_to_buf && subject.part != Some("items");
+            return found.push(ConstraintDefect { known_to_buf, ..defect });
+        }
         "map" => format!("{noun} is not a map, but has `map` rules"),
         _ if subject.is_collection() => {
             let (kind, inside) = match cardinality {

@@ -1,10 +1,10 @@
 //! Rules that change nothing beside another one.
 
-use abide_schema::value::Entry;
-use abide_schema::{Cardinality, Presence};
+use abide_schema::value::{Entry, Value};
+use abide_schema::{Cardinality, Presence, Tree};
 
 use super::ConstraintDefect;
-use super::subject::Subject;
+use super::subject::{Subject, seconds_and_nanos};
 
 pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
     ignored(subject, found);
@@ -12,10 +12,16 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
     let (tree, noun) = (subject.tree(), subject.noun());
     let get = |name: &str| typed.rules.get(tree, name);
     let mut report = |entry: &Entry, message: String| found.push(subject.defect(entry, message));
-    if let Some(entry) = get("const")
-        && typed.rules.entries.iter().any(|it| it.field != entry.field)
-    {
-        report(entry, format!("{noun} has `const`, which makes its other rules useless"));
+    if let Some(entry) = get("const") {
+        let others = || typed.rules.entries.iter().filter(|it| it.field != entry.field);
+        if others().any(|it| tree.field(it.field).name() != "example") {
+            report(entry, format!("{noun} has `const`, which makes its other rules useless"));
+        } else if others().next().is_some() && typed.name != "bool" {
+            report(
+                entry,
+                format!("{noun} has `const`, which is the only example that it can have"),
+            );
+        }
     }
     for (exact, least, most) in
         [("len", "min_len", "max_len"), ("len_bytes", "min_bytes", "max_bytes")]
@@ -37,7 +43,7 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
         }
     }
     if let (Some(from), Some(to)) = (get("gte"), get("lte"))
-        && from.value == to.value
+        && is_equal(tree, &from.value, &to.value)
     {
         report(from, format!("{noun} has equal `gte` and `lte`; `const` says the same"));
     }
@@ -45,6 +51,15 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
         && get("well_known_regex").is_none()
     {
         report(entry, format!("{noun} has `strict`, but no `well_known_regex` that it is about"));
+    }
+}
+
+/// Whether two bounds are equal. Those that are messages are durations or timestamps, and stand at
+/// places of their own.
+fn is_equal(tree: &Tree, from: &Value, to: &Value) -> bool {
+    match (seconds_and_nanos(tree, from), seconds_and_nanos(tree, to)) {
+        (None, None) => from == to,
+        (from, to) => from == to,
     }
 }
 
