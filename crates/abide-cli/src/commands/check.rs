@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use abide::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
+use abide_schema::ProblemKind;
 
 use super::changed::{Change, LAST_COMMIT, Trees};
 use super::file_changes::{failed, open};
@@ -382,18 +383,15 @@ fn bump_command(global: &Global, judge: &JudgeArgs, work: &Work<'_>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Writes the findings to `abide.accepted`. Syntax and link errors cannot be accepted and are left
-/// out.
+/// Writes the findings to `abide.accepted`, except what protoc refuses, and what is wrong with
+/// Abide's own files.
 fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
+    let refused: Vec<&str> =
+        ProblemKind::ALL.iter().filter(|it| it.is_error()).map(|it| it.id()).collect();
     let acceptable = |finding: &&abide::Finding| {
         finding.severity != Severity::Note
-            && matches!(
-                finding.location.origin,
-                Origin::Tree(_) | Origin::Features(_) | Origin::Instance(_)
-            )
-            && abide::RULES
-                .iter()
-                .any(|rule| rule.id == finding.rule && !matches!(rule.check, abide::Check::Linker))
+            && !matches!(finding.location.origin, Origin::Config | Origin::Accepted)
+            && !refused.contains(&finding.rule)
     };
     let accepted: Vec<_> = report.findings.iter().filter(acceptable).collect();
     let folder = &open(&settings.folder)?;

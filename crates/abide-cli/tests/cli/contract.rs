@@ -263,6 +263,32 @@ fn what_is_accepted_is_not_reported_until_it_is_gone() {
 }
 
 #[test]
+fn all_that_the_compiler_takes_can_be_accepted() {
+    let user = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\nmessage User {}\n";
+    let shop = "syntax = \"proto3\";\n\npackage acme.shop.v1;\n\nmessage Shop {}\n";
+    let unused = user.replace("message", "import \"google/protobuf/any.proto\";\n\nmessage");
+    let folder = tree(&[
+        ("old/acme/user/v1/user.proto", user),
+        ("old/acme/shop/v1/shop.proto", shop),
+        ("new/abide.toml", "preset = \"buf-file\"\n[rules]\ncompiler-warning = \"error\"\n"),
+        ("new/acme/user/v1/user.proto", &unused),
+    ]);
+    let folder = folder.path().join("new");
+    let check = |more: &[&str]| {
+        abide(&folder, &[&["check", "--against", "../old", "--format", "json"], more].concat())
+    };
+    // The one is a warning of the compiler, the other stands in the old tree alone.
+    let before = check(&[]);
+    assert_eq!(
+        (before.status, before.rules()),
+        (1, vec!["package-removed".to_owned(), "import-unused".to_owned()])
+    );
+    assert_eq!(check(&["--accept"]).status, 0);
+    let ran = check(&[]);
+    assert_eq!((ran.status, ran.rules()), (0, Vec::new()), "{}", ran.text());
+}
+
+#[test]
 fn what_is_accepted_counts_as_in_the_next_run() {
     let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { string name = 1; }\n";
     let folder = tree(&[
