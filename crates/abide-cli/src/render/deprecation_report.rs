@@ -213,12 +213,13 @@ fn object(report: &DeprecationReport<'_, '_>, entry: &Deprecated<'_>) -> Value {
     put("since_day", entry.day.and_then(day));
     put("replaced_by", entry.replaced_by.as_deref().map(Value::from));
     put("advice", entry.advice.as_deref().map(Value::from));
+    let is_named = entry.replaced_by.is_some() || entry.advice.is_some();
     let replacement = match entry.replacement {
-        Replacement::Equivalent => "equivalent",
-        Replacement::NoEquivalent => "no-equivalent",
-        Replacement::Nothing => "nothing",
+        Replacement::Equivalent => is_named.then_some("equivalent"),
+        Replacement::NoEquivalent => Some("no-equivalent"),
+        Replacement::Nothing => Some("nothing"),
     };
-    put("replacement", Some(replacement.into()));
+    put("replacement", replacement.map(Value::from));
     if let Some(phases) = entry.phases {
         put("phase", Some(phases.on(report.as_of).word().into()));
         put("warned_on", day(phases.warned));

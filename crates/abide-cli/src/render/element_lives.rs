@@ -22,23 +22,28 @@ fn phases(life: &ElementLife) -> [(&'static str, &'static str, Option<&Moment>);
     ]
 }
 
-/// A table for people, by package.
-pub(super) fn human(lives: &[ElementLife], look: Look) -> String {
+/// A table for people, by package. `unknown` stands for the moment of what is known to be so, but
+/// not since when.
+pub(super) fn human(lives: &[ElementLife], unknown: &str, look: Look) -> String {
     let mut out = String::new();
     for package in lives.chunk_by(|a, b| a.package == b.package) {
         paint(&mut out, look.color, "1", &package_name(&package[0]));
         out.push('\n');
         let titles: Vec<String> = package.iter().map(title).collect();
         let column = titles.iter().map(|it| it.width()).max().unwrap_or(0);
-        let since: Vec<String> = package.iter().map(|it| when(&it.appeared)).collect();
+        let since: Vec<String> = package.iter().map(|it| when(&it.appeared, unknown)).collect();
         let days = since.iter().map(|it| it.width()).max().unwrap_or(0);
         for ((life, title), since) in package.iter().zip(titles).zip(since) {
             let [title_gap, since_gap] =
                 [column - title.width(), days - since.width()].map(|it| " ".repeat(it));
-            let mut line = format!("  {title}{title_gap}  {since}{since_gap}");
+            let mut line = format!("  {title}{title_gap}");
+            if days > 0 {
+                line.push_str(&format!("  {since}{since_gap}"));
+            }
             for (word, _, moment) in phases(life) {
                 if let Some(moment) = moment {
-                    line.push_str(&format!("  {word} {}", when(moment)));
+                    line.push_str(&format!("  {word} {}", when(moment, unknown)));
+                    line.truncate(line.trim_end().len());
                 }
             }
             let is_gone = life.removed.is_some();
@@ -63,7 +68,9 @@ pub(super) fn json(lives: &[ElementLife]) -> String {
         if let Some(number) = life.id.number {
             put("number", number.into());
         }
-        put("appeared", moment(&life.appeared));
+        if life.appeared != Moment::default() {
+            put("appeared", moment(&life.appeared));
+        }
         for (_, key, happened) in phases(life) {
             if let Some(happened) = happened {
                 put(key, moment(happened));
@@ -102,7 +109,10 @@ pub(super) fn html(lives: &[ElementLife], title: &str) -> Vec<u8> {
         for life in package {
             let class = if life.removed.is_some() { " class=\"gone\"" } else { "" };
             let cell = |moment: Option<&Moment>| {
-                format!("<td>{}</td>", moment.map(|it| escaped(&when(it))).unwrap_or_default())
+                format!(
+                    "<td>{}</td>",
+                    moment.map(|it| escaped(&when(it, EARLIER))).unwrap_or_default()
+                )
             };
             let cells: String = phases(life).iter().map(|(_, _, moment)| cell(*moment)).collect();
             let name = escaped(&self::title(life));
@@ -129,8 +139,11 @@ fn title(life: &ElementLife) -> String {
     format!("{} {}{number}", life.id.noun, shown(name.trim_start_matches('.')))
 }
 
+/// What happened before the first revision of a history.
+pub(super) const EARLIER: &str = "earlier";
+
 /// A version and a day, as far as they are known.
-fn when(moment: &Moment) -> String {
+fn when(moment: &Moment, unknown: &str) -> String {
     let version = moment.version.as_ref().map(ToString::to_string);
     let day = moment.day.map(|it| it.to_string());
     match (version, day) {
@@ -138,6 +151,6 @@ fn when(moment: &Moment) -> String {
         (Some(version), None) => version,
         (None, Some(day)) if moment.unreleased => format!("unreleased ({day})"),
         (None, Some(day)) => day,
-        (None, None) => "earlier".to_owned(),
+        (None, None) => unknown.to_owned(),
     }
 }

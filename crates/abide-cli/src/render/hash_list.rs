@@ -32,7 +32,7 @@ pub(crate) enum HashList<'t> {
 pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
     let (packages, hashes, with_messages) = match list {
         HashList::Hashes { packages, hashes, with_messages } => (packages, hashes, with_messages),
-        HashList::Elements(elements) => return element_lives::human(elements, look),
+        HashList::Elements(elements) => return element_lives::human(elements, "", look),
     };
     let tell = |out: &mut String, title: String, hashes: Option<Hashes>| {
         if let Some(Hashes { own, closure }) = hashes {

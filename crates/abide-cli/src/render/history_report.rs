@@ -29,7 +29,7 @@ fn short(id: &str) -> &str {
 /// The table: the newest commit first, with its packages below it.
 pub(super) fn human(history: &History, look: Look) -> Vec<u8> {
     if let Some(lives) = &history.lives {
-        return element_lives::human(lives, look).into_bytes();
+        return element_lives::human(lives, element_lives::EARLIER, look).into_bytes();
     }
     let mut out = String::new();
     let is_shown = |row: &&PackageRow| match row.verdict {

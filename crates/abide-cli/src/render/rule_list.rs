@@ -1,5 +1,7 @@
 //! The list of rules, with their severities in a tree.
 
+use std::collections::BTreeSet;
+
 use abide::{Applied, Policy, RULES, Rule, RuleSettings, Severity};
 use serde_json::{Value, json};
 
@@ -36,7 +38,7 @@ fn line(rule: &Rule, policy: &Policy) -> Value {
         "severity": level(rule.severity),
         "effective_severity": level(severity),
         "since": rule.since,
-        "aliases": rule.aliases,
+        "aliases": rule.all_aliases().collect::<BTreeSet<_>>(),
     });
     if let Some(reason) = reason {
         line["severity_reason"] = reason.into();

@@ -182,6 +182,46 @@ fn the_list_of_rules_says_what_sets_each_severity() {
     );
 }
 
+#[test]
+fn the_list_of_rules_has_every_name_of_other_tools() {
+    let nowhere = TempDir::new().unwrap();
+    let lines = abide(nowhere.path(), &["rules", "--format", "json"]).json();
+    for rule in abide::RULES {
+        let line = lines.iter().find(|line| line["id"] == rule.id).unwrap();
+        let listed: Vec<&str> =
+            line["aliases"].as_array().unwrap().iter().filter_map(|it| it.as_str()).collect();
+        let missing: Vec<_> = rule.all_aliases().filter(|it| !listed.contains(it)).collect();
+        assert!(missing.is_empty(), "{}: {missing:?}", rule.id);
+        assert!(listed.is_sorted_by(|a, b| a < b), "{}: {listed:?}", rule.id);
+    }
+}
+
+#[test]
+fn lists_do_not_say_what_is_not_known() {
+    let text = "syntax = \"proto3\";\npackage acme.user.v1;\n\
+                message User { string name = 1 [deprecated = true]; }\n";
+    let folder = tree(&[("abide.toml", ""), ("acme/user/v1/user.proto", text)]);
+    // Nothing says since when anything exists.
+    let human = abide(folder.path(), &["hash", "--fields"]).text();
+    assert_eq!(human, "acme.user.v1\n  message User\n  field User.name = 1  deprecated\n");
+    let lines = abide(folder.path(), &["hash", "--fields", "--format", "json"]).json();
+    assert!(lines.iter().all(|line| line.get("appeared").is_none()), "{lines:?}");
+    let deprecated: Vec<bool> = lines.iter().map(|it| it.get("deprecated").is_some()).collect();
+    assert_eq!(deprecated, [false, true]);
+    // Nothing says whether anything replaces it.
+    let lines = abide(folder.path(), &["deprecations", "--format", "json"]).json();
+    assert_eq!(lines[0]["element"], "acme.user.v1.User.name");
+    assert_eq!(lines[0].get("replacement"), None);
+    for (comment, replacement) in [("Use `title` instead.", "equivalent"), ("", "nothing")] {
+        let config = "[deprecation]\ndropped = [\"acme.user.v1.User.name\"]\n";
+        let config = if comment.is_empty() { config } else { "" };
+        let text = text.replace("string", &format!("\n// {comment}\nstring"));
+        put(folder.path(), &[("abide.toml", config), ("acme/user/v1/user.proto", &text)]);
+        let lines = abide(folder.path(), &["deprecations", "--format", "json"]).json();
+        assert_eq!(lines[0]["replacement"], replacement);
+    }
+}
+
 const MANY: &str = "\
 syntax = \"proto3\";
 package acme.user;
