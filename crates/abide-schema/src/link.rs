@@ -62,7 +62,14 @@ pub(crate) fn option_meanings(tree: &Tree) -> Vec<Vec<(Span, ElementId)>> {
     let targets = |file: &Arc<LinkedFile>| file.imports.iter().map(|it| it.file).collect();
     let imports: Vec<_> = tree.files.iter().map(targets).collect();
     let visible = visibility(&files, &imports, &nodes, &symbols);
-    let names = NameResolver { files: &files, nodes: &nodes, symbols: &symbols, visible: &visible };
+    let unreadable = unreadable(&files, &imports);
+    let names = NameResolver {
+        files: &files,
+        nodes: &nodes,
+        symbols: &symbols,
+        visible: &visible,
+        unreadable: &unreadable,
+    };
     options::meanings(tree, &names)
 }
 
