@@ -367,12 +367,17 @@ impl<'t> Diff<'t> {
     /// Pairs what is free among types that are used in one place, the most alike first. Returns the
     /// messages that were paired, with those that they enclose.
     fn pair_used(&mut self, uses: Vec<(Type, Type)>) -> Vec<(Message<'t>, Message<'t>)> {
-        let mut counts: FxHashMap<(Type, Type), usize> = FxHashMap::default();
+        let mut counted: Vec<((Type, Type), usize)> = Vec::new();
+        let mut places: FxHashMap<(Type, Type), usize> = FxHashMap::default();
         for pair in uses {
-            *counts.entry(pair).or_default() += 1;
+            let at = *places.entry(pair).or_insert(counted.len());
+            match counted.get_mut(at) {
+                Some((_, uses)) => *uses += 1,
+                None => counted.push((pair, 1)),
+            }
         }
         let mut found: Vec<(usize, usize, Element<'t>, Element<'t>)> = Vec::new();
-        for ((old, new), uses) in counts {
+        for ((old, new), uses) in counted {
             let (Some(old), Some(new)) = (element(self.old, old), element(self.new, new)) else {
                 continue;
             };
@@ -400,16 +405,11 @@ impl<'t> Diff<'t> {
         });
         let mut paired = Vec::new();
         for (_, _, old, new) in found {
-            match (old, new) {
-                (Element::Message(old), Element::Message(new)) => {
-                    if self.messages.add(old.id, new.id) {
-                        paired.push((old, new));
-                    }
-                }
-                (Element::Enum(old), Element::Enum(new)) => {
-                    self.enums.add(old.id, new.id);
-                }
-                _ => {}
+            if let (Element::Message(old), Element::Message(new)) = (old, new) {
+                let is_pair = self.messages.add(old.id, new.id);
+                paired.extend(is_pair.then_some((old, new)));
+            } else if let (Element::Enum(old), Element::Enum(new)) = (old, new) {
+                self.enums.add(old.id, new.id);
             }
         }
         self.pair_enclosed(paired)
