@@ -189,19 +189,23 @@ impl<'t> UpgradePlan<'t> {
         }
         let mut next = vec![None; tree.files().len()];
         let mut generated = FixedBitSet::with_capacity(next.len());
+        let mut frozen = Vec::new();
         for package in upgraded {
-            for file in tree.package(package).files() {
-                let standing = of(file);
-                if !matches!(standing, Standing::Active | Standing::Frozen) {
-                    continue;
+            for file in tree.package(package).files().filter(|it| has_successor(policy, *it)) {
+                match of(file) {
+                    Standing::Active => {
+                        let becomes = Next::of(settings, file, stage);
+                        generated.set(file.id.0 as usize, becomes.is_some());
+                        next[file.id.0 as usize] = becomes;
+                    }
+                    Standing::Frozen => frozen.push(file),
+                    _ => {}
                 }
-                let becomes = Next::of(settings, file, stage);
-                let Some(becomes) = becomes.filter(|_| has_successor(policy, file)) else {
-                    continue;
-                };
-                generated.set(file.id.0 as usize, standing == Standing::Active);
-                next[file.id.0 as usize] = Some(becomes);
             }
+        }
+        let successors = frozen_successors(tree, settings, stage, &frozen, &next);
+        for (file, becomes) in frozen.iter().zip(successors) {
+            next[file.id.0 as usize] = becomes;
         }
         let kept = FixedBitSet::with_capacity(next.len());
         if stage == Stage::Stable {
@@ -403,6 +407,42 @@ fn replace<'t>(
         let same = same.or_else(|| after.files().next());
         next[file.id.0 as usize] = same.and_then(&becomes);
     }
+}
+
+/// What frozen files become: references to them follow to the version after theirs, where that is in
+/// the tree with all that they declare, or is made.
+fn frozen_successors<'t>(
+    tree: &'t Tree,
+    settings: UpgradeSettings<'_>,
+    stage: Stage,
+    frozen: &[File<'t>],
+    next: &[Option<Next>],
+) -> Vec<Option<Next>> {
+    if frozen.is_empty() {
+        return Vec::new();
+    }
+    let root = |id: FileId| tree.file(id).decl().root;
+    let ids = (0..).map(FileId);
+    let made = ids.zip(next).filter_map(|(id, it)| Some((root(id), it.as_ref()?.path.as_str())));
+    let made: BTreeSet<(u32, &str)> = made.collect();
+    let there: BTreeMap<(u32, &str), File<'t>> = tree.files().map(|it| (place(it), it)).collect();
+    let becomes = |file: &File<'t>| {
+        let declares_all = |other: &File<'t>| {
+            let named: BTreeSet<String> = other.elements().map(Element::relative_name).collect();
+            let types = file
+                .elements()
+                .filter(|it| matches!(it, Element::Message(_) | Element::Enum(_)) && !gone(*it));
+            { types }.all(|it| named.contains(&it.relative_name()))
+        };
+        let is_there = |next: &Next| {
+            let at = (file.decl().root, next.path.as_str());
+            made.contains(&at) || there.get(&at).is_some_and(declares_all)
+        };
+        let next = |stage| Next::of(settings, *file, stage).filter(is_there);
+        // What is released comes before a candidate that it left behind.
+        next(Stage::Stable).or_else(|| next(stage))
+    };
+    frozen.iter().map(becomes).collect()
 }
 
 /// The packages that the user asks for, if any; refuses those that cannot be

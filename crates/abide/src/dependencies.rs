@@ -34,9 +34,7 @@ impl<'c, 't> Apis<'c, 't> {
                 of[package.id.0 as usize] = Some(api);
             }
         }
-        // A candidate is not released yet, whatever its name says: Envoy's first candidates were
-        // named `v3`.
-        let is_released = |it: Package<'_>| !it.files().any(File::is_candidate);
+        let is_released = |it: Package<'_>| !context.is_candidate(it);
         let is_stable = |it: Package<'_>| stability(it) == Some(Stability::Stable);
         let newest_stable = versions.iter().map(|versions| {
             let newest_first = versions.iter().rev().copied();
@@ -127,7 +125,10 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
     let packages_that = |is: &dyn Fn(&Package<'_>) -> bool| -> Vec<Package<'_>> {
         context.tree.packages().filter(is).collect()
     };
-    let promising = packages_that(&|it| stability(*it) == Some(promised));
+    // A candidate promises nothing before its release, whatever its name says.
+    let promises =
+        |it: &Package<'_>| stability(*it) == Some(promised) && !context.is_candidate(*it);
+    let promising = packages_that(&promises);
     let less = packages_that(&promises_less);
     for (package, targets) in reached(&reach, &promising, &less) {
         for (target, path) in reach.paths(judged(package), &targets) {

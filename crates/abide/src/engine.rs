@@ -1,6 +1,7 @@
 //! The engine: runs the rules over a tree and applies the policy to the findings.
 
 mod acceptance;
+mod candidate_findings;
 pub(crate) mod fixing;
 mod frozen_changes;
 pub(crate) mod hindrances;

@@ -9,11 +9,11 @@ use abide_change::{Change, Diff, Effects, Evaluator, Holder};
 use abide_instance::{Dialect, Document, Visit};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
-    Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package, Part, Place,
-    Service, Tree, api_name,
+    Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package, PackageId, Part,
+    Place, Service, Tree, api_name,
 };
 use abide_syntax::Span;
-use abide_upgrade::{Basis, Standings};
+use abide_upgrade::{Basis, CandidateSources, Standing, Standings};
 use jiff::civil::Date;
 
 use crate::aliases;
@@ -200,6 +200,9 @@ pub struct Context<'t> {
     frozen: OnceLock<Vec<bool>>,
     standings: OnceLock<Standings>,
     carried_by_calls: CarriedByCalls,
+    candidate_sources: OnceLock<CandidateSources>,
+    /// The packages that candidates of the packages that count are made from.
+    reached_sources: OnceLock<BTreeSet<PackageId>>,
     /// Whether a finding may depend on every file of the tree.
     looked_everywhere: AtomicBool,
 }
@@ -227,6 +230,8 @@ impl<'t> Context<'t> {
             frozen,
             standings,
             carried_by_calls: CarriedByCalls::default(),
+            candidate_sources: OnceLock::new(),
+            reached_sources: OnceLock::new(),
             looked_everywhere: AtomicBool::new(false),
         }
     }
@@ -251,7 +256,23 @@ impl<'t> Context<'t> {
 
     /// Whether findings in a package are reported.
     pub(crate) fn reports_in(&self, package: Package<'_>) -> bool {
-        self.reached.is_none_or(|it| it.contains(package.name()))
+        let Some(reached) = self.reached else { return true };
+        // A finding in a candidate is reported at its source if that has it too.
+        reached.contains(package.name()) || self.reached_sources(reached).contains(&package.id)
+    }
+
+    fn reached_sources(&self, reached: &BTreeSet<Box<str>>) -> &BTreeSet<PackageId> {
+        self.reached_sources.get_or_init(|| {
+            let counts = |it: &File<'_>| reached.contains(it.package().name());
+            let candidates = self.standings().candidates(self.tree).filter(counts);
+            let source = |it: File<'_>| self.candidate_sources().file(it.id);
+            candidates.filter_map(source).map(|it| self.tree.file(it).package().id).collect()
+        })
+    }
+
+    /// What candidates are made from.
+    pub(crate) fn candidate_sources(&self) -> &CandidateSources {
+        self.candidate_sources.get_or_init(|| CandidateSources::of(self.upgrade_basis()))
     }
 
     /// The old tree and this one with their elements paired.
@@ -321,6 +342,12 @@ impl<'t> Context<'t> {
     /// The role of each file in an upgrade.
     pub(crate) fn standings(&self) -> &Standings {
         self.standings.get_or_init(|| Standings::of(self.tree, &self.policy.upgrade))
+    }
+
+    /// Whether an upgrade made a package and nobody has released it yet, whatever its name says:
+    /// Envoy's first candidates were named `v3`.
+    pub(crate) fn is_candidate(&self, package: Package<'_>) -> bool {
+        package.files().any(|it| self.standings().file(it) == Standing::Candidate)
     }
 
     /// What an upgrade of the tree is planned from.

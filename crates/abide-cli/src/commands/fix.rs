@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use abide::{FixRequest, Fixed, Lock, Options, Policy, counted};
 use abide_schema::Tree;
-use abide_upgrade::apply;
+use abide_upgrade::{Standing, Standings, apply};
 
 use super::file_changes::{
     Author, Changes, FileChange, diff_of, failed, open, unedited, write_changes,
@@ -80,12 +80,15 @@ impl Fixer {
     ) -> Fixed {
         let made: HashSet<&str> =
             options.records.lock.iter().flat_map(|it| Lock::made_paths(it)).collect();
+        let standings = Standings::of(tree, &policy.upgrade);
+        let is_candidate =
+            |file: abide_schema::File<'_>| standings.file(file) == Standing::Candidate;
         let is_here = |name: &str| self.path.as_ref().is_none_or(|it| it.join(name).exists());
         let request = FixRequest {
             wants: &|finding| selection.has(finding),
             may_edit: &|file| {
                 let name = &*file.decl().display;
-                file.is_judged() && !file.is_candidate() && !made.contains(name) && is_here(name)
+                file.is_judged() && !is_candidate(file) && !made.contains(name) && is_here(name)
             },
         };
         abide::fix(tree, policy, options, request)

@@ -19,6 +19,7 @@ use crate::rules::{self, RULES, find_rule};
 use crate::waiver::Waivers;
 
 use super::acceptance::accept;
+use super::candidate_findings::SourceFindings;
 use super::frozen_changes::frozen_changes;
 use super::linker_findings::linker_findings;
 use super::missing_imports::join_missing_imports;
@@ -86,8 +87,12 @@ fn judge_tree<'t>(
         not_judged: tree.unknown_packages().map(str::to_owned).collect(),
         ..Report::default()
     };
+    let sources = SourceFindings::of(&context, &findings);
     let mut waivers = Waivers::of(&context);
     report.spared = waivers.take(&context, &mut findings);
+    if let Some(sources) = &sources {
+        sources.drop_repeated(&context, &mut findings);
+    }
     report.waived = report.spared.iter().filter(|it| reached.has(it)).count();
     apply_severities(&context, &mut findings);
     apply_severities(&context, &mut report.spared);

@@ -1,7 +1,6 @@
 //! What the linker found, as findings.
 
-use abide_schema::{File, FileId, Problem, ProblemKind, Tree};
-use abide_upgrade::ImportOrder;
+use abide_schema::{File, FileId, Problem, Tree};
 
 use crate::finding::{Finding, FindingLabel, Severity};
 use crate::location::Location;
@@ -21,9 +20,6 @@ pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) ->
     let told = |it: &&Problem| scope == RuleScope::Everything || it.kind.is_error();
     for problem in tree.problems().iter().filter(told) {
         let file = tree.file(problem.place.file);
-        if problem.kind == ProblemKind::ImportUnused && has_computed_imports(policy, file) {
-            continue;
-        }
         let mut finding = linker_finding(file, problem);
         if file.is_imported() {
             if !problem.kind.is_error() {
@@ -42,12 +38,6 @@ pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) ->
         }
     }
     findings
-}
-
-/// Whether a file is a candidate with the imports of Envoy's generator: it left some in
-/// candidates that nothing used, and only the release removes them.
-fn has_computed_imports(policy: &Policy, file: File<'_>) -> bool {
-    policy.upgrade.imports == ImportOrder::Computed && file.is_candidate()
 }
 
 fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {

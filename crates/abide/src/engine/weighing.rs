@@ -44,8 +44,10 @@ pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding
         let is_left_out = change.as_ref().is_some_and(JudgedChange::is_left_out);
         let (severity, reason) = policy.severity(rule.defaults(), subject, change);
         let Some(severity) = severity else { return false };
-        // A finding that already became a note stays a note.
-        if finding.severity_reason.is_none() {
+        // A finding that its rule has already lowered stays low.
+        if finding.severity_reason.is_some() {
+            finding.severity = finding.severity.min(severity);
+        } else {
             finding.severity = severity;
             finding.severity_reason = reason;
             if let Some(change) = &mut finding.change {

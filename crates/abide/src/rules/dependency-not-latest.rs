@@ -23,8 +23,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     let apis = Apis::new(context);
-    // Nobody starts from a frozen package, and nobody may change it.
-    let leads = |it: Package<'t>| it.is_judged() && leads(&apis, it) && !context.is_frozen(it);
+    // Nobody starts from a frozen package or from a candidate, and nobody may change it.
+    let is_fixed = |it: Package<'t>| context.is_frozen(it) || context.is_candidate(it);
+    let leads = |it: Package<'t>| it.is_judged() && leads(&apis, it) && !is_fixed(it);
     let is_outdated = |it: Package<'t>| {
         // Other rules judge dependencies that are not stable.
         stability(it) == Some(Stability::Stable) && apis.is_outdated(it)
@@ -124,7 +125,7 @@ fn names(package: Package<'_>) -> BTreeSet<String> {
 }
 
 /// Whether new users start from this package: the newest stable version of its
-/// API or the candidate for the next one, or one that has no versions.
+/// API, or one that has no versions.
 fn leads<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
     match stability(package) {
         None => true,

@@ -19,7 +19,9 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     for versions in context.apis().values() {
         for pair in versions.windows(2) {
             let (Some(low), Some(high)) = (pair[0].version(), pair[1].version()) else { continue };
-            if high.major <= low.major + 1 || !pair[1].is_judged() {
+            // `[upgrade]` names the majors of candidates.
+            let is_named = context.is_candidate(pair[1]);
+            if high.major <= low.major + 1 || !pair[1].is_judged() || is_named {
                 continue;
             }
             let (name, before) = (pair[1].name(), pair[0].name());

@@ -4,12 +4,13 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use abide_schema::{Level, Package, PackageId, Reach, Strip};
+use abide_upgrade::Closure;
 use fixedbitset::FixedBitSet;
 
 use crate::dependencies::{
     Apis, is_earlier_major, judged, label_steps, phrase, stability, unversioned_reach,
 };
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -71,7 +72,36 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         }
     }
     for ((package, _), versions) in found {
-        report(sink, &mut reach, package, &versions);
+        let finding = report(sink, &mut reach, package, &versions);
+        if let Some(finding) = finding.filter(|_| is_made(context, package, &versions)) {
+            finding.severity = Severity::Warning;
+            finding.severity_reason = Some("an upgrade made the candidate".to_owned());
+            finding.why(
+                "the candidate uses the next version of an API of which it reaches the active one \
+                 through a package that is not upgraded",
+            );
+            finding.help(help_for_candidate(context));
+        }
+    }
+}
+
+/// Whether a package is a candidate that reaches an API in several versions because an upgrade does
+/// not take every package along: it uses the next version of what it also reaches in the active one.
+/// An upgrade by types also moves references to frozen types on, and only those.
+fn is_made(context: &Context<'_>, package: Package<'_>, versions: &[Package<'_>]) -> bool {
+    let by_types = context.policy.upgrade.closure == Closure::Type;
+    let active = versions.iter().filter(|it| !context.is_candidate(**it)).count();
+    context.is_candidate(package) && (active == 1 || by_types)
+}
+
+/// What to do about a candidate that nobody may edit.
+fn help_for_candidate(context: &Context<'_>) -> &'static str {
+    if context.policy.upgrade.closure == Closure::Type {
+        "leave it: a release takes along every package that depends on what it makes stable; or \
+         run `abide upgrade --closure package`"
+    } else {
+        "give the package between them a version of its own, or leave what it uses in the active \
+         version"
     }
 }
 
@@ -129,15 +159,15 @@ fn is_behind(other: Package<'_>, package: Package<'_>) -> bool {
     is_earlier_major(other, package) || stability(other) < stability(package)
 }
 
-fn report<'t>(
-    sink: &mut Sink,
+fn report<'s, 't>(
+    sink: &'s mut Sink,
     reach: &mut Reach<'_, 't>,
     package: Package<'t>,
     versions: &[Package<'t>],
-) {
+) -> Option<&'s mut Finding> {
     let others: Vec<_> = versions.iter().copied().filter(|it| *it != package).collect();
     let paths = reach.paths(judged(package), &others);
-    let Some((first, _)) = paths.first().and_then(|(_, path)| path.split_first()) else { return };
+    let (first, _) = paths.first().and_then(|(_, path)| path.split_first())?;
     let names: Vec<String> = versions.iter().map(|it| format!("`{}`", it.name())).collect();
     let message = if versions.contains(&package) {
         let others: Vec<String> =
@@ -162,4 +192,5 @@ fn report<'t>(
          the other, and every user of this package carries both",
     );
     finding.help(format!("make both paths use the same version, {}", names[names.len() - 1]));
+    Some(finding)
 }
