@@ -62,6 +62,15 @@ fn read_roots(
 
 /// What is in folders below one root.
 fn read_root(root: &Path, folders: &[&str]) -> Vec<DiskReading> {
+    let read = |top: &Top| folders.iter().map(|it| top.read_layer(it)).collect();
+    read_unmoved(root, read).unwrap_or_else(|failed| vec![failed; folders.len()])
+}
+
+/// Reads below one root, again and again until that led to one folder all the time.
+///
+/// # Errors
+/// What takes the place of each reading: there is no folder, or never one for long enough.
+fn read_unmoved<T>(root: &Path, mut read: impl FnMut(&Top) -> T) -> Result<T, DiskReading> {
     for _ in 0..ATTEMPTS {
         let Ok(real) = root.canonicalize() else { break };
         let Ok(dir) = Dir::open_ambient_dir(&real, ambient_authority()) else {
@@ -72,20 +81,18 @@ fn read_root(root: &Path, folders: &[&str]) -> Vec<DiskReading> {
             break;
         };
         let top = Top { dir, path: real };
-        let readings: Vec<DiskReading> = folders.iter().map(|it| top.read_layer(it)).collect();
+        let found = read(&top);
         if root.canonicalize().is_ok_and(|now| now == top.path) {
-            return readings;
+            return Ok(found);
         }
     }
-    let is_moving = root.is_dir();
-    let reading = || match is_moving {
+    Err(match root.is_dir() {
         true => DiskReading::Failed(DiskFailure {
             path: root.display().to_string(),
             reason: DiskFailureReason::Unreadable("it changes faster than it is read".to_owned()),
         }),
         false => DiskReading::Missing,
-    };
-    folders.iter().map(|_| reading()).collect()
+    })
 }
 
 /// The folder that a root led to.
@@ -279,5 +286,35 @@ mod tests {
         let roots: Vec<&str> = found.iter().map(|it| &*it.0).collect();
         // Each once, however many layers it has; the same folder in another spelling is another root.
         assert_eq!(roots, ["/r", "/r/a", "/r/a/"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn s000_021_what_moves_while_it_is_read_is_read_again_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        for tree in ["one", "two"] {
+            for layer in ["a", "b"] {
+                std::fs::create_dir_all(place(tree).join(layer)).unwrap();
+                std::fs::write(place(tree).join(layer).join("key"), tree).unwrap();
+            }
+        }
+        std::os::unix::fs::symlink("one", place("current")).unwrap();
+        std::os::unix::fs::symlink("two", place("next")).unwrap();
+        let mut times = 0;
+        let readings = read_unmoved(&place("current"), |top| {
+            times += 1;
+            let first = top.read_layer("a");
+            if times == 1 {
+                std::fs::rename(place("next"), place("current")).unwrap();
+                std::fs::remove_dir_all(place("one")).unwrap();
+            }
+            [first, top.read_layer("b")]
+        });
+        let key = |it: DiskReading| match it {
+            DiskReading::Files(files) => String::from_utf8(files["key"].clone()).unwrap(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((times, readings.unwrap().map(key)), (2, ["two", "two"].map(str::to_owned)));
     }
 }
