@@ -470,3 +470,93 @@ fn what_a_sparse_checkout_leaves_out_is_not_fixed() {
     assert!(!read(folder.path(), "acme/zoo/v1/c.proto").contains("import"));
     assert!(!folder.path().join("acme/shop").exists());
 }
+
+/// A field, an enum value and a oneof are named in options in many ways, in every file.
+#[test]
+fn a_rename_goes_through_the_options_of_all_files() {
+    let rules = "[rules]\nfield-name-case = \"warning\"\nenum-value-name-case = \"warning\"\n";
+    let options = "syntax = \"proto2\";\npackage acme.options.v1alpha;\nimport \
+                   \"google/protobuf/descriptor.proto\";\nmessage Note {\n  optional string \
+                   shortText = 1;\n  optional Note inNote = 2;\n  optional Kind kind = 3 [default \
+                   = kindTwo];\n  repeated Kind allKinds = 4;\n}\nenum Kind {\n  KIND_UNSPECIFIED \
+                   = 0;\n  kindTwo = 2;\n}\nextend google.protobuf.FieldOptions {\n  optional \
+                   Note note = 50001;\n}\n";
+    let using = "syntax = \"proto2\";\npackage acme.using.v1alpha;\nimport \
+                 \"acme/options/v1alpha/options.proto\";\nmessage Use {\n  optional string a = 1 \
+                 [(acme.options.v1alpha.note).inNote.shortText = \"x\"];\n  optional string b = 2 \
+                 [(acme.options.v1alpha.note) = {shortText: \"x\" inNote {allKinds: [kindTwo, \
+                 kindTwo]}}];\n  optional acme.options.v1alpha.Kind c = 3 [default = kindTwo];\n}\n";
+    let tree = tree(&[
+        ("abide.toml", rules),
+        ("acme/options/v1alpha/options.proto", options),
+        ("acme/using/v1alpha/using.proto", using),
+    ]);
+    let ran = abide(tree.path(), &["lint", "--fix"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.text(), ran.stderr);
+    assert_eq!(ran.stderr, "note: fixed 4 findings in 2 files\n");
+    let names = [
+        ("shortText", "short_text"),
+        ("inNote", "in_note"),
+        ("allKinds", "all_kinds"),
+        ("kindTwo", "KIND_TWO"),
+    ];
+    let renamed = |text: &str| names.iter().fold(text.to_owned(), |it, (a, b)| it.replace(a, b));
+    assert_eq!(read(tree.path(), "acme/options/v1alpha/options.proto"), renamed(options));
+    assert_eq!(read(tree.path(), "acme/using/v1alpha/using.proto"), renamed(using));
+}
+
+/// The error of one may appear in another file, which has a fix of its own.
+#[test]
+fn a_fix_that_fails_takes_no_other_with_it() {
+    let rules = "[rules]\nfield-name-case = \"warning\"\nenum-value-name-case = \"warning\"\n";
+    let file = |package: &str, text: &str| {
+        format!("syntax = \"proto3\";\npackage acme.{package}.v1alpha;\n{text}\n")
+    };
+    let twice = file("twice", "message A { string userName = 1; string user_name = 2; }");
+    let value = file("value", "enum A { A_UNSPECIFIED = 0; a_red = 1; a_green = 2; }");
+    let taken = file("value", "message A_RED { string farName = 1; }");
+    let far = file("far", "message Far { string farName = 1; }");
+    let vendored = "syntax = \"proto3\";\npackage vendored;\nimport \
+                    \"acme/shared/v1alpha/a.proto\";\nmessage V { string a = 1 \
+                    [(acme.shared.v1alpha.shared).farName = \"x\"]; }\n";
+    let shared = file(
+        "shared",
+        "import \"google/protobuf/descriptor.proto\";\nmessage Shared { string farName = 1; string \
+         nearName = 2; }\nextend google.protobuf.FieldOptions { Shared shared = 50001; }",
+    );
+    let tree = tree(&[
+        ("api/abide.toml", rules),
+        ("api/acme/twice/v1alpha/a.proto", &twice),
+        ("api/acme/value/v1alpha/a.proto", &value),
+        ("api/acme/value/v1alpha/b.proto", &taken),
+        ("api/acme/far/v1alpha/a.proto", &far),
+        ("api/acme/shared/v1alpha/a.proto", &shared),
+        (
+            "api/acme/shared/v1alpha/b.proto",
+            &file("shared", "import \"vendored.proto\";\nmessage B { vendored.V v = 1; }"),
+        ),
+        ("vendor/vendored.proto", vendored),
+    ]);
+    let ran = abide(&tree.path().join("api"), &["lint", "-I", "../vendor", "--fix"]);
+    let read = |name: &str| read(tree.path(), &format!("api/acme/{name}"));
+    assert_eq!(read("twice/v1alpha/a.proto"), twice);
+    assert_eq!(
+        read("value/v1alpha/a.proto"),
+        value.replace("a_green", "A_GREEN"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(read("value/v1alpha/b.proto"), taken.replace("farName", "far_name"));
+    assert_eq!(read("far/v1alpha/a.proto"), far.replace("farName", "far_name"));
+    assert_eq!(read("shared/v1alpha/a.proto"), shared.replace("nearName", "near_name"));
+    let notes: Vec<&str> = ran.stderr.lines().filter(|it| it.contains("did not")).collect();
+    assert_eq!(notes.len(), 3, "{}", ran.stderr);
+    for (element, why) in [
+        ("`acme.twice.v1alpha.A.userName`", "user_name"),
+        ("`acme.value.v1alpha.a_red`", "A_RED"),
+        ("`acme.shared.v1alpha.Shared.farName`", "vendored.proto` would have to change"),
+    ] {
+        let note = notes.iter().find(|it| it.contains(element));
+        assert!(note.is_some_and(|it| it.contains(why)), "{element}: {}", ran.stderr);
+    }
+}

@@ -13,7 +13,7 @@ use fastrand::Rng;
 pub(crate) type Layout = fn(&[u8]) -> Option<Vec<u8>>;
 
 /// The options that the files below use.
-const OPTIONS: &str = r#"syntax = "proto2";
+pub(crate) const OPTIONS: &str = r#"syntax = "proto2";
 package acme.opts;
 import "google/protobuf/descriptor.proto";
 message One { optional int32 a = 1; optional int32 b = 2; repeated int32 list = 3; optional One in = 4; repeated One many = 5; extensions 100 to 200; }
@@ -37,7 +37,7 @@ import public "acme/opts.proto";
 import "a.proto";
 @
 message A {
-  option deprecated = true;
+  option no_standard_descriptor_accessor = true;
   option (message) = { a: 1 in: { b: 2 }, [acme.opts.inner] { a: 1 }; list: [ 1, 2 ] };
   string a = 1;
   repeated .acme.opts.One b = 2 [ deprecated = true ];
@@ -65,7 +65,7 @@ message A {
   repeated group C = 2 [ deprecated = true ] {};
   extensions 100 to 199, 300 [ verification = UNVERIFIED ];
   extensions 500 to max;
-  extend A { optional string d = 100; repeated group D = 101 { optional int32 a = 1; } };
+  extend A { optional string d = 100; repeated group L = 101 { optional int32 a = 1; } };
   oneof e { string f = 3; group G = 4 { } };
   optional string h = 5 [ default = "x" 'y' ];
   optional double i = 6 [ default = -inf, (field) = { many: [ { a: 1 }, { b: 2 } ] many < list: [] > } ];
@@ -233,6 +233,9 @@ pub(crate) fn violation(text: &[u8], layout: Layout) -> Option<String> {
         return because("the comments are others");
     }
     let (mut before, mut after) = (Said::of(text), Said::of(&made));
+    if !before.errors.is_empty() {
+        return because(&format!("the text has errors itself, {:?}", before.errors));
+    }
     if before.errors != after.errors {
         return because(&format!("{:?} became {:?}", before.errors, after.errors));
     }
@@ -249,7 +252,7 @@ pub(crate) fn violation(text: &[u8], layout: Layout) -> Option<String> {
 }
 
 /// The words of every comment, sorted.
-fn words_of_comments(text: &[u8]) -> Vec<String> {
+pub(crate) fn words_of_comments(text: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut lexer = Lexer::new(text, text_start(text));
     let mut at = text_start(text);

@@ -11,11 +11,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Finding, Severity};
 use crate::fix::source_text::with_blank_line;
-use crate::fix::{Applied, Fix, FixEdit};
+use crate::fix::{Applied, Fix};
 use crate::group::Group;
-use crate::location::Origin;
+use crate::location::{Location, Origin};
 use crate::options::{Options, RuleScope};
 use crate::policy::Policy;
+use crate::rule::Check;
 use crate::rules::{AFTER_FIXES, find_rule};
 
 use super::judging::check;
@@ -70,6 +71,7 @@ pub fn fix(tree: &Tree, policy: &Policy, options: Options<'_>, request: FixReque
         guard: Guard::of(tree, policy, options),
         request,
         refused: BTreeSet::new(),
+        renames: Renames::default(),
         fixed: Fixed::default(),
     };
     for _ in 0..MAX_ROUNDS {
@@ -97,8 +99,13 @@ struct Fixing<'a> {
     request: FixRequest<'a>,
     /// Which fixes do harm: the fingerprint of the finding, and the title.
     refused: BTreeSet<(String, String)>,
+    /// Those that were applied.
+    renames: Renames,
     fixed: Fixed,
 }
+
+/// The names of elements that were renamed, with those that they have since.
+type Renames = FxHashMap<String, String>;
 
 /// A fix of a finding.
 #[derive(Clone, Copy)]
@@ -108,11 +115,17 @@ struct Proposal<'f> {
 }
 
 impl Proposal<'_> {
+    /// The name of the element and the one that it gets, if it is a rename.
+    fn rename(&self) -> Option<(String, String)> {
+        let name = self.fix.edits.first().filter(|_| self.fix.applied == Applied::IfCompatible)?;
+        let (_, old) = self.finding.element.rsplit_once('.')?;
+        Some((old.to_owned(), name.text.clone()))
+    }
+
     /// The full name that it gives to the element, if it is a rename.
     fn renamed(&self) -> Option<String> {
-        let name = self.fix.edits.first().filter(|_| self.fix.applied == Applied::IfCompatible)?;
         let (scope, _) = self.finding.element.rsplit_once('.')?;
-        Some(format!("{scope}.{}", name.text))
+        Some(format!("{scope}.{}", self.rename()?.1))
     }
 }
 
@@ -124,26 +137,65 @@ impl Fixing<'_> {
             if applied == Applied::IfCompatible && !proposals.is_empty() {
                 self.keep_quoted_names(tree, &mut proposals);
             }
-            while !proposals.is_empty() {
-                let edits = Edits::of(&proposals);
-                let texts = edits.texts(tree);
-                let next = relinked(tree, &texts);
-                let harm = self.guard.harm(&next);
-                if harm.is_empty() {
-                    self.fixed.findings += edits.proposals;
-                    let named = |(id, text)| (Arc::clone(&tree.file(id).decl().display), text);
-                    self.fixed.texts.extend(texts.into_iter().map(named));
-                    return Some(next);
-                }
-                self.refuse(tree, &next, &mut proposals, &harm);
+            if let Some(trial) = self.harmless(tree, proposals) {
+                self.fixed.findings += trial.edits.made.len();
+                let named = |(id, text)| (Arc::clone(&tree.file(id).decl().display), text);
+                self.fixed.texts.extend(trial.texts.into_iter().map(named));
+                self.renames.extend(trial.edits.made.iter().filter_map(Proposal::rename));
+                return Some(trial.tree);
             }
         }
         None
     }
 
+    /// Applies all fixes that do no harm. Each of the others is refused, for what it would cause
+    /// itself. `None` if there are none.
+    ///
+    /// All of them are tried at once. If that does harm, those that the harm speaks against are set
+    /// apart, or else a half, and each part is tried beside what is known to do none.
+    fn harmless<'f>(&mut self, tree: &Tree, proposals: Vec<Proposal<'f>>) -> Option<Trial<'f>> {
+        let mut harmless: Option<Trial<'f>> = None;
+        let mut groups = vec![proposals];
+        while let Some(mut group) = groups.pop() {
+            if group.is_empty() {
+                continue;
+            }
+            let known = harmless.iter().flat_map(|it| it.edits.made.iter().copied());
+            let trial = Trial::of(tree, known.chain(group.iter().copied()));
+            let harm = self.guard.harm(&trial, &self.renames);
+            if harm.is_empty() {
+                harmless = Some(trial);
+                continue;
+            }
+            if let [proposal] = group[..] {
+                self.refuse(tree, proposal, &harm[0]);
+                continue;
+            }
+            let blame = Blame::of(tree, &group, &trial, &harm);
+            let count = group.len();
+            group = self.refuse_guilty(tree, group, &blame);
+            if group.len() < count {
+                groups.push(group);
+                continue;
+            }
+            let mut suspected = blame.suspected.iter();
+            let is_suspected = |_: &mut Proposal<'f>| suspected.next().is_some_and(|it| *it);
+            let mut suspects: Vec<Proposal<'f>> = group.extract_if(.., is_suspected).collect();
+            if suspects.is_empty() {
+                suspects = group.split_off(count / 2);
+            } else if group.is_empty() {
+                group = suspects.split_off(count / 2);
+                std::mem::swap(&mut group, &mut suspects);
+            }
+            groups.push(suspects);
+            groups.push(group);
+        }
+        harmless
+    }
+
     /// The fixes of findings that are asked for, and not refused.
     fn proposals<'f>(
-        &self,
+        &mut self,
         tree: &Tree,
         findings: &'f [Finding],
         applied: Applied,
@@ -154,13 +206,33 @@ impl Fixing<'_> {
                 fix.applied == applied
                     && !self.refused.contains(&(finding.fingerprint(), fix.title.clone()))
             })?;
-            let may_edit = |edit: &FixEdit| {
-                let place = edit.location.place();
-                place.is_some_and(|it| (self.request.may_edit)(tree.file(it.file)))
-            };
-            fix.edits.iter().all(may_edit).then_some(Proposal { finding, fix })
+            fix.edits
+                .iter()
+                .all(|it| it.location.place().is_some())
+                .then_some(Proposal { finding, fix })
         });
-        first.collect()
+        let all: Vec<Proposal<'f>> = first.collect();
+        let may_edit = |location: &Location| {
+            location.place().is_some_and(|it| (self.request.may_edit)(tree.file(it.file)))
+        };
+        let mut proposals = Vec::with_capacity(all.len());
+        let mut elsewhere = Vec::new();
+        for proposal in all {
+            let mut places = proposal.fix.edits.iter().map(|it| &it.location);
+            match places.find(|it| !may_edit(it)) {
+                None => proposals.push(proposal),
+                Some(place) if may_edit(&proposal.finding.location) => {
+                    elsewhere.push((proposal, place));
+                }
+                Some(_) => {}
+            }
+        }
+        for (proposal, location) in elsewhere {
+            let path = location.place().map_or("", |it| &*tree.file(it.file).decl().display);
+            let why = format!("`{path}` would have to change, and is not edited");
+            self.refuse_one(tree, proposal, why);
+        }
+        proposals
     }
 
     /// Takes out the renames of what strings may name, as routes and resource patterns do: nothing
@@ -176,6 +248,28 @@ impl Fixing<'_> {
         }
     }
 
+    /// Takes out the fixes that are known to do harm.
+    fn refuse_guilty<'f>(
+        &mut self,
+        tree: &Tree,
+        group: Vec<Proposal<'f>>,
+        blame: &Blame<'_>,
+    ) -> Vec<Proposal<'f>> {
+        let mut kept = Vec::new();
+        for (proposal, harm) in group.into_iter().zip(&blame.guilty) {
+            match harm {
+                Some(harm) => self.refuse(tree, proposal, harm),
+                None => kept.push(proposal),
+            }
+        }
+        kept
+    }
+
+    fn refuse(&mut self, tree: &Tree, proposal: Proposal<'_>, harm: &Finding) {
+        let why = format!("it would cause `{}`: {}", harm.rule, harm.message);
+        self.refuse_one(tree, proposal, why);
+    }
+
     fn refuse_one(&mut self, tree: &Tree, Proposal { finding, fix }: Proposal<'_>, why: String) {
         self.refused.insert((finding.fingerprint(), fix.title.clone()));
         self.fixed.refused.extend(finding.location.place().map(|place| RefusedFix {
@@ -185,36 +279,60 @@ impl Fixing<'_> {
             why,
         }));
     }
+}
 
-    /// Takes out the fixes to blame for harm.
-    fn refuse(
-        &mut self,
+/// A tree with fixes applied.
+struct Trial<'f> {
+    edits: Edits<'f>,
+    texts: BTreeMap<FileId, Vec<u8>>,
+    tree: Tree,
+}
+
+impl<'f> Trial<'f> {
+    fn of(tree: &Tree, proposals: impl Iterator<Item = Proposal<'f>>) -> Trial<'f> {
+        let edits = Edits::of(proposals);
+        let texts = edits.texts(tree);
+        let tree = relinked(tree, &texts);
+        Trial { edits, texts, tree }
+    }
+}
+
+/// Which fixes of a group the harm that they did speaks against.
+struct Blame<'h> {
+    /// Those that did it for sure, with the harm: a change of their own element.
+    guilty: Vec<Option<&'h Finding>>,
+    /// Those that may have done it.
+    suspected: Vec<bool>,
+}
+
+impl<'h> Blame<'h> {
+    fn of(
         tree: &Tree,
-        next: &Tree,
-        proposals: &mut Vec<Proposal<'_>>,
-        harm: &[Finding],
-    ) {
-        let suspects = Suspects::of(tree, proposals);
-        let mut reasons: Vec<Option<&Finding>> = vec![None; proposals.len()];
+        group: &[Proposal<'_>],
+        trial: &Trial<'_>,
+        harm: &'h [Finding],
+    ) -> Blame<'h> {
+        let suspects = Suspects::of(tree, group);
+        let mut blame =
+            Blame { guilty: vec![None; group.len()], suspected: vec![false; group.len()] };
         let mut seen: FxHashSet<Blamed<'_>> = FxHashSet::default();
         for harm in harm {
-            // Whoever is blamed once has a reason already.
-            let (whom, blamed) = suspects.of_harm(next, harm);
-            if seen.insert(whom) {
-                for at in blamed {
-                    reasons[at].get_or_insert(harm);
-                }
+            // Whoever is blamed once need not be blamed again.
+            let (whom, found) = suspects.of_harm(&trial.tree, harm);
+            if !seen.insert(whom) {
+                continue;
+            }
+            let found: Vec<usize> = found.collect();
+            for &at in &found {
+                blame.suspected[at] = true;
+            }
+            if let ([at], Some(_), true) =
+                (&found[..], &harm.change, matches!(whom, Blamed::Own(_)))
+            {
+                blame.guilty[*at] = Some(harm);
             }
         }
-        let mut reasons = reasons.into_iter();
-        proposals.retain(|proposal| match reasons.next().flatten() {
-            Some(harm) => {
-                let why = format!("it would cause `{}`: {}", harm.rule, harm.message);
-                self.refuse_one(tree, *proposal, why);
-                false
-            }
-            None => true,
-        });
+        blame
     }
 }
 
@@ -225,17 +343,18 @@ struct Suspects<'a> {
     /// By the name that a fix gives to its element.
     by_new_name: FxHashMap<String, Vec<usize>>,
     by_file: FxHashMap<&'a str, Vec<usize>>,
-    count: usize,
 }
 
 /// What the fixes that are to blame for a finding have in common.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Blamed<'a> {
-    /// This element, or one around it or inside of it.
-    Element(&'a str),
+    /// This element.
+    Own(&'a str),
+    /// An element around this one or inside of it.
+    Near(&'a str),
     /// This file.
     File(&'a str),
-    All,
+    Nothing,
 }
 
 impl<'a> Suspects<'a> {
@@ -244,7 +363,6 @@ impl<'a> Suspects<'a> {
             by_element: BTreeMap::new(),
             by_new_name: FxHashMap::default(),
             by_file: FxHashMap::default(),
-            count: proposals.len(),
         };
         for (at, proposal) in proposals.iter().enumerate() {
             suspects.by_element.entry(&proposal.finding.element).or_default().push(at);
@@ -260,8 +378,8 @@ impl<'a> Suspects<'a> {
         suspects
     }
 
-    /// The fixes to blame for a finding in the tree that they made: those of its own element, or else
-    /// of elements around it or inside of it, or else of its file, or else all.
+    /// The fixes to suspect for a finding in the tree that they made: those of its own element, or
+    /// else of elements around it or inside of it, or else of its file.
     fn of_harm<'s>(
         &'s self,
         next: &'s Tree,
@@ -272,7 +390,7 @@ impl<'a> Suspects<'a> {
         let renamed = self.by_new_name.get(name).into_iter().flatten().copied();
         let mut own = of(name).chain(renamed).peekable();
         if own.peek().is_some() {
-            return (Blamed::Element(name), Box::new(own));
+            return (Blamed::Own(name), Box::new(own));
         }
         let inner = format!("{name}.");
         let inside = self.by_element.range::<str, _>((Bound::Included(&*inner), Bound::Unbounded));
@@ -281,12 +399,12 @@ impl<'a> Suspects<'a> {
         let around = name.match_indices('.').flat_map(move |(at, _)| of(&name[..at]));
         let mut near = inside.chain(around).peekable();
         if near.peek().is_some() {
-            return (Blamed::Element(name), Box::new(near));
+            return (Blamed::Near(name), Box::new(near));
         }
         let path = harm.location.place().map(|it| next.file(it.file).path());
         match path.and_then(|path| Some((path, self.by_file.get(path)?))) {
             Some((path, found)) => (Blamed::File(path), Box::new(found.iter().copied())),
-            None => (Blamed::All, Box::new(0..self.count)),
+            None => (Blamed::Nothing, Box::new(std::iter::empty())),
         }
     }
 }
@@ -312,16 +430,16 @@ fn quoted_words(tree: &Tree) -> FxHashSet<&str> {
 }
 
 /// The edits of fixes that can be made at once.
-struct Edits {
+struct Edits<'f> {
     by_file: BTreeMap<FileId, Vec<Edit>>,
-    /// How many fixes they are of.
-    proposals: usize,
+    /// The fixes that they are of.
+    made: Vec<Proposal<'f>>,
 }
 
-impl Edits {
+impl<'f> Edits<'f> {
     /// Leaves out fixes that edit what another one edits: they have their turn in a later round.
-    fn of(proposals: &[Proposal<'_>]) -> Edits {
-        let mut edits = Edits { by_file: BTreeMap::new(), proposals: 0 };
+    fn of(proposals: impl Iterator<Item = Proposal<'f>>) -> Edits<'f> {
+        let mut edits = Edits { by_file: BTreeMap::new(), made: Vec::new() };
         for proposal in proposals {
             let own: Vec<(FileId, Edit)> = proposal
                 .fix
@@ -336,7 +454,7 @@ impl Edits {
             if own.iter().any(|(file, edit)| made(file).iter().any(|it| clash(it, edit))) {
                 continue;
             }
-            edits.proposals += 1;
+            edits.made.push(proposal);
             for (file, edit) in own {
                 let made = edits.by_file.entry(file).or_default();
                 if !made.contains(&edit) {
@@ -418,6 +536,8 @@ struct Guard<'a> {
     before: BTreeMap<String, usize>,
     /// How often each rule reports in each file there.
     by_file: BTreeMap<(&'static str, Arc<str>), usize>,
+    /// What the linker refuses there: the rule, the file and the message.
+    errors: Vec<((&'static str, Arc<str>), String)>,
 }
 
 impl<'a> Guard<'a> {
@@ -432,25 +552,35 @@ impl<'a> Guard<'a> {
             versions: false,
             ..options
         };
-        let (before, by_file) = (BTreeMap::new(), BTreeMap::new());
-        let mut guard = Guard { policy, options, tree, before, by_file };
+        let (before, by_file, errors) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut guard = Guard { policy, options, tree, before, by_file, errors };
         for finding in guard.findings(tree) {
             *guard.before.entry(finding.fingerprint()).or_default() += 1;
-            *guard.by_file.entry(rule_in_file(tree, &finding)).or_default() += 1;
+            let key = rule_in_file(tree, &finding);
+            if is_linker_error(&finding) {
+                guard.errors.push((key.clone(), finding.message));
+            }
+            *guard.by_file.entry(key).or_default() += 1;
         }
         guard
     }
 
     /// The findings of a tree that the tree before any fix did not have. A finding that only has
     /// another name or other words since, such as one about an element that was renamed, is not
-    /// new: its rule reports no more in its file than before.
-    fn harm(&self, tree: &Tree) -> Vec<Finding> {
+    /// new: its rule reports no more in its file than before. An error of the linker has to have the
+    /// same words but for the names, because another one may be gone.
+    fn harm(&self, trial: &Trial<'_>, renames: &Renames) -> Vec<Finding> {
+        let tree = &trial.tree;
         let mut left = self.before.clone();
         let mut findings = self.findings(tree);
         let mut by_file: BTreeMap<(&'static str, Arc<str>), usize> = BTreeMap::new();
         for finding in &findings {
             *by_file.entry(rule_in_file(tree, finding)).or_default() += 1;
         }
+        let mut names = renames.clone();
+        names.extend(trial.edits.made.iter().filter_map(Proposal::rename));
+        let known = self.errors.iter().map(|(key, message)| (key, in_names(&names, message)));
+        let known: BTreeSet<_> = known.collect();
         findings.retain(|it| {
             if let Some(count) = left.get_mut(&it.fingerprint()).filter(|count| **count > 0) {
                 *count -= 1;
@@ -458,7 +588,8 @@ impl<'a> Guard<'a> {
             }
             let key = rule_in_file(tree, it);
             let has_more = by_file.get(&key) > self.by_file.get(&key);
-            has_more && !self.was_hidden(tree, it)
+            let is_known = || known.contains(&(&key, in_names(&names, &it.message)));
+            (has_more || is_linker_error(it) && !is_known()) && !self.was_hidden(tree, it)
         });
         findings
     }
@@ -497,6 +628,28 @@ fn rule_in_file(tree: &Tree, finding: &Finding) -> (&'static str, Arc<str>) {
     let path =
         place.map_or_else(|| Arc::from(""), |it| Arc::clone(&tree.file(it.file).decl().display));
     (finding.rule, path)
+}
+
+/// Whether a finding is an error of the language.
+fn is_linker_error(finding: &Finding) -> bool {
+    find_rule(finding.rule).is_some_and(|it| matches!(it.check, Check::Linker))
+        && finding.rule != ProblemKind::ImportUnused.id()
+}
+
+/// A text with the names that elements have since.
+fn in_names(renames: &Renames, text: &str) -> String {
+    let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let length = rest.find(|it| !is_word(it)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(length);
+        out.push_str(renames.get(word).map_or(word, String::as_str));
+        let between = behind.find(is_word).unwrap_or(behind.len());
+        out.push_str(&behind[..between]);
+        rest = &behind[between..];
+    }
+    out
 }
 
 /// The fixes of `abide.accepted`. What accepts nothing in the tree that is left can go.
