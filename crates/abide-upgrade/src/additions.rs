@@ -8,7 +8,7 @@ use abide_schema::{Element, File, FileDecl, FileId, SourceFile, value};
 use abide_syntax::{DeclId, DeclKind, Span};
 use rustc_hash::FxHashSet;
 
-use crate::edit::{Edit, apply};
+use crate::edit::{Edit, apply_to_proto};
 use crate::file_elements::field_target;
 use crate::outline::{Outline, StatementKey};
 use crate::public_imports::seen_through;
@@ -75,7 +75,7 @@ impl<'t> Additions<'t> {
         let mut carrier = Carrier { theirs, ours, carried, edits: Vec::new() };
         carrier.body(None, None);
         let text = ours.text;
-        apply(text, carrier.edits).unwrap_or_else(|_| text.to_vec())
+        apply_to_proto(text, carrier.edits).unwrap_or_else(|_| text.to_vec())
     }
 
     /// The statements that declare them, each by the keys of those around it and its
@@ -174,7 +174,7 @@ pub(crate) fn without(text: &[u8], paths: &BTreeSet<Vec<StatementKey>>) -> Vec<u
             end = tail;
         }
     }
-    apply(text, edits).unwrap_or_else(|_| text.to_vec())
+    apply_to_proto(text, edits).unwrap_or_else(|_| text.to_vec())
 }
 
 /// Whether no file makes a candidate because everything in it is an addition.

@@ -1,7 +1,7 @@
 //! Edits of a text: what a change is made of when comments, order and layout
 //! of everything else must stay as they are.
 
-use abide_syntax::Span;
+use abide_syntax::{Lexer, Span, TokenKind, comments_between, text_start};
 
 /// A part of a text, and what stands there afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +67,42 @@ pub fn apply(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
     }
     out.extend_from_slice(text.get(at as usize..).unwrap_or_default());
     Ok(out)
+}
+
+/// Makes all edits of a proto file at once, as [`apply`] does. What comes behind a comment of one line
+/// begins a line, or it would be part of the comment.
+pub(crate) fn apply_to_proto(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
+    let comments = line_comments(text);
+    for edit in &mut edits {
+        let before = comments.partition_point(|it| it.start < edit.span.start);
+        let Some(comment) = before.checked_sub(1).map(|at| comments[at]) else { continue };
+        let is_behind = match edit.span.is_empty() {
+            true => edit.span.start == comment.end && !edit.text.is_empty(),
+            false => edit.span.start <= comment.end && comment.end < edit.span.end,
+        };
+        let rest = text.get(edit.span.end as usize..).unwrap_or_default();
+        let next = edit.text.as_bytes().first().or(rest.first());
+        if is_behind && next.is_some_and(|it| !matches!(it, b'\n' | b'\r')) {
+            edit.text.insert(0, '\n');
+        }
+    }
+    apply(text, edits)
+}
+
+/// The `//` comments of a text.
+fn line_comments(text: &[u8]) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut lexer = Lexer::new(text, text_start(text));
+    let mut at = text_start(text);
+    loop {
+        let token = lexer.next_token();
+        let comments = comments_between(text, Span::new(at, token.span.start));
+        found.extend(comments.filter(|it| !it.block).map(|it| it.span));
+        at = token.span.end;
+        if token.kind == TokenKind::End {
+            return found;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use abide_schema::File;
 use abide_syntax::{Ast, DeclKind, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKind, parse};
 
-use crate::edit::{Edit, apply};
+use crate::edit::{Edit, apply_to_proto};
 use crate::file_policy::STATUS_PROTO;
 
 /// The annotation that records it.
@@ -105,5 +105,5 @@ pub(crate) fn unrecorded(text: &[u8]) -> Vec<u8> {
             _ => edits.push(Edit::delete(decl.span)),
         }
     }
-    apply(text, edits).unwrap_or_else(|_| text.to_vec())
+    apply_to_proto(text, edits).unwrap_or_else(|_| text.to_vec())
 }

@@ -20,7 +20,7 @@ use abide_syntax::{DeclId, DeclKind, Span, text_start};
 use self::rewriter::{ImportNeeds, Mode, Rewriter, ScopeChange, extension};
 use self::vocabulary::ANCESTRIES;
 use crate::canonical_layout::canonical_layout;
-use crate::edit::{Edit, apply};
+use crate::edit::{Edit, apply_to_proto};
 use crate::file_elements::field_target;
 use crate::file_policy::record_edits;
 use crate::lines::{is_windows, windows};
@@ -120,7 +120,7 @@ fn edited<'t>(
     rewriter.spell(imported);
     let (mut edits, dangling) = (rewriter.edits, rewriter.dangling);
     edits.extend(links.edits(text));
-    let mut made = apply(text, edits).map_err(|it| overlap(file, &it))?;
+    let mut made = apply_to_proto(text, edits).map_err(|it| overlap(file, &it))?;
     if is_windows(text) {
         made = windows(&made);
     }

@@ -12,9 +12,13 @@ mod placements;
 mod protos;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use abide_upgrade::canonical_layout;
-use placements::{placed, violation};
+use abide_schema::{FileDecl, SourceFile, Tree};
+use abide_upgrade::{
+    UpgradeOptions, UpgradePolicy, UpgradeSettings, canonical_layout, release, upgrade,
+};
+use placements::{OPTIONS, placed, violation};
 use protos::protos;
 
 /// What parts a sample from its layout.
@@ -89,4 +93,58 @@ fn what_a_file_says_stays_wherever_comments_and_options_stand() {
             panic!("seed {seed}: {why}\nIt was:\n{}", String::from_utf8_lossy(&text));
         }
     }
+}
+
+fn file(path: &str, text: &[u8]) -> Arc<FileDecl> {
+    let (path, text): (Arc<str>, _) = (path.into(), text.into());
+    let display = Arc::clone(&path);
+    Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
+}
+
+fn errors(tree: &Tree) -> Vec<String> {
+    let errors = tree.problems().iter().filter(|it| it.kind.is_error());
+    errors.map(|it| format!("{}: {}", tree.file(it.place.file).path(), it.message)).collect()
+}
+
+#[test]
+fn what_is_upgraded_and_released_links_wherever_comments_and_options_stand() {
+    let policy = UpgradePolicy::default();
+    let settings = UpgradeSettings { policy: &policy, folder_prefixes: &[] };
+    let package = "acme.opts.use.v1";
+    let mut made = 0;
+    for seed in 0..500 {
+        let text = placed(&mut fastrand::Rng::with_seed(seed));
+        let text = String::from_utf8_lossy(&text).replace("acme.opts.use", package);
+        let empty = b"syntax = \"proto3\";\n";
+        let mut files = vec![
+            file("acme/opts/use/v1/use.proto", text.as_bytes()),
+            file("acme/opts.proto", OPTIONS.as_bytes()),
+            file("a.proto", empty),
+            file("z.proto", empty),
+        ];
+        let before = Tree::link(files.clone());
+        // A comment inside of a name has kept it from getting its version.
+        let is_named = before.files().any(|it| it.package().name() == package);
+        if !is_named || !errors(&before).is_empty() {
+            continue;
+        }
+        let packages = [package.to_owned()];
+        let options = UpgradeOptions { packages: &packages, closure: None };
+        let candidates = upgrade(&before, settings, &options);
+        let candidates = candidates.unwrap_or_else(|it| panic!("seed {seed}: {it}")).files;
+        files.extend(candidates.iter().map(|it| file(&it.path, &it.text)));
+        let upgraded = Tree::link(files);
+        let shown = |errors: &[String]| {
+            let made = String::from_utf8_lossy(&candidates[0].text);
+            format!("seed {seed}: {errors:?}\n{text}\nbecame\n{made}")
+        };
+        let found = errors(&upgraded);
+        assert!(found.is_empty(), "{}", shown(&found));
+        let released = release(&upgraded, settings);
+        let released = released.unwrap_or_else(|it| panic!("seed {seed}: {it}"));
+        let found = errors(&released.applied_to(&upgraded));
+        assert!(found.is_empty(), "{}", shown(&found));
+        made += 1;
+    }
+    assert!(made > 300, "{made} are no proof");
 }
