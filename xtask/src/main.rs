@@ -50,7 +50,8 @@ enum Task {
         #[arg(long, default_value_t = 5)]
         show: usize,
     },
-    /// Check random pairs of schemas, and pass random values between them with another runtime.
+    /// Check random pairs of schemas, and pass random values between them with another runtime. Try
+    /// the laws of layouts and fixes on random files.
     Soundness {
         /// The number of pairs to try.
         #[arg(long, default_value_t = 2000)]
@@ -58,7 +59,13 @@ enum Task {
         /// The number of the first pair. With a single pair, the whole pair is printed.
         #[arg(long, default_value_t = 0)]
         first: u64,
-        /// The random seed: the same seed gives the same pairs.
+        /// The number of files to lay out, with comments and options at any place.
+        #[arg(long, default_value_t = 100_000)]
+        placements: u64,
+        /// The number of trees to fix.
+        #[arg(long, default_value_t = 1000)]
+        fixes: u64,
+        /// The random seed: the same seed gives the same pairs, files and trees.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
@@ -123,7 +130,14 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
-        Task::Soundness { pairs, first, seed } => soundness::run(pairs, first, seed),
+        Task::Soundness { pairs, first, placements, fixes, seed } => {
+            let parts = [
+                soundness::run(pairs, first, seed),
+                soundness::laws::placements(placements, seed),
+                soundness::laws::fixes(fixes, seed),
+            ];
+            parts.into_iter().try_fold(true, |sound, part| Ok(sound & part?))
+        }
         Task::Bench { place, runs, out, only } => bench::run(&place, runs, out.as_deref(), &only),
         Task::ApiBump { check, against, abide } => api::bump(check, &against, abide.as_deref()),
         Task::Hooks { from_source, wheels, abide } => {

@@ -1,0 +1,46 @@
+//! Laws about what is written, on more generated files than the tests have time for.
+
+use fastrand::Rng;
+
+use self::fixable::try_fixes;
+use self::placements::{Layout, placed, violation};
+use super::parallel;
+use crate::task::Result;
+
+#[path = "../../../crates/abide/tests/fixable/mod.rs"]
+mod fixable;
+#[path = "../../../crates/abide-format/tests/placements/mod.rs"]
+mod placements;
+
+/// The layouts that must keep what a file says.
+const LAYOUTS: [(&str, Layout); 2] = [
+    ("format", |text| abide_format::format(text).ok()),
+    ("candidates", abide_upgrade::canonical_layout),
+];
+
+/// Lays out this many files with comments and options at any place; true if each says the same.
+pub(crate) fn placements(count: u64, seed: u64) -> Result<bool> {
+    let failures = parallel(count, |id| {
+        let text = placed(&mut Rng::with_seed(seed ^ id.rotate_left(32)));
+        LAYOUTS.into_iter().find_map(|(name, layout)| {
+            let why = violation(&text, layout)?;
+            Some(format!("{name}: {why}\nof\n{}", String::from_utf8_lossy(&text)))
+        })
+    })?;
+    Ok(report("placements", seed, count, "files laid out twice", &failures))
+}
+
+/// Fixes this many trees; true if each fix stood or fell by itself.
+pub(crate) fn fixes(count: u64, seed: u64) -> Result<bool> {
+    let failures =
+        parallel(count, |id| try_fixes(&mut Rng::with_seed(seed ^ id.rotate_left(32))).err())?;
+    Ok(report("fixes", seed, count, "trees fixed", &failures))
+}
+
+fn report(part: &str, seed: u64, count: u64, what: &str, failures: &[String]) -> bool {
+    for failure in failures.iter().take(5) {
+        println!("{failure}");
+    }
+    println!("soundness: {part}: seed {seed}, {count} {what}: {} failures", failures.len());
+    failures.is_empty()
+}
