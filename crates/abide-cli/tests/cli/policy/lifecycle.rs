@@ -340,7 +340,8 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             &plain,
             &reserved,
             "\"never\": only the next major version may remove it",
-            "put it back and deprecate it; `abide upgrade` leaves it out of the next major version",
+            "take it out of `reserved`, put it back and deprecate it, with a comment on what to use \
+             instead; `abide upgrade` leaves it out of the next major version",
         ),
         (
             CLOCKS,
@@ -348,7 +349,8 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             &reserved,
             "\"never\": only the next major version, which may appear from 2026-05-31 to \
           2026-06-30, may remove it; it has been deprecated since 2026-02-10",
-            "put it back; `abide upgrade` leaves it out of the next major version",
+            "take it out of `reserved`, put it back; `abide upgrade` leaves it out of the next major \
+             version",
         ),
         (
             "",
@@ -371,14 +373,16 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             &plain,
             &reserved,
             "\"deprecated\": it must be deprecated in a release first",
-            "put it back and deprecate it",
+            "take it out of `reserved`, put it back and deprecate it, with a comment on what to use \
+             instead",
         ),
         (
             &windowed,
             &plain,
             &reserved,
             "\"deprecated\": it must be deprecated in a release first for 6 months (`window-months`)",
-            "put it back and deprecate it",
+            "take it out of `reserved`, put it back and deprecate it, with a comment on what to use \
+             instead",
         ),
         (
             &windowed,
@@ -386,7 +390,7 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             &reserved,
             "\"deprecated\": it may go from 2026-08-10 on, because `window-months` asks for 6 \
              months; it has been deprecated since 2026-02-10",
-            "put it back until then",
+            "take it out of `reserved`, put it back until then",
         ),
         (
             &windowed,
@@ -394,8 +398,8 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
             &reserved,
             "\"deprecated\" and `window-months` counts from the day \
           of its `deprecated_at`, which is not known",
-            "put it back, and set `deprecated_at` to the day on which it was deprecated, or to a \
-             version in `version-dates`",
+            "take it out of `reserved`, put it back, and set `deprecated_at` to the day on which it \
+             was deprecated, or to a version in `version-dates`",
         ),
     ] {
         let (status, told) = removed(policy, old, new, "2026-03-01");
