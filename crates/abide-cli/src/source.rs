@@ -54,7 +54,7 @@ pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
 pub(crate) use known::KnownTexts;
 pub(crate) use links::Links;
 pub(crate) use listing::{Listed, Listing};
-pub(crate) use paths::{canonical, join};
+pub(crate) use paths::{canonical, home_by_package, join};
 pub use spec::SourceOptions;
 pub(crate) use spec::subdir;
 

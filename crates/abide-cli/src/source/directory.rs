@@ -16,16 +16,16 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::alone::read_alone;
-use super::contents::Gathered;
+use super::contents::{CONFIG, Gathered};
 use super::disk::read_regular;
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
 use super::git::index::{OnRecord, Tracked, may_be_rewritten, stat_of};
 use super::git::sparse::{LeftOut, not_fetched};
 use super::ignored::{Found, Ignored};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
-use super::links::Links;
+use super::links::{LinkedFolder, Links, MAX_SEARCHED, Sample};
 use super::listing::{Listed, Listing};
-use super::paths::{canonical, is_proto, is_skipped, join, relative};
+use super::paths::{canonical, is_proto, is_skipped, join, relative, seen_from};
 use super::roots::{Mount, RootLayout, mount};
 use crate::printable::shown;
 
@@ -53,7 +53,9 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     for import in &mut imports {
         import.at = Mount::Disk(options.base.join(&import.written));
     }
-    let source = Box::new(Directory { top, links: Arc::clone(asked.links), left_out });
+    let named = imports.iter().map(|import| options.base.join(&import.written));
+    let imported = named.map(|folder| from_top(&canonical(&folder), &top)).collect();
+    let source = Box::new(Directory { top, links: Arc::clone(asked.links), left_out, imported });
     Ok(Opening { source, layout, imports, notes })
 }
 
@@ -64,6 +66,14 @@ struct Directory {
     links: Arc<Links>,
     /// What is not on disk because the checkout is sparse.
     left_out: Option<LeftOut>,
+    /// The import paths, from the top.
+    imported: Vec<String>,
+}
+
+/// Where a folder is from the top of a tree. Both are without links.
+fn from_top(folder: &Path, top: &Path) -> String {
+    let text = |path: &Path| path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+    seen_from(&text(folder), &text(top))
 }
 
 /// Whether a sparse checkout leaves out files below a folder.
@@ -205,7 +215,7 @@ thread_local! {
 /// A link to a file is read, if it is in reach. A link to a folder is not entered, as in ripgrep:
 /// build systems link whole output trees into the folder they work in.
 fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> Gathered {
-    let Directory { top, links, left_out } = tree;
+    let Directory { top, links, left_out, imported } = tree;
     let ends: BTreeSet<PathBuf> = layout
         .roots
         .iter()
@@ -214,6 +224,7 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
         .flat_map(|folder| [canonical(&folder), folder])
         .collect();
     let gathered = Mutex::new(Gathered::default());
+    let configurations = Mutex::default();
     // Git's index is read only if ignore rules hide something that git may track.
     let tracked = LazyCell::new(|| Tracked::around(top));
     for (index, root) in layout.roots.iter().enumerate() {
@@ -222,11 +233,14 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
         let walk = Walk {
             layout,
             links,
+            top,
+            imported,
             index,
             root,
             folder: &folder,
             ends: &ends,
             gathered: &gathered,
+            configurations: &configurations,
             hidden: &hidden,
             listed,
         };
@@ -241,7 +255,27 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
             walk.problem(root, NO_ROOT);
         }
     }
-    gathered.into_inner().unwrap_or_else(PoisonError::into_inner)
+    let mut gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    gathered.notes.extend(unread_configurations(top, &mut locked(&configurations)));
+    gathered
+}
+
+/// What to say of configurations below a tree that has none: whoever keeps them expects them to be
+/// read.
+fn unread_configurations(top: &Path, folders: &mut [String]) -> Option<String> {
+    folders.sort_unstable();
+    let first = folders.first()?;
+    if top.ancestors().any(|it| it.join(CONFIG).is_file()) {
+        return None;
+    }
+    let (more, verb) = match folders.len() {
+        1 => (String::new(), "is"),
+        count => (format!(" and {} more", count - 1), "are"),
+    };
+    let first = shown(first);
+    Some(format!(
+        "`{first}/{CONFIG}`{more} {verb} not read here: `abide check {first}` judges by it"
+    ))
 }
 
 /// The files that a walk lists, with what git's index would record of each.
@@ -251,6 +285,9 @@ type FoundOnDisk = Mutex<Vec<(Listed, Option<Stat>)>>;
 struct Walk<'w> {
     layout: &'w RootLayout,
     links: &'w Links,
+    top: &'w Path,
+    /// The import paths, from the top.
+    imported: &'w [String],
     /// The index of the root.
     index: usize,
     root: &'w str,
@@ -259,6 +296,8 @@ struct Walk<'w> {
     /// The folders of all roots and import paths, which the walk does not enter.
     ends: &'w BTreeSet<PathBuf>,
     gathered: &'w Mutex<Gathered>,
+    /// The folders below a root that have a configuration.
+    configurations: &'w Mutex<Vec<String>>,
     /// The folders and proto files that ignore rules kept out of the walk.
     hidden: &'w Mutex<Vec<PathBuf>>,
     /// Where files are listed that are not to be read.
@@ -292,6 +331,9 @@ impl Walk<'_> {
         for (kind, entry) in entries {
             let name = entry.file_name();
             let is_proto = is_proto(name.as_encoded_bytes());
+            if name == CONFIG {
+                locked(self.configurations).push(self.display(folder));
+            }
             if !(is_proto || kind.is_dir() || kind.is_symlink()) {
                 continue;
             }
@@ -380,10 +422,10 @@ impl Walk<'_> {
             Some(Err(error)) => Err(error),
         };
         match target {
-            Ok(kind) if kind.is_dir() => self.gathered().notes.push(format!(
-                "the linked folder `{}` was not entered: add it to `roots` to check it",
-                shown(&self.display(path))
-            )),
+            Ok(kind) if kind.is_dir() => {
+                let note = self.linked_folder(path, place.as_deref().unwrap_or_default());
+                self.gathered().notes.extend(note);
+            }
             _ if !is_proto => {}
             Ok(kind) if kind.is_file() => match place {
                 Some(place) => self.read(path, place, found),
@@ -392,6 +434,15 @@ impl Walk<'_> {
             Ok(_) => self.problem(self.display(path), NOT_REGULAR),
             Err(error) => self.problem(self.display(path), io_reason(&error)),
         }
+    }
+
+    /// What to say of a link to a folder that has proto files.
+    fn linked_folder(&self, path: &Path, place: &str) -> Option<String> {
+        let real = fs::canonicalize(path).ok()?;
+        let sample = sample_of(&real)?;
+        let folder = from_top(&real, self.top);
+        let linked = LinkedFolder { link: &self.display(path), place, folder: &folder };
+        linked.note(self.layout, self.imported, sample)
     }
 
     fn read(&self, file: &Path, path: String, found: impl FnOnce() -> Option<fs::Metadata>) {
@@ -426,6 +477,32 @@ impl Walk<'_> {
         let path = path.strip_prefix(self.folder).unwrap_or(path).to_string_lossy();
         join(self.root, &path.replace(std::path::MAIN_SEPARATOR, "/"))
     }
+}
+
+/// The first proto file in a folder, among its first entries.
+fn sample_of(top: &Path) -> Option<Sample> {
+    let mut folders = vec![top.to_owned()];
+    let mut left = MAX_SEARCHED;
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+        let mut entries: Vec<fs::DirEntry> = entries.take(left).collect();
+        left -= entries.len();
+        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.file_name()));
+        for entry in entries {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let Ok(kind) = entry.file_type() else { continue };
+            if is_skipped(&name) {
+                continue;
+            }
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() && is_proto(name.as_bytes()) {
+                let text = read_regular(&entry.path(), &mut Vec::new()).ok()?;
+                return Some(Sample { path: relative(&entry.path(), top)?, text });
+            }
+        }
+    }
+    None
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -18,8 +18,9 @@ use super::contents::{CONFIG, Gathered};
 use super::failure::{NO_ROOT, NOT_UNICODE, SourceError};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::known::KnownTexts;
+use super::links::{LinkedFolder, MAX_SEARCHED, Sample};
 use super::listing::{Listed, Listing};
-use super::paths::{below, canonical, is_proto, is_skipped, join, normalize, relative};
+use super::paths::{below, canonical, is_proto, is_skipped, join, normalize, relative, seen_from};
 use super::roots::{Mount, RootLayout, mount};
 use super::spec::{SourceOptions, split_subdir};
 use crate::printable::shown;
@@ -532,12 +533,12 @@ impl Revision {
             }
             EntryKind::Blob | EntryKind::BlobExecutable => {}
             EntryKind::Link => match walk_path(repo, self.tree, &join(top, &path)) {
-                Ok(Some(Target { kind: EntryKind::Tree, .. })) => {
-                    if !layout.ends_at(&display) {
-                        to.gathered.notes.push(format!(
-                            "the linked folder `{}` was not entered: add it to `roots` to check it",
-                            shown(&display)
-                        ));
+                Ok(Some(Target { kind: EntryKind::Tree, id, path: target })) => {
+                    if let Some(sample) = sample_of(repo, id).filter(|_| !layout.ends_at(&display))
+                    {
+                        let folder = seen_from(&target, self.folder.as_deref().unwrap_or_default());
+                        let linked = LinkedFolder { link: &display, place: &path, folder: &folder };
+                        to.gathered.notes.extend(linked.note(layout, &[], sample));
                     }
                 }
                 Ok(Some(Target {
@@ -552,6 +553,30 @@ impl Revision {
             },
         }
     }
+}
+
+/// The first proto file in a folder, among its first entries.
+fn sample_of(repo: &Repository, tree: ObjectId) -> Option<Sample> {
+    let mut folders = vec![(tree, String::new())];
+    let mut left = MAX_SEARCHED;
+    while let Some((id, folder)) = folders.pop() {
+        let Ok(tree) = repo.find_tree(id) else { continue };
+        let entries: Vec<_> = tree.iter().filter_map(Result::ok).take(left).collect();
+        left -= entries.len();
+        for entry in entries.iter().rev() {
+            let Ok(name) = entry.filename().to_str() else { continue };
+            let path = join(&folder, name);
+            match entry.mode().kind() {
+                _ if is_skipped(name) => {}
+                EntryKind::Tree => folders.push((entry.object_id(), path)),
+                EntryKind::Blob | EntryKind::BlobExecutable if is_proto(name.as_bytes()) => {
+                    return Some(Sample { path, text: read_blob(repo, entry.object_id()).ok()? });
+                }
+                _ => {}
+            }
+        }
+    }
+    None
 }
 
 /// The repository that encloses a folder.

@@ -4,13 +4,102 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use abide_schema::Text;
+use abide_schema::{FileDecl, SourceFile, Text};
 
 use super::disk::find_on_disk;
 use super::failure::SourceError;
-use super::paths::canonical;
+use super::paths::{below, canonical, home_by_package};
+use super::roots::RootLayout;
 use super::spec::SourceOptions;
 use crate::printable::shown;
+
+/// A folder that a link leads to. No walk enters it.
+pub(super) struct LinkedFolder<'l> {
+    /// The link, from the top of the tree.
+    pub(super) link: &'l str,
+    /// The link in its root.
+    pub(super) place: &'l str,
+    /// The folder, from the top of the tree. It begins with `..` if it is outside.
+    pub(super) folder: &'l str,
+}
+
+/// A file of a linked folder that stands for all: its path there, and its text.
+pub(super) struct Sample {
+    pub(super) path: String,
+    pub(super) text: Text,
+}
+
+/// So many entries of a linked folder are looked at: build systems link whole output trees.
+pub(super) const MAX_SEARCHED: usize = 10_000;
+
+impl LinkedFolder<'_> {
+    /// What makes its files part of the tree; `None` if they are already, or are imported.
+    ///
+    /// An import path is no part of a root but where it begins, so it is not the linked folder that
+    /// has to be named, but the folder above it that import paths count from.
+    pub(super) fn note(
+        &self,
+        layout: &RootLayout,
+        imports: &[String],
+        sample: Sample,
+    ) -> Option<String> {
+        let is_in = |folders: &[String]| {
+            let is_outside = self.folder.starts_with("..");
+            let is_around = |it: &String| {
+                it == self.folder
+                    || below(self.folder, it).is_some_and(|_| !(it.is_empty() && is_outside))
+            };
+            folders.iter().any(is_around)
+        };
+        if is_in(imports) || is_in(&layout.excluded) {
+            return None;
+        }
+        // A folder outside of the tree can be a root by its link alone.
+        let is_outside = |it: &str| it == ".." || it.starts_with("../");
+        let by_link = |home: String| match is_outside(&home) && home == self.folder {
+            true => self.link.to_owned(),
+            false => home,
+        };
+        let shown = |home: &str| shown(if home.is_empty() { "." } else { home });
+        let home = self.home(sample).map(by_link);
+        let is_root = |it: &str| layout.roots.iter().any(|root| root == it);
+        let what = match home.as_deref() {
+            Some(home) if is_root(home) => return None,
+            None if is_in(&layout.roots) => return None,
+            None => "list the folder that its import paths count from in `roots` or `import-paths`"
+                .to_owned(),
+            Some(home) if is_outside(home) => format!(
+                "list `{}`, which its import paths count from, in `import-paths`",
+                shown(home)
+            ),
+            Some(home) => format!(
+                "list `{}`, which its import paths count from, in `roots` to check it, or in \
+                 `import-paths`",
+                shown(home)
+            ),
+        };
+        Some(format!("the linked folder `{}` was not entered: {what}", shown(self.link)))
+    }
+
+    /// The folder that the import paths of its files count from, by the package of one of them, or
+    /// else by where the link is in its root.
+    fn home(&self, sample: Sample) -> Option<String> {
+        let path = super::join(self.folder, &sample.path);
+        let file = FileDecl::parse(SourceFile {
+            path: path.as_str().into(),
+            display: path.as_str().into(),
+            root: 0,
+            imported: true,
+            text: sample.text,
+        });
+        let (folder, _) = path.rsplit_once('/')?;
+        let by_package = home_by_package(folder, file.package_name());
+        let by_link = || self.folder.strip_suffix(self.place);
+        let home = by_package.or_else(by_link)?;
+        let is_whole = home.is_empty() || home.ends_with('/') || by_package.is_some();
+        is_whole.then(|| home.trim_end_matches('/').to_owned())
+    }
+}
 
 /// Where links may lead.
 ///

@@ -31,6 +31,29 @@ pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
+/// A path as it is seen from a folder, with `..` where it leaves the folder. Both have no such parts.
+pub(super) fn seen_from(path: &str, folder: &str) -> String {
+    let parts = |path: &'_ str| -> Vec<String> {
+        path.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    };
+    let (path, folder) = (parts(path), parts(folder));
+    let shared = path.iter().zip(&folder).take_while(|(a, b)| a == b).count();
+    let up = folder.iter().skip(shared).map(|_| "..");
+    let down = path.iter().skip(shared).map(String::as_str);
+    up.chain(down).collect::<Vec<&str>>().join("/")
+}
+
+/// The folder from which the path of a folder follows a package, the longest path first: `proto`
+/// of `proto/acme/v1` and `acme.v1`.
+pub(crate) fn home_by_package<'p>(folder: &'p str, package: &str) -> Option<&'p str> {
+    let starts = folder.match_indices('/').map(|(at, _)| at + 1);
+    [0].into_iter().chain(starts).find_map(|start| {
+        let (home, rest) = folder.split_at_checked(start)?;
+        let follows = !rest.is_empty() && rest.replace('/', ".") == package;
+        follows.then(|| home.trim_end_matches('/'))
+    })
+}
+
 /// Joins a folder and a path below it, both with `/`; either may be empty.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     let mut joined = String::with_capacity(folder.len() + 1 + path.len());

@@ -224,3 +224,59 @@ fn nothing_is_written_through_a_link_that_leads_out() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(top.join("made/user.proto").is_file() && top.join("acme/user/v2alpha").is_symlink());
 }
+
+/// A linked folder is no part of the tree; the folder that its import paths count from can be.
+#[test]
+fn a_linked_folder_is_told_with_the_folder_that_its_import_paths_count_from() {
+    let folder = TempDir::new().unwrap();
+    let top = folder.path();
+    fs::create_dir(top.join(".git")).unwrap();
+    let ext = "syntax = \"proto3\";\npackage acme.ext.v1;\nmessage Ext { string name = 1; }\n";
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/ext/v1/ext.proto\";\n\
+                message User { acme.ext.v1.Ext e = 1; }\n";
+    put(
+        top,
+        &[
+            ("proto/acme/user/v1/user.proto", user),
+            ("third/sub/acme/ext/v1/ext.proto", ext),
+            ("out/made.txt", ""),
+            ("flat/x.proto", "syntax = \"proto3\";\npackage other.v1;\n"),
+        ],
+    );
+    symlink("../../third/sub/acme/ext", top.join("proto/acme/ext")).unwrap();
+    symlink("../out", top.join("proto/out")).unwrap();
+    let note = |config: &str| {
+        put(top, &[("abide.toml", config)]);
+        let ran = abide(top, &["lint"]);
+        (ran.status, ran.stderr)
+    };
+    let (status, said) = note("roots = [\"proto\"]\n");
+    let advice = "note: the linked folder `proto/acme/ext` was not entered: list `third/sub`, which its \
+                  import paths count from, in `roots` to check it, or in `import-paths`\n";
+    assert_eq!((status, said.as_str()), (1, advice));
+    // Either helps, and ends the note. Of a folder without protos nothing is said.
+    for config in [
+        "roots = [\"proto\", \"third/sub\"]\n",
+        "roots = [\"proto\"]\nimport-paths = [\"third/sub\"]\n",
+    ] {
+        assert_eq!(note(config), (0, String::new()), "{config}");
+    }
+    symlink("../flat", top.join("proto/other")).unwrap();
+    let (_, said) = note("roots = [\"proto\"]\nimport-paths = [\"third/sub\"]\n");
+    assert!(said.contains("list the folder that its import paths count from in `roots`"), "{said}");
+    // What is outside of the folder of the configuration can be a root by its link.
+    put(top, &[("app/a/v1/a.proto", "syntax = \"proto3\";\npackage a.v1;\n")]);
+    symlink("../third/sub", top.join("app/linked")).unwrap();
+    let app = top.join("app");
+    let note = |config: &str| {
+        put(&app, &[("abide.toml", config)]);
+        let ran = abide(&app, &["lint"]);
+        (ran.status, ran.stderr)
+    };
+    let (_, said) = note("");
+    assert!(
+        said.contains("the linked folder `linked` was not entered: list `linked`, which"),
+        "{said}"
+    );
+    assert_eq!(note("roots = [\".\", \"linked\"]\n"), (0, String::new()));
+}
