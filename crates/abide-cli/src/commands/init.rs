@@ -6,6 +6,7 @@ mod conversion;
 mod first_look;
 mod includes;
 mod layout;
+mod mentions;
 mod neighbours;
 mod policy;
 mod protolock;
@@ -25,7 +26,7 @@ use crate::source::{CONFIG, DefaultBranch, default_branch, join};
 use crate::terminal::{error_color, say};
 use crate::write::Folder;
 
-use buf::{Buf, Note, bare_module, work_folders};
+use buf::{Buf, Module, Note, bare_module, work_folders};
 use first_look::FirstLook;
 use policy::Policy;
 
@@ -208,14 +209,46 @@ fn converted(
     let whole: Vec<String> = buf.modules.iter().map(|it| it.root.clone()).collect();
     for module in &mut buf.modules {
         includes::leave_out_others(module, &folder, &whole, &mut told);
+        module.excludes.retain(|it| {
+            let is_folder = folder.join(it).is_dir();
+            if !is_folder {
+                told.push(format!(
+                    "note: {name}: `{it}` of `excludes` is no folder, and was dropped"
+                ));
+            }
+            is_folder
+        });
     }
-    let text = buf.toml(branch);
+    let imported = match buf.modules.iter().all(|it| it.excludes.is_empty()) {
+        true => Vec::new(),
+        false => imported_from_excludes(global, &folder, &buf.modules)?,
+    };
+    let text = buf.toml(branch, &imported);
     told.extend(notes(&shown, buf.notes));
     told.extend(neighbours::notes(from));
     if !global.quiet {
         told.iter().for_each(|note| say(note));
     }
     Ok(text)
+}
+
+/// The roots that imports find files of excluded folders from. As import paths, too, they let files
+/// be imported that are not checked.
+fn imported_from_excludes(
+    global: &Global,
+    folder: &Path,
+    modules: &[Module],
+) -> Result<Vec<String>, Error> {
+    let imports = first_look::imports(global, folder)?;
+    let is_found = |module: &&Module| {
+        let root = if module.root == "." { "" } else { module.root.as_str() };
+        let is_excluded = |path: &String| {
+            let mut excludes = module.excludes.iter();
+            excludes.any(|it| Path::new(path).starts_with(it)) && folder.join(path).is_file()
+        };
+        imports.iter().map(|import| join(root, import)).any(|path| is_excluded(&path))
+    };
+    Ok(modules.iter().filter(is_found).map(|it| it.root.clone()).collect())
 }
 
 /// What was dropped from a file, in the order of its text.

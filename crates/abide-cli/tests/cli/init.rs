@@ -115,6 +115,39 @@ fn what_buf_ignores_is_off_for_these_files() {
     assert_eq!(check(&copy, &["--against", old]), [renamed]);
 }
 
+/// A file of a folder that is excluded can be imported where its path counts from the root.
+#[test]
+fn an_excluded_folder_can_be_imported_from_the_root() {
+    let import = |path: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"{path}\";\nmessage User {{\n  google.api.Rule rule = 1;\n}}\n"
+        )
+    };
+    let rule = "syntax = \"proto3\";\npackage google.api;\nmessage Rule {}\n";
+    for (buf, root) in [
+        ("version: v1\nbuild: {excludes: [google, gone]}\n", ""),
+        ("version: v2\nmodules: [{path: proto, excludes: [proto/google, proto/gone]}]\n", "proto/"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let user = import("google/api/rule.proto");
+        put(
+            folder.path(),
+            &[
+                ("buf.yaml", buf),
+                (&format!("{root}acme/user/v1/user.proto"), &user),
+                (&format!("{root}google/api/rule.proto"), rule),
+            ],
+        );
+        let (text, ran) = init(&folder);
+        let again = if root.is_empty() { "." } else { "proto" };
+        assert!(text.contains(&format!("import-paths = [\"{root}google\",\"{again}\"]")), "{text}");
+        assert!(ran.stderr.contains("gone` of `excludes` is no folder"), "{}", ran.stderr);
+        let ran = abide(folder.path(), &["check", "--format", "json"]);
+        assert_eq!((ran.status, ran.json().last().unwrap()["files"].as_u64()), (0, Some(1)));
+        assert!(!ran.stderr.contains("is not a folder"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn what_cannot_be_said_is_told_with_its_line() {
     let buf = "version: v2\ndeps: [buf.build/a/b]\nlint:\n  use: [STANDARD, OF_A_PLUGIN]\n  \
@@ -259,7 +292,13 @@ fn modules_have_only_what_they_include() {
 #[test]
 fn roots_count_from_the_folder_of_abide_toml() {
     let folder = tree("", &["user"]);
-    put(folder.path(), &[("proto/buf.yaml", "version: v1\nbuild: {excludes: [acme/old]}\n")]);
+    put(
+        folder.path(),
+        &[
+            ("proto/buf.yaml", "version: v1\nbuild: {excludes: [acme/old]}\n"),
+            ("proto/acme/old/old.proto", USER),
+        ],
+    );
     let ran = abide(folder.path(), &["init", "--from", "proto/buf.yaml"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();

@@ -15,6 +15,7 @@ struct Shape {
     roots: &'static [&'static str],
     import_paths: &'static [&'static str],
     folder_prefixes: &'static [&'static str],
+    path_prefixes: &'static [&'static str],
     /// What `check` reports about the layout: what no choice avoids.
     reports: &'static [&'static str],
 }
@@ -25,6 +26,7 @@ const PLAIN: Shape = Shape {
     roots: &["."],
     import_paths: &[],
     folder_prefixes: &[],
+    path_prefixes: &[],
     reports: &[],
 };
 
@@ -314,7 +316,59 @@ const SHAPES: &[Shape] = &[
             ("api/v1/user.proto", "acme.api.v1", &["api/v1/name.proto"]),
             ("api/v1/name.proto", "acme.api.v1", &[]),
         ],
+        path_prefixes: &["acme"],
+        ..PLAIN
+    },
+    Shape {
+        name: "packages with a prefix that folders leave out",
+        files: &[
+            ("proto/user/v1/user.proto", "com.acme.user.v1", &["bill/v1/bill.proto"]),
+            ("proto/bill/v1/bill.proto", "com.acme.bill.v1", &[]),
+        ],
+        roots: &["proto"],
+        path_prefixes: &["com.acme"],
+        ..PLAIN
+    },
+    Shape {
+        name: "one import of many that counts from elsewhere",
+        files: &[
+            ("bulk/p/acme/bulk/v1/a.proto", "acme.bulk.v1", &["gen/p/acme/col/v1/t.proto"]),
+            ("gen/p/acme/col/v1/t.proto", "acme.col.v1", &[]),
+            ("gen/p/acme/other/v1/o.proto", "acme.other.v1", &["acme/col/v1/t.proto"]),
+        ],
+        roots: &["bulk/p", "gen/p"],
+        reports: &["import-not-found"],
+        ..PLAIN
+    },
+    Shape {
+        name: "what others publish, in a folder of any name",
+        files: &[
+            ("proto/user.proto", "user.v1", &["gogoproto/gogo.proto"]),
+            ("include/gogoproto/gogo.proto", "gogoproto", &[]),
+            ("include/google/api/http.proto", "google.api", &[]),
+        ],
+        import_paths: &["include"],
         reports: &["package-path-mismatch"],
+        ..PLAIN
+    },
+    Shape {
+        name: "what others publish, below the root",
+        files: &[
+            ("acme/user/v1/user.proto", "acme.user.v1", &["google/api/http.proto"]),
+            ("include/google/api/http.proto", "google.api", &[]),
+        ],
+        import_paths: &["include"],
+        ..PLAIN
+    },
+    Shape {
+        name: "vendored folders that nobody imports are one",
+        files: &[
+            ("api/a/v1/a.proto", "a.v1", &[]),
+            ("vendor/one/x/v1/x.proto", "x.v1", &[]),
+            ("vendor/two/y/v1/y.proto", "y.v1", &[]),
+        ],
+        roots: &["api"],
+        import_paths: &["vendor"],
         ..PLAIN
     },
 ];
@@ -359,6 +413,7 @@ fn check_after_init_reports_nothing_that_init_caused() {
             ("roots", listed(&config, "roots"), shape.roots),
             ("import paths", listed(&config, "import-paths"), shape.import_paths),
             ("prefixes", listed(&config, "folder-prefix"), shape.folder_prefixes),
+            ("beginnings", listed(&config, "path-prefix"), shape.path_prefixes),
             ("findings", rules, shape.reports),
         ] {
             if found != wanted {
@@ -383,6 +438,44 @@ fn what_stays_open_is_said() {
             ],
             "`one/q/v1/x.proto` and `two/q/v1/x.proto` have the same import path",
         ),
+        (
+            &[
+                ("proto/a/v1/a.proto", text(0, "a.v1", &[])),
+                ("tools/x.proto", text(1, "tools.v1", &[])),
+            ],
+            "1 file outside of `roots` is not checked: `tools/x.proto`; nothing says",
+        ),
+        (
+            &[
+                ("api/a.proto", text(0, "a", &["shop/api/b.proto"])),
+                ("api/b.proto", text(1, "b", &[])),
+            ],
+            "imports such as `shop/api/b.proto` count from above this folder: clone it as `shop`, and add \
+             `..` to `import-paths`",
+        ),
+        (
+            &[
+                ("svc/a/v1/a.proto", text(0, "a.v1", &[])),
+                ("svc/buf.yaml", "version: v2\n".to_owned()),
+            ],
+            "`svc/buf.yaml` was not read: to take over the settings, remove abide.toml and run `abide \
+             init --from svc/buf.yaml`",
+        ),
+        (
+            &[
+                ("one/a/v1/a.proto", text(0, "a.v1", &[])),
+                ("one/abide.toml", String::new()),
+                ("two/abide.toml", String::new()),
+            ],
+            "`one/abide.toml` and 1 more are not read here: `abide check one` judges by it",
+        ),
+        (
+            &[
+                ("a/v1/a.proto", text(0, "a.v1", &[])),
+                (".gitmodules", "[submodule \"idl\"]\n\tpath = idl\n\turl = ../idl\n".to_owned()),
+            ],
+            "the submodule `idl` is not checked out: run `git submodule update --init`",
+        ),
         (&[], "there is no .proto file here yet"),
     ] {
         let folder = TempDir::new().unwrap();
@@ -394,6 +487,88 @@ fn what_stays_open_is_said() {
         files.iter().for_each(|(path, text)| put(silent.path(), &[(path, text)]));
         assert_eq!(abide(silent.path(), &["init", "-q"]).stderr, "");
     }
+}
+
+/// A file that ends like an import of another repository, and declares nothing of what is used.
+#[test]
+fn a_file_that_only_ends_like_an_import_is_another_one() {
+    let folder = TempDir::new().unwrap();
+    let rpc = |name: &str, more: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage rpc;\nimport \"options.proto\";\nimport \"user.proto\";\n\
+             {more}message {name} {{\n  option (rpcgen.options).topics = true;\n  acme.User user = 1;\n"
+        )
+    };
+    let with_option = "  string id = 2 [(logger.name) = \"id\"];\n}\n";
+    put(
+        folder.path(),
+        &[
+            ("p/rpc/a.proto", &(rpc("A", "") + "}\n")),
+            ("p/rpc/b.proto", &(rpc("B", "import \"logger/options.proto\";\n") + with_option)),
+            ("p/user.proto", "syntax = \"proto3\";\npackage acme;\nmessage User {}\n"),
+            (
+                "p/logger/options.proto",
+                "syntax = \"proto3\";\npackage logger;\nimport \"google/protobuf/descriptor.proto\";\n\
+                 extend google.protobuf.FieldOptions {\n  string name = 50001;\n}\n",
+            ),
+        ],
+    );
+    let ran = abide(folder.path(), &["init"]);
+    assert!(
+        ran.stderr.contains("1 import is not in this folder: `options.proto`"),
+        "{}",
+        ran.stderr
+    );
+    let config = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    assert_eq!(listed(&config, "roots"), ["p"], "{config}");
+    assert!(listed(&config, "import-paths").is_empty(), "{config}");
+    let checked = abide(folder.path(), &["check", "--format", "json"]);
+    let of_names = |rule: &String| rule.starts_with("name-");
+    assert!(!checked.rules().iter().any(of_names), "{}", checked.text());
+}
+
+#[test]
+fn imports_that_count_from_above_the_checkout_are_found() {
+    let home = TempDir::new().unwrap();
+    let shop = home.path().join("org/shop");
+    put(
+        &shop,
+        &[
+            ("api/a/v1/a.proto", &text(0, "a.v1", &["org/shop/api/b/v1/b.proto"])),
+            ("api/b/v1/b.proto", &text(1, "b.v1", &[])),
+        ],
+    );
+    assert_eq!(abide(&shop, &["init"]).status, 0);
+    let config = std::fs::read_to_string(shop.join("abide.toml")).unwrap();
+    assert_eq!(listed(&config, "import-paths"), ["../.."], "{config}");
+    let checked = abide(&shop, &["check", "-q", "--format", "json"]);
+    assert_eq!((checked.status, checked.rules().len()), (0, 0), "{}", checked.text());
+}
+
+#[test]
+fn a_candidate_leaves_out_of_its_path_what_its_source_does() {
+    let folder = TempDir::new().unwrap();
+    let annotations = crate::run::repository().join("api").display().to_string();
+    let user = "syntax = \"proto3\";\npackage com.acme.user.v1;\n\
+                import \"abide/annotations/v1/status.proto\";\n\
+                option (abide.annotations.v1.file_policy).package_version_status = \
+                PACKAGE_VERSION_STATUS_ACTIVE;\nmessage User {\n  // Use `name`.\n  \
+                string nick = 1 [deprecated = true];\n  string name = 2;\n}\n";
+    for prefix in ["", "path-prefix = [\"com\", \"com.acme\"]\n"] {
+        let config = format!(
+            "import-paths = [{annotations:?}]\n[rules]\nconversion-missing = \"off\"\n[packages]\n{prefix}"
+        );
+        put(folder.path(), &[("abide.toml", &config), ("user/v1/user.proto", user)]);
+        let out = folder.path().join(if prefix.is_empty() { "plain" } else { "prefixed" });
+        let ran = abide(folder.path(), &["upgrade", "--out", out.to_str().unwrap()]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert!(out.join("user/v2alpha/user.proto").is_file(), "{}", ran.text());
+    }
+    let wrong = "[packages]\npath-prefix = [\"com/acme\"]\n";
+    put(folder.path(), &[("abide.toml", wrong)]);
+    let ran = abide(folder.path(), &["lint"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("write it as `com.acme`"), "{}", ran.stderr);
 }
 
 #[cfg(unix)]

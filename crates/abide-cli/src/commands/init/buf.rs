@@ -193,7 +193,8 @@ impl<'b> Reader<'b> {
                 "deps" => self.leave_out(
                     key,
                     "abide does not fetch modules; write them to a folder with `buf export`, and \
-                     add it to `import-paths`",
+                     add it to `import-paths`, or set `import-not-found = \"warning\"` in `[rules]`: \
+                     what changes is compared without them as well",
                 ),
                 "lint" => whole.lint = self.lint(key, value, &folders),
                 "breaking" => whole.breaking = self.breaking(key, value, &folders),

@@ -23,13 +23,19 @@ const DEFAULTS: &[(&str, &str)] = &[
 type Aliases = BTreeSet<&'static str>;
 
 impl Buf {
-    /// The text of the `abide.toml`.
-    pub(super) fn toml(&mut self, branch: &DefaultBranch) -> String {
+    /// The text of the `abide.toml`. `imported` are the roots that files of excluded folders are
+    /// imported from.
+    pub(super) fn toml(&mut self, branch: &DefaultBranch, imported: &[String]) -> String {
         let modules = std::mem::take(&mut self.modules);
         let Some(first) = modules.first() else { return String::new() };
         let (preset, breaking, fewer) = self.breaking_table(&modules);
         let roots: Vec<&str> = modules.iter().map(|it| it.root.as_str()).collect();
-        let excludes: Vec<&String> = modules.iter().flat_map(|it| &it.excludes).collect();
+        let excludes = modules.iter().flat_map(|it| &it.excludes);
+        let import_paths: Vec<&String> = excludes.chain(imported).collect();
+        let again = match imported.is_empty() {
+            true => "",
+            false => " A root among them lets others import them.",
+        };
         let mut out = String::new();
         // Writing to a string does not fail.
         let _ = write!(
@@ -39,11 +45,11 @@ impl Buf {
              # such as `dependencies = \"error\"`.\n\
              preset = \"{}\"\n\
              roots = {}\n\
-             # Files in these folders are not checked.\n\
+             # Files in these folders are not checked.{again}\n\
              import-paths = {}\n",
             preset.name(),
             json!(roots),
-            json!(excludes),
+            json!(import_paths),
         );
         if let DefaultBranch::Named(branch) = branch {
             let against = json!(format!("git:{branch}..."));

@@ -1,21 +1,22 @@
 //! What `abide init` finds out about a folder: where its packages begin, what is vendored, and
 //! which branch to compare with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use abide::{Config, Preset, counted};
+use abide::{Config, Preset};
 use serde_json::json;
 
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::progress::Progress;
-use crate::source::{DefaultBranch, Source, SourceError, SourceOptions};
+use crate::source::{CONFIG, DefaultBranch, Source, SourceError, SourceOptions, canonical, join};
 
-use super::layout::{Layout, ProtoFile};
+use super::layout::{Layout, ProtoFile, is_below};
+use super::mentions::Mentions;
 
-/// The number of imports that a note names.
+/// The number of files and imports that a note names.
 const NAMED: usize = 3;
 
 /// The layout of a folder.
@@ -44,11 +45,15 @@ impl FirstLook {
                 path: file.decl().display.to_string(),
                 package: file.package().name().to_owned(),
                 imports: file.decl().imports.iter().map(|it| it.path.to_string()).collect(),
+                names: Mentions::of(file),
                 repository: repositories.around(&file.decl().display),
             })
             .collect();
-        let layout = Layout::of(&files);
-        Ok(FirstLook { layout, has_files: true, said: loaded.notes })
+        let layout = Layout::of(&files, &names_on_the_way(folder));
+        let mut said = loaded.notes;
+        said.extend(settings_of_buf(folder, &files, &layout));
+        said.extend(missing_submodules(folder));
+        Ok(FirstLook { layout, has_files: true, said })
     }
 
     /// The lines of `abide.toml` about the tree.
@@ -59,20 +64,27 @@ impl FirstLook {
             }
             _ => "# against = \"git:main...\"\n".to_owned(),
         };
-        let prefixes = match self.layout.folder_prefixes.as_slice() {
-            [] => String::new(),
-            found => {
-                let mut prefixes = Config::of_preset(preset).policy.packages.folder_prefixes;
-                prefixes.extend(found.iter().cloned());
-                prefixes.sort_unstable();
-                prefixes.dedup();
-                format!(
-                    "\n# Imports count from the roots, and packages begin below these folders.\n\
-                     [packages]\nfolder-prefix = {}\n",
-                    json!(prefixes)
-                )
-            }
-        };
+        let mut prefixes = String::new();
+        if !self.layout.folder_prefixes.is_empty() {
+            let mut folders = Config::of_preset(preset).policy.packages.folder_prefixes;
+            folders.extend(self.layout.folder_prefixes.iter().cloned());
+            folders.sort_unstable();
+            folders.dedup();
+            prefixes += &format!(
+                "# Imports count from the roots, and packages begin below these folders.\n\
+                 folder-prefix = {}\n",
+                json!(folders)
+            );
+        }
+        if !self.layout.path_prefixes.is_empty() {
+            prefixes += &format!(
+                "# Packages begin with this, and their folders leave it out.\npath-prefix = {}\n",
+                json!(self.layout.path_prefixes)
+            );
+        }
+        if !prefixes.is_empty() {
+            prefixes = format!("\n[packages]\n{prefixes}");
+        }
         format!(
             "# The folders with the files to check, and folders that only hold imports.\n\
              roots = {}\n\
@@ -104,11 +116,22 @@ impl FirstLook {
                     .to_owned(),
             );
         }
-        if layout.outside > 0 {
+        if !layout.outside.is_empty() {
+            let (count, verb) = match layout.outside.len() {
+                1 => ("1 file".to_owned(), "is"),
+                many => (format!("{many} files"), "are"),
+            };
             notes.push(format!(
-                "{} outside of `roots` will not be checked: their packages do not follow their \
-                 folders",
-                counted(layout.outside, "file")
+                "{count} outside of `roots` {verb} not checked: {}; nothing says which folder their \
+                 import paths count from: to check them, add it to `roots`",
+                first_of(layout.outside.iter())
+            ));
+        }
+        if let Some((name, import)) = &layout.name_of_top {
+            let up = vec![".."; name.split('/').count()].join("/");
+            notes.push(format!(
+                "imports such as `{import}` count from above this folder: clone it as `{name}`, and \
+                 add `{up}` to `import-paths`"
             ));
         }
         if let Some((first, second)) = &layout.same_path {
@@ -118,25 +141,35 @@ impl FirstLook {
             ));
         }
         if !layout.missing.is_empty() {
-            let named: Vec<String> =
-                layout.missing.iter().take(NAMED).map(|(path, _)| format!("`{path}`")).collect();
-            let more = match layout.missing.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
             notes.push(format!(
-                "{} not in this folder: {}{more}; add the folders that they count from to \
-                 `import-paths`",
+                "{} not in this folder: {}; add the folders that they count from to `import-paths`",
                 match layout.missing.len() {
                     1 => "1 import is".to_owned(),
                     many => format!("{many} imports are"),
                 },
-                named.join(", ")
+                first_of(layout.missing.iter().map(|(path, _)| path))
             ));
         }
         notes.extend(branch_note(branch));
         notes
     }
+}
+
+/// The first of some names, and how many more there are.
+fn first_of<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let first: Vec<String> = names.take(NAMED).map(|it| format!("`{it}`")).collect();
+    match more {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// The names of a folder and of those around it, from the inside.
+fn names_on_the_way(folder: &Path) -> Vec<String> {
+    let full = canonical(folder);
+    let names = full.ancestors().map_while(|it| it.file_name()?.to_str().map(str::to_owned));
+    names.collect()
 }
 
 fn branch_note(branch: &DefaultBranch) -> Option<String> {
@@ -148,6 +181,57 @@ fn branch_note(branch: &DefaultBranch) -> Option<String> {
         DefaultBranch::Unknown => "the default branch is not known yet",
     };
     Some(format!("{why}: set `against` to report breaking changes"))
+}
+
+/// The `buf.yaml` below a folder, which say how some of its files are judged.
+fn settings_of_buf(top: &Path, files: &[ProtoFile], layout: &Layout) -> Option<String> {
+    let around = |file: &ProtoFile| {
+        let ends = file.path.match_indices('/').map(|(end, _)| end);
+        let folders = ends.filter_map(|end| file.path.get(..end).map(str::to_owned));
+        folders.collect::<Vec<String>>()
+    };
+    let is_checked =
+        |file: &&ProtoFile| layout.roots.iter().any(|it| it == "." || is_below(&file.path, it));
+    let folders: BTreeSet<String> = files.iter().filter(is_checked).flat_map(around).collect();
+    let of_buf = folders.iter().map(|it| join(it, "buf.yaml"));
+    let found: Vec<String> = of_buf.filter(|it| top.join(it).is_file()).collect();
+    let first = found.first()?;
+    let verb = if found.len() == 1 { "was" } else { "were" };
+    Some(format!(
+        "{} {verb} not read: to take over the settings, remove {CONFIG} and run `abide init --from \
+         {first}`",
+        first_of(found.iter())
+    ))
+}
+
+/// The submodules of a folder that are not there.
+fn missing_submodules(top: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(top.join(".gitmodules")).ok()?;
+    let paths = text.lines().filter_map(|line| line.trim().strip_prefix("path"));
+    let paths = paths.filter_map(|it| it.trim_start().strip_prefix('=')).map(str::trim);
+    let is_empty = |it: &&str| {
+        std::fs::read_dir(top.join(it)).map_or(true, |mut entries| entries.next().is_none())
+    };
+    let missing: Vec<String> = paths.filter(is_empty).map(str::to_owned).collect();
+    let (verb, noun) = match missing.len() {
+        0 => return None,
+        1 => ("is", "submodule"),
+        _ => ("are", "submodules"),
+    };
+    Some(format!(
+        "the {noun} {} {verb} not checked out: run `git submodule update --init`, remove {CONFIG} and \
+         run `abide init` again",
+        first_of(missing.iter())
+    ))
+}
+
+/// The paths that the files of a folder import.
+pub(super) fn imports(global: &Global, folder: &Path) -> Result<BTreeSet<String>, Error> {
+    let progress = Progress::new(global.quiet);
+    let loaded = whole(folder, &progress)?;
+    progress.finish();
+    let files = loaded.iter().flat_map(|it| it.tree.files()).filter(|it| it.is_judged());
+    Ok(files.flat_map(|it| &it.decl().imports).map(|it| it.path.to_string()).collect())
 }
 
 /// All files of a folder, as if it were the only root; `None` if there is none. If all that it has

@@ -7,6 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use abide_schema::known_repository;
+
+use super::mentions::Mentions;
+use crate::source::home_by_package;
+
 /// Folders in which people keep what others wrote.
 const VENDORED: &[&str] = &["third_party", "thirdparty", "third-party", "vendor", "external"];
 
@@ -16,11 +21,15 @@ const BUILT_IN: &str = "google/protobuf/";
 /// More folders than these are not tried one by one.
 const MAX_TRIED: usize = 100;
 
+/// A key for prefixes has those that help at least one of so many files.
+const RARE: usize = 10;
+
 /// A file as the search sees it. Folders here are relative to the tree; "" is its top.
 pub(super) struct ProtoFile {
     pub(super) path: String,
     pub(super) package: String,
     pub(super) imports: Vec<String>,
+    pub(super) names: Mentions,
     /// The folder of the repository inside of this one that the file belongs to, if there is one.
     pub(super) repository: Option<String>,
 }
@@ -34,8 +43,13 @@ pub(super) struct Layout {
     pub(super) import_paths: Vec<String>,
     /// Folders below the roots that packages do not have in their names.
     pub(super) folder_prefixes: Vec<String>,
-    /// How many files are below no root.
-    pub(super) outside: usize,
+    /// The beginnings of packages that folders do not have in their paths.
+    pub(super) path_prefixes: Vec<String>,
+    /// The files that are below no root.
+    pub(super) outside: Vec<String>,
+    /// How the folder of the tree would have to be called for some imports, which count from above
+    /// it, and one of these imports.
+    pub(super) name_of_top: Option<(String, String)>,
     /// Imports that no file of the tree can be, with the number of files that have each.
     pub(super) missing: Vec<(String, usize)>,
     /// Two files with the same import path.
@@ -43,16 +57,43 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(files: &[ProtoFile]) -> Layout {
-        let (others, own): (Vec<&ProtoFile>, Vec<&ProtoFile>) =
-            files.iter().partition(|file| file.vendored_in().is_some());
+    /// `top` is where the tree lies: the names of the folders on the way there, the last one first.
+    pub(super) fn of(files: &[ProtoFile], top: &[String]) -> Layout {
+        let vendored = published_homes(files);
+        let is_foreign = |file: &&ProtoFile| {
+            file.vendored_in().is_some()
+                || file.home_by_package().is_some_and(|home| vendored.contains(home))
+                || vendored.iter().any(|home| !home.is_empty() && is_below(&file.path, home))
+        };
+        let (others, own): (Vec<&ProtoFile>, Vec<&ProtoFile>) = files.iter().partition(is_foreign);
         // Without files of its own, a repository is there for those of others.
         let search = match own.is_empty() {
             true => Search::new(others, Vec::new()),
             false => Search::new(own, others),
         };
-        search.layout()
+        search.layout(top)
     }
+}
+
+/// The folders in which most files are those that well-known repositories publish at these paths.
+fn published_homes(files: &[ProtoFile]) -> BTreeSet<&str> {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for file in files {
+        if let Some(home) = file.home_by_package() {
+            let path = below(&file.path, home).unwrap_or(&file.path);
+            let (known, all) = counts.entry(home).or_default();
+            *known += usize::from(known_repository(path).is_some());
+            *all += 1;
+        }
+    }
+    // The files that follow no package may be anybody's.
+    let loose = |home: &str| {
+        let is_loose =
+            |file: &&ProtoFile| file.home_by_package().is_none() && is_below(&file.path, home);
+        files.iter().filter(is_loose).count()
+    };
+    let mostly = counts.iter().filter(|(home, (known, all))| *known * 2 > *all + loose(home));
+    mostly.map(|(home, _)| *home).filter(|home| !home.is_empty()).collect()
 }
 
 impl ProtoFile {
@@ -62,14 +103,19 @@ impl ProtoFile {
 
     /// The folder from which the path of the file follows its package.
     fn home_by_package(&self) -> Option<&str> {
-        let folder = self.folder();
-        let starts = folder.match_indices('/').map(|(at, _)| at + 1);
-        let homes = [0].into_iter().chain(starts).filter_map(|start| {
-            let (home, rest) = (folder.get(..start)?, folder.get(start..)?);
-            let follows = !rest.is_empty() && rest.replace('/', ".") == self.package;
-            follows.then(|| home.trim_end_matches('/'))
-        });
-        homes.into_iter().next()
+        home_by_package(self.folder(), &self.package)
+    }
+
+    /// The folder from which the path of the file follows the end of its package.
+    fn home_by_end_of_package(&self) -> Option<&str> {
+        let begins = self.package.match_indices('.').map(|(at, _)| at + 1);
+        begins.into_iter().find_map(|at| home_by_package(self.folder(), self.package.get(at..)?))
+    }
+
+    /// The beginning of its package that its folder in a root leaves out.
+    fn left_out_of(&self, root: &str) -> Option<&str> {
+        let folder = below(self.folder(), root).filter(|it| !it.is_empty())?.replace('/', ".");
+        self.package.strip_suffix(folder.as_str())?.strip_suffix('.')
     }
 
     /// The folder of what others wrote that the file is in.
@@ -98,14 +144,77 @@ struct Import<'f> {
     other_uses: usize,
 }
 
+/// Where an import from above the tree counts from.
+enum Above {
+    /// This folder, from the top of the tree.
+    Folder(String),
+    /// A folder that would hold the tree, if that had this name.
+    Name(String),
+}
+
+/// Leaves out the files that only end like an import: a file that declares nothing of what those
+/// who import that path name, and that has another path by its package or by other imports.
+fn leave_out_namesakes<'f>(
+    imports: &mut BTreeMap<&'f str, Import<'f>>,
+    importers: &BTreeMap<&'f str, Vec<&'f ProtoFile>>,
+) {
+    // Who imports a file by a longer path as well has its names from there.
+    let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (import, found) in imports.iter() {
+        for (_, file) in &found.homes {
+            paths.entry(&file.path).or_default().push(import);
+        }
+    }
+    let is_used = |import: &str, file: &ProtoFile| {
+        let others = paths.get(file.path.as_str()).into_iter().flatten();
+        let others: Vec<&str> = others.copied().filter(|it| it.len() > import.len()).collect();
+        importers[import].iter().any(|importer| {
+            importer.names.use_those_of(&file.names)
+                && !importer.imports.iter().any(|it| others.contains(&it.as_str()))
+        })
+    };
+    let mut used: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (import, found) in imports.iter() {
+        for (home, file) in found.homes.iter().filter(|(_, file)| is_used(import, file)) {
+            used.entry(&file.path).or_default().insert(home);
+        }
+    }
+    for (import, found) in imports.iter_mut() {
+        found.homes.retain(|(home, file)| {
+            let has_other = used.get(file.path.as_str()).is_some_and(|it| !it.contains(home));
+            let in_package = file.home_by_package().is_some_and(|it| is_below(home, it));
+            is_used(import, file) || !(has_other || in_package)
+        });
+    }
+}
+
+/// Prefixes, with the number of files that each helps.
+#[derive(Default)]
+struct Prefixes<'f>(BTreeMap<&'f str, usize>);
+
+impl<'f> Prefixes<'f> {
+    fn extend(&mut self, prefix: Option<&'f str>) {
+        if let Some(prefix) = prefix {
+            *self.0.entry(prefix).or_default() += 1;
+        }
+    }
+
+    /// Those that help more than a rare file.
+    fn worth_a_key(self, files: usize) -> Vec<String> {
+        let often = self.0.into_iter().filter(|(_, count)| count * RARE >= files);
+        often.map(|(prefix, _)| prefix.to_owned()).collect()
+    }
+}
+
 /// How good some roots are; what counts most comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
+    /// No import is worth a file of the user that nobody checks.
+    checked: usize,
     /// Imports of files to check that resolve.
     resolved: usize,
     /// Files to check that are also imported by another path, which makes them two files.
     doubled: Reverse<usize>,
-    checked: usize,
     /// Files whose path follows their package.
     in_package: usize,
     resolved_of_others: usize,
@@ -123,11 +232,15 @@ struct Search<'f> {
 impl<'f> Search<'f> {
     fn new(own: Vec<&'f ProtoFile>, others: Vec<&'f ProtoFile>) -> Search<'f> {
         let mut imports: BTreeMap<&str, Import<'_>> = BTreeMap::new();
+        let mut importers: BTreeMap<&str, Vec<&ProtoFile>> = BTreeMap::new();
         for (files, is_own) in [(&own, true), (&others, false)] {
-            for import in files.iter().flat_map(|file| &file.imports) {
-                let import = imports.entry(import).or_default();
+            for (importer, path) in
+                files.iter().flat_map(|file| file.imports.iter().map(move |it| (file, it)))
+            {
+                let import = imports.entry(path).or_default();
                 let uses = if is_own { &mut import.own_uses } else { &mut import.other_uses };
                 *uses += 1;
+                importers.entry(path).or_default().push(importer);
             }
         }
         for file in own.iter().chain(&others).copied() {
@@ -139,13 +252,16 @@ impl<'f> Search<'f> {
                 }
             }
         }
+        leave_out_namesakes(&mut imports, &importers);
         let mut votes: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
         for importer in own.iter().chain(&others) {
             for import in &importer.imports {
                 let homes = imports.get(import.as_str()).map_or(&[][..], |it| &it.homes);
-                // Of several, the one nearest to who imports it.
+                // Of several, one that declares what it needs, and then the one nearest to it.
                 let near = |home: &str| is_below(&importer.path, home).then_some(home.len());
-                let nearest = homes.iter().max_by_key(|(home, _)| (near(home), Reverse(*home)));
+                let nearest = homes.iter().max_by_key(|(home, file)| {
+                    (importer.names.use_those_of(&file.names), near(home), Reverse(*home))
+                });
                 if let Some((home, file)) = nearest {
                     *votes.entry(&file.path).or_default().entry(home).or_default() += 1;
                 }
@@ -160,38 +276,79 @@ impl<'f> Search<'f> {
         let votes = self.votes.get(file.path.as_str()).into_iter().flatten();
         let best = votes
             .max_by_key(|(home, count)| (**count, Some(**home) == by_package, Reverse(home.len())));
-        best.map(|(home, _)| *home).or(by_package)
+        best.map(|(home, _)| *home).or(by_package).or_else(|| file.home_by_end_of_package())
     }
 
-    fn layout(&self) -> Layout {
+    fn layout(&self, top: &[String]) -> Layout {
         let roots = self.roots();
         let placed = Placed::of(&roots, &self.own);
         let import_paths = self.import_paths(&placed);
         let shown =
             |folder: &str| if folder.is_empty() { ".".to_owned() } else { folder.to_owned() };
-        let mut prefixes = BTreeSet::new();
+        let (mut in_folders, mut in_packages) = (Prefixes::default(), Prefixes::default());
         let mut paths: BTreeMap<&str, &ProtoFile> = BTreeMap::new();
         let mut same_path = None;
         for (file, root) in self.own.iter().zip(&placed.roots_of_files) {
             let Some(root) = *root else { continue };
             let rest = file.home_by_package().and_then(|home| below(home, root));
-            prefixes.extend(rest.filter(|rest| !rest.is_empty()).map(str::to_owned));
+            in_folders.extend(rest.filter(|rest| !rest.is_empty()));
+            in_packages.extend(file.left_out_of(root));
             let path = below(&file.path, root).unwrap_or(&file.path);
             if let Some(first) = paths.insert(path, file) {
                 same_path = same_path.or(Some((first.path.clone(), file.path.clone())));
             }
         }
+        // Of a file that has another path here, the finding about the import names that path.
         let missing = self.imports.iter().filter(|(path, import)| {
             import.homes.is_empty() && import.own_uses > 0 && !path.starts_with(BUILT_IN)
         });
+        let mut missing: Vec<(String, usize)> =
+            missing.map(|(path, it)| ((*path).to_owned(), it.own_uses)).collect();
+        let mut import_paths: Vec<String> = import_paths.into_iter().map(shown).collect();
+        let mut name_of_top = None;
+        missing.retain(|(path, _)| match self.place_above(path, top) {
+            Some(Above::Folder(folder)) => {
+                if !import_paths.contains(&folder) {
+                    import_paths.push(folder);
+                }
+                false
+            }
+            Some(Above::Name(name)) => {
+                name_of_top.get_or_insert((name, path.clone()));
+                true
+            }
+            None => true,
+        });
+        let outside = self.own.iter().zip(&placed.roots_of_files);
         Layout {
             roots: roots.into_iter().map(shown).collect(),
-            import_paths: import_paths.into_iter().map(shown).collect(),
-            folder_prefixes: prefixes.into_iter().collect(),
-            outside: placed.roots_of_files.iter().filter(|root| root.is_none()).count(),
-            missing: missing.map(|(path, it)| ((*path).to_owned(), it.own_uses)).collect(),
+            import_paths,
+            folder_prefixes: in_folders.worth_a_key(self.own.len()),
+            path_prefixes: in_packages.worth_a_key(self.own.len()),
+            outside: outside
+                .filter(|(_, root)| root.is_none())
+                .map(|(file, _)| file.path.clone())
+                .collect(),
+            missing,
+            name_of_top,
             same_path,
         }
+    }
+
+    /// Where an import counts from if that is above the tree: `shop/api/a.proto` is `api/a.proto` in
+    /// a tree that is called `shop`.
+    fn place_above(&self, import: &str, top: &[String]) -> Option<Above> {
+        let starts = import.match_indices('/').map(|(at, _)| at + 1);
+        let is_here = |start: &usize| {
+            import.get(*start..).is_some_and(|path| self.own.iter().any(|it| it.path == path))
+        };
+        let start = starts.into_iter().find(is_here)?;
+        let above = import.get(..start - 1)?;
+        let names = above.split('/').rev();
+        Some(match names.clone().zip(top).all(|(name, folder)| name == folder) {
+            true => Above::Folder(vec![".."; names.count()].join("/")),
+            false => Above::Name(above.to_owned()),
+        })
     }
 
     /// The best roots that changing one of them at a time leads to.
@@ -232,9 +389,9 @@ impl<'f> Search<'f> {
         let placed = Placed::of(roots, &self.own);
         let import_paths = self.needed(&placed);
         let mut score = Score {
+            checked: placed.folders.len(),
             resolved: 0,
             doubled: Reverse(0),
-            checked: placed.folders.len(),
             in_package: 0,
             resolved_of_others: 0,
             roots: Reverse(roots.len()),
@@ -271,18 +428,24 @@ impl<'f> Search<'f> {
         score
     }
 
-    /// The fewest import paths with which all imports resolve that can.
+    /// The fewest import paths with which all imports resolve that can. A file to check that is
+    /// imported from its root has no second path.
     fn needed(&self, placed: &Placed<'f>) -> BTreeSet<&'f str> {
         let mut paths = BTreeSet::new();
-        let mut open: Vec<&Import<'_>> = self
+        let (direct, mut open): (Vec<&Import<'_>>, Vec<&Import<'_>>) = self
             .imports
             .values()
-            .filter(|it| !it.homes.iter().any(|(home, file)| placed.is_named_from(file, home)))
+            .partition(|it| it.homes.iter().any(|(home, file)| placed.is_named_from(file, home)));
+        let direct: BTreeSet<&str> = direct
+            .iter()
+            .flat_map(|it| it.homes.iter().filter(|(home, file)| placed.is_named_from(file, home)))
+            .map(|(_, file)| file.path.as_str())
             .collect();
         loop {
             let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
             for import in &open {
-                let homes: BTreeSet<&str> = import.homes.iter().map(|(home, _)| *home).collect();
+                let homes = import.homes.iter().filter(|(_, file)| !direct.contains(&*file.path));
+                let homes: BTreeSet<&str> = homes.map(|(home, _)| *home).collect();
                 let usable = homes.into_iter().filter(|home| placed.may_hold_imports(home));
                 usable.for_each(|home| *counts.entry(home).or_default() += 1);
             }
@@ -297,12 +460,12 @@ impl<'f> Search<'f> {
     /// not checked.
     fn import_paths(&self, placed: &Placed<'f>) -> BTreeSet<&'f str> {
         let mut paths = self.needed(placed);
-        let homes = self.others.iter().filter_map(|file| self.home(file));
-        let fits = |home: &&str| !home.is_empty() && placed.may_hold_imports(home);
-        paths.extend(homes.filter(fits).filter(|home| !placed.is_root(home)));
+        let fits = |home: &&str| {
+            !home.is_empty() && placed.may_hold_imports(home) && !placed.is_root(home)
+        };
         for file in &self.others {
             let known = paths.iter().any(|path| !path.is_empty() && is_below(&file.path, path));
-            let folder = file.vendored_in().filter(fits);
+            let folder = file.vendored_in().or_else(|| file.home_by_package()).filter(fits);
             paths.extend(folder.filter(|_| !known));
         }
         paths
@@ -376,6 +539,6 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     }
 }
 
-fn is_below(path: &str, folder: &str) -> bool {
+pub(super) fn is_below(path: &str, folder: &str) -> bool {
     below(path, folder).is_some_and(|rest| !rest.is_empty())
 }

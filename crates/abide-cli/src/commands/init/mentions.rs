@@ -1,0 +1,65 @@
+//! Which names a file declares, and which it mentions: whether it can mean another file.
+
+use std::collections::BTreeSet;
+
+use abide_schema::{Element, File};
+use abide_syntax::ImportKind;
+
+/// Whether other files can name an element.
+fn is_named_by_others(element: &Element<'_>) -> bool {
+    match element {
+        Element::Message(_) | Element::Enum(_) | Element::Service(_) => true,
+        Element::Field(field) => field.is_extension(),
+        _ => false,
+    }
+}
+
+/// The names in a file.
+pub(super) struct Mentions {
+    package: String,
+    /// The full names that it declares.
+    declared: BTreeSet<String>,
+    /// The dotted words of its text, each with all that it begins with.
+    words: BTreeSet<String>,
+    /// Whether it passes on the names of other files.
+    passes_on: bool,
+}
+
+impl Mentions {
+    pub(super) fn of(file: File<'_>) -> Mentions {
+        let mut words = BTreeSet::new();
+        let text = String::from_utf8_lossy(file.decl().strings.text());
+        for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')) {
+            let word = word.trim_matches('.');
+            let ends = word.match_indices('.').map(|(at, _)| at).chain([word.len()]);
+            words.extend(ends.filter_map(|end| word.get(..end)).map(str::to_owned));
+        }
+        Mentions {
+            package: file.package().name().to_owned(),
+            declared: file.elements().filter(is_named_by_others).map(Element::full_name).collect(),
+            words,
+            passes_on: file.decl().imports.iter().any(|it| it.kind == ImportKind::Public),
+        }
+    }
+
+    /// Whether a text mentions a name of another file in a way that can mean it.
+    pub(super) fn use_those_of(&self, other: &Mentions) -> bool {
+        other.passes_on || other.declared.iter().any(|name| self.mention(name))
+    }
+
+    /// Whether a name is mentioned, whole or without what its package has in common with it.
+    fn mention(&self, name: &str) -> bool {
+        let starts = name.match_indices('.').map(|(at, _)| at + 1);
+        let is_shared = |start: usize| {
+            start == 0
+                || self
+                    .package
+                    .strip_prefix(&name[..start - 1])
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        [0].into_iter()
+            .chain(starts)
+            .filter(|start| is_shared(*start))
+            .any(|start| self.words.contains(&name[start..]))
+    }
+}
