@@ -210,11 +210,33 @@ impl Settings {
         self.old_tree(spec, tree).map_err(|error| self.without_baseline(spec, error))
     }
 
+    /// The same, or `None` and a note if `abide.toml` names it and there is no commit yet: nothing can
+    /// break before the first one.
+    pub(crate) fn baseline_if_any(
+        &self,
+        spec: &str,
+        tree: &TreeArgs,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Source>, Error> {
+        let configured = [&self.config.against, &self.config.bump_against];
+        let is_configured = configured.into_iter().any(|it| it.as_deref() == Some(spec));
+        match self.old_tree(spec, tree) {
+            Err(Error::Source(SourceError::NoCommitYet { .. })) if is_configured => {
+                notes.push(format!("there is no commit yet, so nothing is compared with {spec}"));
+                Ok(None)
+            }
+            source => source.map(Some).map_err(|error| self.without_baseline(spec, error)),
+        }
+    }
+
     /// Opens the tree of a commit, as [`baseline`](Settings::baseline) does; `None` if there is no
     /// commit yet.
     pub(crate) fn commit(&self, spec: &str, tree: &TreeArgs) -> Result<Option<Source>, Error> {
         match self.old_tree(spec, tree) {
-            Err(Error::Source(SourceError::UnknownRevision { may_come: true, .. })) => Ok(None),
+            Err(Error::Source(
+                SourceError::UnknownRevision { may_come: true, .. }
+                | SourceError::NoCommitYet { .. },
+            )) => Ok(None),
             source => source.map(Some),
         }
     }
@@ -235,7 +257,10 @@ impl Settings {
     /// Adds to an error what to do while the tree to compare with does not exist yet: before the
     /// first commit, or before the first release.
     fn without_baseline(&self, spec: &str, error: Error) -> Error {
-        let Error::Source(SourceError::UnknownRevision { may_come: true, .. }) = &error else {
+        let Error::Source(
+            SourceError::UnknownRevision { may_come: true, .. } | SourceError::NoCommitYet { .. },
+        ) = &error
+        else {
             return error;
         };
         let config = &self.config;

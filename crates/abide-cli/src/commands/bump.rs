@@ -119,8 +119,11 @@ fn plan(
     notes.extend(unresolved(recorded.as_ref()));
     let mut released = None;
     let mut released_lock = None;
-    if let Some(spec) = against {
-        let release = settings.baseline(spec, tree)?;
+    let release = match against {
+        Some(spec) => settings.baseline_if_any(spec, tree, &mut notes)?.map(|it| (spec, it)),
+        None => None,
+    };
+    if let Some((spec, release)) = release {
         let old = load_old(&release, source, &loaded.tree, progress)?;
         if let Some(lost) = old.unreadable.iter().find(|it| it.is_lost) {
             return Err(Error::Usage(format!("in the last release, {lost}")));

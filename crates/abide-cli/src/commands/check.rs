@@ -134,8 +134,13 @@ fn run(
     let selection = Selection::of(&judge.show, judge.format)?;
     let source = settings.source(&judge.tree)?;
     let fixer = work.fix.map(|it| Fixer::open(global, &source, it)).transpose()?.flatten();
-    let old_source =
-        |spec: Option<&str>| spec.map(|spec| settings.baseline(spec, &judge.tree)).transpose();
+    let mut notes = Vec::new();
+    let mut old_source = |spec: Option<&str>| match spec {
+        // Whoever asks for what breaks alone needs an old tree.
+        Some(spec) if work.changes_only => settings.baseline(spec, &judge.tree).map(Some),
+        Some(spec) => settings.baseline_if_any(spec, &judge.tree, &mut notes),
+        None => Ok(None),
+    };
     let old_lock = |spec: Option<&str>, source: &Option<Source>| match spec.zip(source.as_ref()) {
         Some((spec, source)) => lock(source, &format!(" of {spec}"), error_color(global)),
         None => Ok(None),
@@ -144,7 +149,6 @@ fn run(
     let baseline_lock = old_lock(work.against, &against)?;
     let released_lock = old_lock(work.bump_against, &bump_against)?;
     let recorded = lock(&source, "", error_color(global))?;
-    let mut notes = Vec::new();
     let commit = match work.changed_since.filter(|_| against.is_none()) {
         Some(spec) => {
             let commit = settings.commit(spec, &judge.tree)?;
@@ -283,6 +287,9 @@ fn run(
         accepted = settings.accepted(error_color(global))?;
         report = judge_with(&trees, &accepted);
     }
+    if work.versions && !work.changes_only && accepted.is_none() && judge.format.is_styled {
+        notes.extend(how_to_adopt(&report));
+    }
     selection.select(&mut report);
     let failed = report.errors > 0;
     let mut touched = Vec::new();
@@ -327,6 +334,17 @@ fn run(
     // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((trees, released));
     Ok(outcome)
+}
+
+/// With more findings than these, a tree is met for the first time.
+const MANY: usize = 20;
+
+/// What to do about a tree with many findings of which none is recorded.
+fn how_to_adopt(report: &Report) -> Option<String> {
+    let count = report.errors + report.warnings;
+    let advice = "to begin with the tree as it is, `abide check --accept` records what it reports today, \
+                  and `abide check --statistics` counts it by rule";
+    (count > MANY).then(|| advice.to_owned())
 }
 
 /// Shows notes, each of them once: both sides may have the same one.

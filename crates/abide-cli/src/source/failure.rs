@@ -67,6 +67,13 @@ pub enum SourceError {
         /// Whether it may be there one day, such as the tag of the first release.
         may_come: bool,
     },
+    /// A revision of a repository, or of a branch, that has no commit yet.
+    NoCommitYet {
+        /// The revision as written.
+        revision: String,
+        /// What to do, unless the command can do without it.
+        advice: String,
+    },
     /// Two revisions without a known common ancestor.
     NoMergeBase {
         /// The revision as written.
@@ -100,7 +107,8 @@ impl fmt::Display for SourceError {
                 "no git repository encloses `{}`: run abide inside a clone ({reason})",
                 shown(base)
             ),
-            Self::UnknownRevision { revision, advice, .. } => {
+            Self::UnknownRevision { revision, advice, .. }
+            | Self::NoCommitYet { revision, advice } => {
                 write!(f, "unknown revision `{}`: {advice}", shown(revision))
             }
             Self::NoMergeBase { revision, with, advice } => write!(

@@ -12,8 +12,13 @@ use crate::source::paths::below;
 pub(super) fn resolve_revision(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
     let parsed = if revision.is_empty() { None } else { repo.rev_parse_single(revision).ok() };
     parsed.map(|id| id.detach()).ok_or_else(|| {
-        let Absence { advice, may_come } = Absence::of(repo, revision);
-        SourceError::UnknownRevision { revision: revision.to_owned(), advice, may_come }
+        let Absence { advice, until } = Absence::of(repo, revision);
+        let revision = revision.to_owned();
+        match until {
+            Until::FirstCommit => SourceError::NoCommitYet { revision, advice },
+            Until::SomeDay => SourceError::UnknownRevision { revision, advice, may_come: true },
+            Until::Never => SourceError::UnknownRevision { revision, advice, may_come: false },
+        }
     })
 }
 
@@ -56,14 +61,23 @@ pub(super) fn merge_base(
 struct Absence {
     /// Why, and what to do.
     advice: String,
-    /// Whether it may be there one day, such as the tag of the first release.
-    may_come: bool,
+    until: Until,
+}
+
+/// When a revision that is not there will be.
+enum Until {
+    /// With the first commit.
+    FirstCommit,
+    /// One day, such as the tag of the first release.
+    SomeDay,
+    Never,
 }
 
 impl Absence {
     fn of(repo: &Repository, revision: &str) -> Self {
-        let never = |advice: &str| Self { advice: advice.to_owned(), may_come: false };
-        let not_yet = |advice: &str| Self { advice: advice.to_owned(), may_come: true };
+        let never = |advice: &str| Self { advice: advice.to_owned(), until: Until::Never };
+        let not_yet = |advice: &str| Self { advice: advice.to_owned(), until: Until::SomeDay };
+        let first = |advice: &str| Self { advice: advice.to_owned(), until: Until::FirstCommit };
         if revision.is_empty() {
             return never("write one after `git:`, such as `git:main`");
         }
@@ -78,10 +92,7 @@ impl Absence {
             );
         }
         if is_unborn(repo) {
-            return not_yet(
-                "the repository has no commit yet: make the first one, with `git commit \
-                 --no-verify` if a hook runs abide",
-            );
+            return first("the repository has no commit yet: make the first one");
         }
         // `main~3` needs `main` first, and then enough history.
         let name = &revision[..revision.find(['~', '^', '@', '{']).unwrap_or(revision.len())];
@@ -103,7 +114,7 @@ impl Absence {
             if let Some(id) = head {
                 return never(&Missing::commit(id.detach()).to_string());
             }
-            return not_yet("the current branch has no commit yet");
+            return first("the current branch has no commit yet");
         }
         let is_hex = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         // As git tells the hooks that run before a push is accepted.
@@ -113,7 +124,8 @@ impl Absence {
                  --output=new.tar {name}` and name `new.tar`"
             ));
         }
-        Self { advice: fetch_advice(repo, name, is_hex), may_come: !is_hex }
+        let advice = fetch_advice(repo, name, is_hex);
+        Self { advice, until: if is_hex { Until::Never } else { Until::SomeDay } }
     }
 }
 
