@@ -72,6 +72,19 @@ pub(super) fn sentence(packages: &[PackageOwners]) -> Option<String> {
 /// For people: a line for each package, and what to do about those without an owner.
 pub(super) fn human(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
     let mut text = String::new();
+    let (word, code) = if report.is_check { ("error", "31;1") } else { ("warning", "33;1") };
+    // Of many packages that nobody can own, each would say the same.
+    if let (None, [first, _, ..]) = (report.file, report.packages) {
+        if !look.quiet || report.is_check {
+            let line = first.missing_patterns().into_iter().next().unwrap_or_default();
+            paint(&mut text, look.color, code, word);
+            let count = report.packages.len();
+            let _ = writeln!(text, ": no file CODEOWNERS says who owns the {count} packages");
+            let help = "  help: write .github/CODEOWNERS with a line for each folder, such as";
+            let _ = writeln!(text, "{help} `{} @OWNER`", shown(&line));
+        }
+        return text.into_bytes();
+    }
     for package in report.packages.iter().filter(|_| !look.quiet) {
         let name = if package.package.is_empty() { "(no package)" } else { &package.package };
         paint(&mut text, look.color, "1", &shown(name));
@@ -83,7 +96,6 @@ pub(super) fn human(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
         }
         text.push('\n');
     }
-    let (word, code) = if report.is_check { ("error", "31;1") } else { ("warning", "33;1") };
     for package in report.unowned().filter(|_| !look.quiet || report.is_check) {
         paint(&mut text, look.color, code, word);
         let _ = writeln!(text, ": {}", report.complaint(package));

@@ -151,7 +151,7 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
         .with_code(finding.rule)
         .with_message(headline(finding, scene))
         .with_labels(labels)
-        .with_notes(notes.iter().map(|note| wrap(&shown(note), width)).collect())
+        .with_notes(notes.iter().map(|note| wrap(&shown(note), Line { width, ..LINE })).collect())
 }
 
 /// The message of a finding. On a terminal its lines end at words; elsewhere it is one line, to be
@@ -162,28 +162,42 @@ fn headline(finding: &Finding, scene: &Scene) -> String {
         return message;
     }
     let before = format!("{}[{}]: ", finding.severity.word(), finding.rule);
-    let whole = wrap(&format!("{before}{message}"), scene.look.width);
-    whole.get(before.len()..).unwrap_or(&message).replace('\n', "\n  ")
+    wrap(&message, Line { before: before.len(), indent: 2, width: scene.look.width })
 }
 
 /// The width of what precedes a note: the column of line numbers, and a bullet.
 const NOTE_INDENT: usize = 9;
 
+/// How a line is broken, in columns.
+#[derive(Clone, Copy)]
+struct Line {
+    /// What stands in it already.
+    before: usize,
+    /// The white space before the lines that follow.
+    indent: usize,
+    width: usize,
+}
+
+const LINE: Line = Line { before: 0, indent: 0, width: 0 };
+
 /// Breaks a line at spaces to fit the width. A longer word stays whole.
-fn wrap(text: &str, width: usize) -> String {
+fn wrap(text: &str, line: Line) -> String {
     let mut wrapped = String::with_capacity(text.len());
-    let mut used = 0;
-    for word in text.split(' ') {
+    let (mut used, mut is_empty) = (line.before, line.before == 0);
+    for (at, word) in text.split(' ').enumerate() {
         let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
+        let gap = usize::from(at > 0 && !is_empty);
+        if !is_empty && used + gap + length > line.width {
             wrapped.push('\n');
-            used = 0;
-        } else if used > 0 {
+            wrapped.extend(std::iter::repeat_n(' ', line.indent));
+            used = line.indent;
+        } else if gap > 0 {
             wrapped.push(' ');
-            used += 1;
+            used += gap;
         }
         wrapped.push_str(word);
         used += length;
+        is_empty = false;
     }
     wrapped
 }
@@ -198,4 +212,25 @@ pub(crate) fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool
             .with_notes(error.help.iter().map(|help| format!("help: {}", shown(help))).collect())
     });
     String::from_utf8_lossy(&emit(diagnostics, &sources, color)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_before_a_word_that_does_not_fit() {
+        let line = Line { before: 10, indent: 2, width: 20 };
+        for (text, expected) in [
+            ("short", "short"),
+            ("ten_column", "ten_column"),
+            ("ten_columns", "\n  ten_columns"),
+            ("a b ten_column_", "a b\n  ten_column_"),
+            ("a seventeen_columns c", "a\n  seventeen_columns\n  c"),
+            ("wider_than_all_of_the_line", "\n  wider_than_all_of_the_line"),
+        ] {
+            assert_eq!(wrap(text, line), expected, "{text}");
+        }
+        assert_eq!(wrap("wider_than_all a", Line { width: 5, ..LINE }), "wider_than_all\na");
+    }
 }
