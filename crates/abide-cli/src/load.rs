@@ -1,6 +1,7 @@
 //! Turns a source into a linked tree.
 
 mod changed;
+mod importable;
 mod outlines;
 mod outside;
 mod unparsed;
@@ -36,7 +37,7 @@ pub(crate) fn load(source: &Source, progress: &Progress) -> Result<Loaded, Error
     progress.step("reading");
     let parsed = parsed(source, source.read()?, &[], progress)?;
     progress.step(format!("linking {} files", parsed.files.len()));
-    Ok(parsed.linked(Tree::link))
+    importable::with_declaring(source, parsed.linked(Tree::link))
 }
 
 /// Loads a tree with all files of other sources, which count as imported: of a path that several
@@ -86,8 +87,9 @@ pub(crate) fn load_both(
     parsed_new.keep_unreadable(&parsed_old);
     let count = parsed_new.files.len() + parsed_old.files.len();
     progress.step(format!("linking {count} files"));
-    let (new, old) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
-    Ok((parsed_new.linked(|_| new), parsed_old.linked(|_| old)))
+    let (new_tree, old_tree) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
+    let loaded = importable::with_declaring(new, parsed_new.linked(|_| new_tree))?;
+    Ok((loaded, parsed_old.linked(|_| old_tree)))
 }
 
 /// Reads and parses an old tree, given the files of the new one.

@@ -470,6 +470,16 @@ impl Source {
         self.open.folder().is_some() || self.open.folder_in_repository().is_some()
     }
 
+    /// The paths of the protos in a folder of the import paths on disk.
+    pub(crate) fn importable(&self, folder: &str) -> Vec<String> {
+        let on_disk = self.imports.iter().filter_map(|it| match &it.at {
+            Mount::Disk(at) => fs::read_dir(at.join(folder)).ok(),
+            Mount::Inside(_) | Mount::Beside(..) => None,
+        });
+        let names = on_disk.flatten().filter_map(|it| it.ok()?.file_name().into_string().ok());
+        names.filter(|it| is_proto(it.as_bytes())).map(|it| join(folder, &it)).collect()
+    }
+
     /// Looks up an imported file that is not in the tree.
     ///
     /// Searches the import paths in order, like `protoc -I`. For a single file, its own roots come

@@ -396,6 +396,11 @@ impl Scalar {
         (Scalar::Sint64, "sint64", 18),
     ];
 
+    /// The keywords of all of them.
+    pub fn keywords() -> impl Iterator<Item = &'static str> {
+        Scalar::ALL.iter().map(|row| row.1)
+    }
+
     /// The type with this keyword.
     pub fn from_keyword(word: &str) -> Option<Scalar> {
         Scalar::ALL.iter().find(|row| row.1 == word).map(|row| row.0)

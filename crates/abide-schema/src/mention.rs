@@ -4,14 +4,14 @@ use abide_syntax::{DeclKind, Lexer, Span, TokenKind, ValueKind};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::decl::{Node, Part, TypeDecl};
+use crate::decl::{MessageKind, Node, Part, TypeDecl};
 use crate::dynamic::{self as value, Entry, Value};
 use crate::element::Element;
 use crate::ids::{ElementId, FileId};
 use crate::link::option_meanings;
 use crate::tables::{Meant, MentionRow, MentionTable};
 use crate::tree::{Tree, Type};
-use crate::view::{Field, File, Message};
+use crate::view::{Field, File, Message, Method};
 
 /// What a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,10 +121,15 @@ fn field_named_by_type(file: File<'_>, span: Span) -> Option<Field<'_>> {
 }
 
 impl<'t> Message<'t> {
+    /// Whether it is the type of a group, which is declared with its field.
+    pub fn is_group(self) -> bool {
+        self.decl().kind == MessageKind::Group
+    }
+
     /// The field that is declared with it, if it is a group.
     fn group_field(self) -> Option<Field<'t>> {
         let is_it = |it: &Field<'t>| it.decl().ty == TypeDecl::Group(self.id.index);
-        self.file().all_fields().find(is_it)
+        self.file().all_fields().find(is_it).filter(|_| self.is_group())
     }
 }
 
@@ -247,6 +252,7 @@ impl<'t> Rows<'t> {
         match element {
             Element::Field(field) => self.field(field),
             Element::Method(method) => {
+                self.http(method);
                 for (part, ty) in [(Part::Input, method.input()), (Part::Output, method.output())] {
                     if let Some(ty) = ty {
                         self.dotted(method.place(part).span, Element::Message(ty));
@@ -281,6 +287,67 @@ impl<'t> Rows<'t> {
             self.dotted(field.place(Part::Extendee).span, Element::Message(extendee));
         }
         self.default(field);
+    }
+
+    /// The fields that the paths and bodies of `google.api.http` name, and `method_signature`.
+    fn http(&mut self, method: Method<'t>) {
+        let tree = method.tree;
+        for entry in method.options().iter().flat_map(|it| &it.entries) {
+            let option = tree.field(entry.field);
+            if !option.is_extension() {
+                continue;
+            }
+            match (&*option.full_name(), &entry.value) {
+                ("google.api.http", Value::Message(rule)) => self.http_rule(method, rule),
+                ("google.api.method_signature", Value::String(text)) => {
+                    let mut at = 0;
+                    for path in text.split(',') {
+                        let start = at + (path.len() - path.trim_start().len());
+                        self.field_path(entry, start, path.trim(), method.input());
+                        at += path.len() + 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn http_rule(&mut self, method: Method<'t>, rule: &'t value::Message) {
+        let tree = method.tree;
+        for entry in &rule.entries {
+            match (tree.field(entry.field).name(), &entry.value) {
+                ("additional_bindings" | "custom", Value::Message(inner)) => {
+                    self.http_rule(method, inner);
+                }
+                ("body", Value::String(path)) => self.field_path(entry, 0, path, method.input()),
+                ("response_body", Value::String(path)) => {
+                    self.field_path(entry, 0, path, method.output());
+                }
+                ("get" | "put" | "post" | "delete" | "patch" | "path", Value::String(text)) => {
+                    for (at, _) in text.match_indices('{') {
+                        let rest = text.get(at + 1..).unwrap_or_default();
+                        let path = rest.split(['}', '=']).next().unwrap_or_default();
+                        self.field_path(entry, at + 1, path, method.input());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The fields along a path in the string of an entry, which begins so far behind the quote.
+    fn field_path(&mut self, entry: &Entry, start: usize, path: &str, of: Option<Message<'t>>) {
+        let literal = entry.span.str(self.text);
+        let is_plain = entry.value.as_str() == literal.get(1..literal.len().max(2) - 1);
+        let mut message = of.filter(|_| is_plain);
+        let mut at = entry.span.start + 1 + start as u32;
+        for component in path.split('.') {
+            let Some(field) = message.and_then(|it| it.field_named(component)) else { return };
+            let span = Span::new(at, at + component.len() as u32);
+            self.add(span, span, Meant::Element(ElementId::Field(field.id)), false);
+            message = field.message_type();
+            at = span.end + 1;
+        }
     }
 
     /// The names in the declarations of extensions: strings, with a dot before the name.

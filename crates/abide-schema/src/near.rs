@@ -2,17 +2,39 @@
 
 /// The known name that a misspelt one most likely means.
 pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    near(name, known).into_iter().next()
+}
+
+/// The known names that a misspelt one may mean, the most likely first.
+pub(crate) fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     if name.len() > 64 {
-        return None;
+        return Vec::new();
     }
     // Any two short names are close.
     let allowed = (name.len() / 3).min(3);
-    known
+    let mut near: Vec<(usize, &str)> = known
         .take(1000)
         .filter(|known| known.len().abs_diff(name.len()) <= allowed)
         .filter_map(|known| Some((distance(name, known, allowed)?, known)))
-        .min()
-        .map(|(_, known)| known)
+        .collect();
+    near.sort_unstable();
+    near.into_iter().map(|(_, known)| known).collect()
+}
+
+/// A path as it is spelled plainly: in lower case, with `/` between its parts, and without parts that
+/// lead nowhere. Two paths of one plain spelling are one file to somebody.
+pub(crate) fn plain_path(path: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part.to_lowercase()),
+        }
+    }
+    parts.join("/")
 }
 
 /// How many letters must be inserted, removed or replaced; `None` if that is

@@ -3,6 +3,7 @@
 use abide_syntax::Span;
 
 use crate::ids::FileId;
+use crate::near::plain_path;
 
 /// A place in a file of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,12 +40,41 @@ pub(crate) fn import_advice(path: &str) -> String {
     format!("{}{path}{}", IMPORT_ADVICE.0, IMPORT_ADVICE.1)
 }
 
+/// What stands around the word in the advice to write another one.
+const MEANT: (&str, &str) = ("did you mean `", "`?");
+
+/// The advice to write another word.
+pub(crate) fn did_you_mean(word: &str) -> String {
+    format!("{}{word}{}", MEANT.0, MEANT.1)
+}
+
 impl Problem {
     /// The path of the file that declares what was not found, if importing it is all that is
     /// missing.
     pub fn missing_import(&self) -> Option<&str> {
-        let advice = self.help.as_deref().filter(|_| self.kind == ProblemKind::NameNotFound)?;
+        let advice = self.help.as_deref().filter(|_| self.is_about_a_name())?;
         advice.strip_prefix(IMPORT_ADVICE.0)?.strip_suffix(IMPORT_ADVICE.1)
+    }
+
+    /// The name that was most likely meant by the one at its place.
+    pub fn meant(&self) -> Option<&str> {
+        let advice = self.help.as_deref().filter(|_| self.is_about_a_name())?;
+        advice.strip_prefix(MEANT.0)?.strip_suffix(MEANT.1)
+    }
+
+    /// The path that was most likely meant by that of an import which was not found.
+    pub fn meant_path(&self) -> Option<&str> {
+        let advice = self.help.as_deref().filter(|_| self.kind == ProblemKind::ImportNotFound)?;
+        advice.strip_prefix(MEANT.0)?.strip_suffix(MEANT.1)
+    }
+
+    /// Whether the path that was meant is that of the import, but for case and separators.
+    pub fn is_spelled_otherwise(&self, import: &str) -> bool {
+        self.meant_path().is_some_and(|it| plain_path(it) == plain_path(import))
+    }
+
+    fn is_about_a_name(&self) -> bool {
+        matches!(self.kind, ProblemKind::NameNotFound | ProblemKind::OptionInvalid)
     }
 }
 

@@ -6,8 +6,10 @@ use abide_syntax::ImportKind;
 
 use crate::decl::{FileDecl, Parent};
 use crate::ids::{FileId, MessageId};
-use crate::problem::import_advice;
+use crate::near::{near, nearest};
+use crate::problem::{did_you_mean, import_advice};
 use crate::symbol::{NotFound, PackageNode, Scope, Symbol, Symbols, Visible, Wanted};
+use crate::wellknown;
 
 /// The context for resolving the names of a file.
 pub(crate) struct NameResolver<'a> {
@@ -77,13 +79,14 @@ impl NameResolver<'_> {
         parent
     }
 
-    /// Why a name was not found at a place of a file, and what to do.
+    /// Why a name was not found at a place of a file, and what to do. What may stand there `fits`.
     pub(crate) fn not_found(
         &self,
         file: FileId,
         parent: Parent,
         name: &str,
         reason: &NotFound,
+        fits: &dyn Fn(Symbol) -> bool,
     ) -> (String, Option<String>) {
         let scopes = || self.scopes(file, parent);
         if let NotFound::InnerScope { found } = reason {
@@ -113,10 +116,18 @@ impl NameResolver<'_> {
             // What the scope itself lacks may be in a file that is not imported.
             let nearer = || self.elsewhere(file, scopes(), name);
             let help = help.or_else(|| nearer().map(|it| self.advice(file, parent, it)));
+            let help = help.or_else(|| self.not_imported(file, scopes(), name).map(import_advice));
+            let help = help.or_else(|| self.similar(file, parent, name, fits));
             return (message, help);
         }
         let Some(other) = self.elsewhere(file, scopes(), name) else {
-            return (format!("`{name}` was not found"), None);
+            return match self.not_imported(file, scopes(), name) {
+                Some(path) => {
+                    let message = format!("`{name}` is declared in a file that is not imported");
+                    (message, Some(import_advice(path)))
+                }
+                None => (format!("`{name}` was not found"), self.similar(file, parent, name, fits)),
+            };
         };
         let message = match (self.is_imported_for_options(file, other.file), other.symbol) {
             (true, Symbol::Extension(_)) => format!("`{name}` was not found"),
@@ -151,6 +162,56 @@ impl NameResolver<'_> {
         imports.any(|it| it.kind == ImportKind::Option && *it.path == **path)
     }
 
+    /// What was most likely meant by a name that was not found: one that differs in a component,
+    /// and that means something where it stands.
+    fn similar(
+        &self,
+        file: FileId,
+        parent: Parent,
+        name: &str,
+        fits: &dyn Fn(Symbol) -> bool,
+    ) -> Option<String> {
+        let (dot, relative) = match name.strip_prefix('.') {
+            Some(relative) => (".", relative),
+            None => ("", name),
+        };
+        let components: Vec<&str> = relative.split('.').collect();
+        let scopes: Vec<Scope> = match dot {
+            "" => self.scopes(file, parent).collect(),
+            _ => vec![Scope::Package(PackageNode::ROOT)],
+        };
+        let mut candidates = Vec::new();
+        for (at, component) in components.iter().enumerate().rev() {
+            for scope in &scopes {
+                let before = components.get(..at).unwrap_or_default();
+                let Some(inner) = self.symbols.scope_at(*scope, before) else { continue };
+                for near in near(component, self.symbols.names_in(inner).into_iter()) {
+                    let mut parts = components.clone();
+                    parts[at] = near;
+                    candidates.push(format!("{dot}{}", parts.join(".")));
+                }
+            }
+        }
+        let means = |it: &&String| self.resolve(file, parent, it, Wanted::Any).is_ok_and(&fits);
+        if let Some(found) = candidates.iter().find(means) {
+            return Some(did_you_mean(found));
+        }
+        let elsewhere = candidates.iter().find_map(|it| {
+            self.symbols.anywhere(scopes.iter().copied(), it).filter(|it| fits(*it))?;
+            Some((it.as_str(), self.not_imported(file, scopes.iter().copied(), it)?))
+        });
+        let built_in = || {
+            let known = wellknown::declared();
+            let full = nearest(relative, known.keys().map(String::as_str)).or_else(|| {
+                let is_it = |it: &&str| it.strip_prefix("google.protobuf.") == Some(relative);
+                known.keys().map(String::as_str).find(is_it)
+            })?;
+            Some((full, *known.get(full)?))
+        };
+        let (found, path) = elsewhere.or_else(built_in)?;
+        Some(format!("{} If so, {}", did_you_mean(found), import_advice(path)))
+    }
+
     /// Whether a symbol is a package that is in no other.
     fn is_outermost(&self, symbol: &Symbol) -> bool {
         let Symbol::Package(node) = symbol else { return false };
@@ -167,6 +228,30 @@ impl NameResolver<'_> {
         let symbol = self.symbols.anywhere(scopes, name)?;
         let other = symbol.file().filter(|it| *it != file)?;
         Some(Elsewhere { symbol, file: other })
+    }
+
+    /// The path of the file to import for a name: one of the tree, or of the well-known types.
+    fn not_imported(
+        &self,
+        file: FileId,
+        scopes: impl IntoIterator<Item = Scope>,
+        name: &str,
+    ) -> Option<&str> {
+        let scopes: Vec<Scope> = scopes.into_iter().collect();
+        if let Some(symbol) = self.symbols.anywhere(scopes.iter().copied(), name) {
+            let other = symbol.file().filter(|it| *it != file)?;
+            return Some(&self.files[other.0 as usize].path);
+        }
+        let absolute = name.strip_prefix('.');
+        scopes.into_iter().find_map(|scope| match (scope, absolute) {
+            (Scope::Package(PackageNode::ROOT), _) => {
+                wellknown::declaring(absolute.unwrap_or(name))
+            }
+            (Scope::Package(node), None) => {
+                wellknown::declaring(&format!("{}.{name}", self.symbols.package_name(node)))
+            }
+            _ => None,
+        })
     }
 
     /// Whether a file is in a package or in one below it.

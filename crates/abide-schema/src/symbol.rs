@@ -5,7 +5,7 @@
 //! different files; a lookup sees only those of files that are visible.
 
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
@@ -108,6 +108,13 @@ impl<'a> ScopeTable<'a> {
         self.rows.push(Row { symbol, next });
     }
 
+    /// Its scopes and names, in order.
+    fn sorted(&self) -> Vec<(u32, &'a str)> {
+        let mut names: Vec<_> = self.names.keys().copied().collect();
+        names.sort_unstable();
+        names
+    }
+
     fn all(&self, scope: u32, name: &str) -> impl Iterator<Item = Symbol> + '_ {
         let last = self.names.get(&(scope, name)).copied();
         let row = |at: u32| self.rows.get(at as usize);
@@ -129,13 +136,16 @@ pub(crate) struct Symbols<'a> {
     /// The names in the messages of each file, which no other file adds to.
     nested: Vec<ScopeTable<'a>>,
     packages: Vec<(PackageNode, &'a str)>,
+    /// The names in packages, sorted when first asked for: only suggestions need them.
+    top_names: OnceLock<Vec<(u32, Box<str>)>>,
 }
 
 impl<'a> Symbols<'a> {
     /// With the names in messages, file by file.
     pub(crate) fn new(nested: Vec<ScopeTable<'a>>, capacity: usize) -> Symbols<'a> {
         let packages = vec![(PackageNode::ROOT, "")];
-        Symbols { top: ScopeTable::with_capacity(capacity), nested, packages }
+        let top = ScopeTable::with_capacity(capacity);
+        Symbols { top, nested, packages, top_names: OnceLock::new() }
     }
 
     /// The node of a package; it and its prefixes are added where they are
@@ -207,6 +217,30 @@ impl<'a> Symbols<'a> {
             Scope::Message(id) => (&self.nested[id.file.0 as usize], id.index),
         };
         names.all(scope, name)
+    }
+
+    /// Every name in a scope, sorted.
+    pub(crate) fn names_in(&self, scope: Scope) -> Vec<&str> {
+        match scope {
+            Scope::Package(node) => {
+                let owned = |(scope, name): (u32, &str)| (scope, name.into());
+                let sorted = || self.top.sorted().into_iter().map(owned).collect();
+                let names = self.top_names.get_or_init(sorted);
+                let start = names.partition_point(|it| it.0 < node.0);
+                let names = names.get(start..).unwrap_or_default().iter();
+                names.take_while(|it| it.0 == node.0).map(|it| &*it.1).collect()
+            }
+            Scope::Message(id) => {
+                let names = self.nested[id.file.0 as usize].sorted().into_iter();
+                names.filter(|it| it.0 == id.index).map(|it| it.1).collect()
+            }
+        }
+    }
+
+    /// The scope that components lead to, one below the other, whoever sees it.
+    pub(crate) fn scope_at(&self, scope: Scope, components: &[&str]) -> Option<Scope> {
+        let inner = |scope, name: &&str| self.all(scope, name).find_map(Self::scope_of);
+        components.iter().try_fold(scope, inner)
     }
 
     /// The scope that a symbol opens.

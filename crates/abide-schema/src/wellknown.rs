@@ -4,6 +4,11 @@
 //! descriptors that protoc 35.1 makes of them equal those of its own copies,
 //! which `cargo xtask oracle` checks.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use abide_syntax::{DeclId, DeclKind, Span};
+
 macro_rules! built_in {
     ($($name:literal)*) => {
         &[$((concat!("google/protobuf/", $name), include_str!(concat!("wellknown/", $name))),)*]
@@ -58,9 +63,74 @@ pub fn well_known_paths() -> impl ExactSizeIterator<Item = &'static str> {
     FILES.iter().map(|(path, _)| *path)
 }
 
+/// The path of the built-in file that declares a type or an extension with this full name.
+pub(crate) fn declaring(full_name: &str) -> Option<&'static str> {
+    declared().get(full_name).copied()
+}
+
+/// Everything that the built-in files declare, by full name, with the path of the file. They are
+/// read once, and only where a name was not found.
+pub(crate) fn declared() -> &'static BTreeMap<String, &'static str> {
+    static DECLARED: OnceLock<BTreeMap<String, &'static str>> = OnceLock::new();
+    DECLARED.get_or_init(|| {
+        let files = FILES.iter();
+        files.flat_map(|(path, text)| names(text).into_iter().map(|it| (it, *path))).collect()
+    })
+}
+
+/// The full names of the types and extensions that a text declares.
+fn names(text: &str) -> Vec<String> {
+    let (ast, _) = abide_syntax::parse(text.as_bytes());
+    let word = |span: Span| span.str(text.as_bytes());
+    let mut package = String::new();
+    // The declarations around the next one: where each ends, and its name if it has a scope.
+    let mut around: Vec<(DeclId, Option<&str>)> = Vec::new();
+    let mut found = Vec::new();
+    for (at, decl) in (0..).zip(&ast.decls) {
+        while around.last().is_some_and(|(end, _)| *end <= at) {
+            around.pop();
+        }
+        let is_extension = matches!(around.last(), Some((_, None)));
+        let name = match decl.kind {
+            DeclKind::Package { name } => {
+                word(name).clone_into(&mut package);
+                continue;
+            }
+            DeclKind::Message { name, .. } | DeclKind::Enum { name, .. } => word(name),
+            DeclKind::Field(field) if is_extension => word(field.name),
+            DeclKind::Extend { .. } => {
+                around.push((decl.end, None));
+                continue;
+            }
+            _ => continue,
+        };
+        let scope = around.iter().filter_map(|it| it.1);
+        let parts: Vec<&str> = [&*package].into_iter().chain(scope).chain([name]).collect();
+        found.push(parts.join("."));
+        around.push((decl.end, Some(name)));
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{well_known, well_known_paths};
+    use super::{declaring, well_known, well_known_paths};
+
+    #[test]
+    fn the_names_of_built_in_files_are_known() {
+        for (name, path) in [
+            ("google.protobuf.Timestamp", Some("timestamp.proto")),
+            ("google.protobuf.FieldOptions.JSType", Some("descriptor.proto")),
+            ("google.protobuf.compiler.CodeGeneratorRequest", Some("compiler/plugin.proto")),
+            ("pb.java", Some("java_features.proto")),
+            ("pb.JavaFeatures.NestInFileClassFeature", Some("java_features.proto")),
+            ("Timestamp", None),
+            ("google.protobuf", None),
+        ] {
+            let path = path.map(|it| format!("google/protobuf/{it}"));
+            assert_eq!(declaring(name), path.as_deref(), "{name}");
+        }
+    }
 
     #[test]
     fn every_built_in_file_is_found_and_parses() {

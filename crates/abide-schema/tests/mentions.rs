@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use abide_schema::value::{Codec, Message, Value};
 use abide_schema::{
-    Element, File, FileDecl, Meaning, MessageKind, SourceFile, Tree, default_json_name, encode_file,
+    Element, File, FileDecl, Meaning, Mention, MessageKind, Problem, ProblemKind, SourceFile, Tree,
+    default_json_name, encode_file,
 };
+use abide_syntax::{Span, dotted_name};
 
 /// Names at every kind of place.
 const NAMES: &[(&str, &str)] = &[
@@ -94,6 +96,46 @@ message Held {
 }
 extend google.protobuf.MessageOptions { Held held = 6000; }
 message Holder { option (held) = { Part { a: 1 } parts { a: 2 next { a: 3 } } }; }
+",
+    ),
+];
+
+/// Names in the strings of options that Google's annotations declare.
+const IN_STRINGS: &[(&str, &str)] = &[
+    (
+        "google/api/annotations.proto",
+        "syntax = \"proto3\";
+package google.api;
+import \"google/protobuf/descriptor.proto\";
+message HttpRule {
+  string get = 2;
+  string post = 4;
+  string body = 7;
+  string response_body = 12;
+  repeated HttpRule additional_bindings = 11;
+}
+extend google.protobuf.MethodOptions {
+  HttpRule http = 72295728;
+  repeated string method_signature = 1051;
+}
+",
+    ),
+    (
+        "acme/user/v1/user.proto",
+        "syntax = \"proto3\";
+package acme.user.v1;
+import \"google/api/annotations.proto\";
+message Request { User user = 1; string view = 2; }
+message User { string name = 1; }
+service Users {
+  rpc Get(Request) returns (Request) {
+    option (google.api.http) = {
+      get: \"/v1/{user.name=users/*}/{view}\"
+      additional_bindings { post: \"/v1/{view}:get\" body: \"user\" response_body: \"view\" }
+    };
+    option (google.api.method_signature) = \"user, view,user.name\";
+  }
+}
 ",
     ),
 ];
@@ -265,7 +307,7 @@ fn rename_each(texts: &Texts) -> usize {
 
 #[test]
 fn every_element_can_be_renamed_where_it_is_named() {
-    let texts = NAMES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let texts = texts(NAMES);
     assert_eq!(messages(&link(&texts)), Vec::<String>::new());
     assert!(rename_each(&texts) > 40);
 }
@@ -289,8 +331,23 @@ fn every_element_of_the_whole_language_can_be_renamed() {
 }
 
 #[test]
+fn a_field_is_known_in_the_strings_that_name_it() {
+    let tree = link(&texts(IN_STRINGS));
+    assert_eq!(messages(&tree), Vec::<String>::new());
+    for (name, lines) in [("view", vec![4, 9, 10, 10, 12]), ("name", vec![5, 9, 12])] {
+        let fields = tree.files().flat_map(File::all_fields);
+        let field = fields.filter(|it| it.package().name() == "acme.user.v1");
+        let field = field.into_iter().find(|it| it.name() == name).expect("it is declared");
+        let mentions = Element::Field(field).mentions();
+        let line =
+            |(file, it): (File<'_>, Mention<'_>)| file.decl().line_index().line(it.span.start) + 1;
+        assert_eq!(mentions.map(line).collect::<Vec<_>>(), lines, "{name}");
+    }
+}
+
+#[test]
 fn a_qualifier_means_what_encloses_and_a_package_its_beginning() {
-    let texts = NAMES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let texts = texts(NAMES);
     let tree = link(&texts);
     let file = tree.files().find(|it| it.path() == "acme/use/v1/use.proto").expect("it is there");
     let text = &texts["acme/use/v1/use.proto"];
@@ -314,4 +371,142 @@ fn a_qualifier_means_what_encloses_and_a_package_its_beginning() {
             "message acme.use.v1.Request.Inner",
         ]
     );
+}
+
+/// Every way to leave the second letter of a used name out: what is linked then, the place of the
+/// name, and how it was written.
+fn misspelt(texts: &Texts, mut each: impl FnMut(&Tree, &str, Span, &str)) {
+    let tree = link(texts);
+    for file in tree.files().filter(|it| it.is_judged()) {
+        let text = &texts[file.path()];
+        for mention in file.mentions().filter(|it| !it.declares && it.span.range().len() > 3) {
+            let mut damaged = texts.clone();
+            let of_file = damaged.get_mut(file.path()).expect("it is one of them");
+            of_file.remove(mention.span.start as usize + 1);
+            let whole = text.get(mention.whole.range()).expect("it stands there");
+            each(&link_beside(&damaged, &tree), file.path(), mention.whole, whole);
+        }
+    }
+}
+
+fn texts(files: &[(&str, &str)]) -> Texts {
+    files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
+#[test]
+fn a_name_with_a_letter_too_few_is_understood_wherever_it_stands() {
+    let mut count = 0;
+    misspelt(&texts(NAMES), |tree, path, place, written| {
+        let is_here = |it: &&Problem| {
+            let file = tree.file(it.place.file).path();
+            file == path && it.place.span.start < place.end && place.start < it.place.span.end
+        };
+        // The declaration of an extension is a string, which protoc compares with the name.
+        if written.contains('"') || tree.problems().iter().all(|it| !is_here(&it)) {
+            assert!(!tree.problems().is_empty(), "{path}: {written}");
+            return;
+        }
+        let joined = dotted_name(written.as_bytes(), Span::new(0, written.len() as u32));
+        let wanted = joined.as_deref().unwrap_or(written).trim_matches(['"', '\'']);
+        let wanted = wanted.rsplit('/').next().unwrap_or(wanted);
+        let here: Vec<&Problem> = tree.problems().iter().filter(is_here).collect();
+        let understood = here.iter().any(|it| {
+            let meant = it.meant().or(it.meant_path()).or(it.help.as_deref()).unwrap_or("");
+            let meant = meant.rsplit('/').next().unwrap_or(meant);
+            meant.eq_ignore_ascii_case(wanted) || meant == format!("did you mean `{wanted}`?")
+        });
+        assert!(understood, "{path}: {written}: {here:#?}");
+        count += 1;
+    });
+    assert!(count > 60, "{count}");
+}
+
+#[test]
+fn what_was_meant_is_found_where_it_stands() {
+    for (line, help) in [
+        // Of its own package, short and in full; of another file; of a file that is not imported.
+        ("message A { Adress a = 1; }", "did you mean `Address`?"),
+        ("message A { acme.use.v1.Adress a = 1; }", "did you mean `acme.use.v1.Address`?"),
+        ("message A { .acme.usse.v1.Address a = 1; }", "did you mean `.acme.use.v1.Address`?"),
+        ("message A { acme.opt.v1.Rul a = 1; }", "did you mean `acme.opt.v1.Rule`?"),
+        (
+            "message A { acme.far.v1.Distnce a = 1; }",
+            "did you mean `acme.far.v1.Distance`? If so, add `import \"acme/far/v1/far.proto\";`",
+        ),
+        // A type may stand here, a message there, and only what is an extension in parentheses.
+        ("message A { Knd a = 1; }", "did you mean `Kind`?"),
+        ("service S { rpc Get(Adress) returns (Address); }", "did you mean `Address`?"),
+        ("service S { rpc Get(Address) returns (Knd); }", ""),
+        (
+            "message A { int32 a = 1 [(acme.opt.v1.rul).limit.low = 1]; }",
+            "did you mean `acme.opt.v1.rule`?",
+        ),
+        // Scalars.
+        ("message A { sting a = 1; }", "did you mean `string`?"),
+        ("message A { Int32 a = 1; }", ""),
+        // What is built in and imported nowhere.
+        (
+            "message A { google.protobuf.Timestamp a = 1; }",
+            "add `import \"google/protobuf/timestamp.proto\";`",
+        ),
+        ("message A { .google.protobuf.Struct.FieldsEntry a = 1; }", ""),
+        (
+            "message A { google.protobuf.Timestmp a = 1; }",
+            "did you mean `google.protobuf.Timestamp`? If so, add `import \"google/protobuf/timestamp.proto\";`",
+        ),
+        (
+            "message A { Timestamp a = 1; }",
+            "did you mean `google.protobuf.Timestamp`? If so, add `import \"google/protobuf/timestamp.proto\";`",
+        ),
+        ("message A { Nothing a = 1; }", ""),
+    ] {
+        let mut texts = texts(&NAMES[..1]);
+        texts.insert(
+            "acme/far/v1/far.proto".to_owned(),
+            "syntax = \"proto3\";\npackage acme.far.v1;\nmessage Distance {}\n".to_owned(),
+        );
+        let text = format!(
+            "syntax = \"proto3\";\npackage acme.use.v1;\nimport \"acme/opt/v1/opt.proto\";\n\
+             message Address {{}}\nenum Kind {{ KIND_UNSPECIFIED = 0; }}\n{line}\n"
+        );
+        texts.insert("acme/use/v1/use.proto".to_owned(), text);
+        let tree = link(&texts);
+        let errors: Vec<&Problem> =
+            tree.problems().iter().filter(|it| it.kind.is_error()).collect();
+        let [error] = errors[..] else { panic!("{line}: {errors:#?}") };
+        let found = error.help.clone().unwrap_or_default();
+        // Of what is not like anything, the help may say how to look it up.
+        assert_eq!(found, help, "{line}: {}", error.message);
+    }
+}
+
+#[test]
+fn an_import_that_is_spelled_another_way_is_understood() {
+    for (import, meant, is_certain) in [
+        ("acme/opt/v1/Opt.proto", true, true),
+        ("acme//opt/v1/opt.proto", true, true),
+        ("./acme/opt/v1/opt.proto", true, true),
+        ("/acme/opt/v1/opt.proto", true, true),
+        ("acme/opt/v2/../v1/opt.proto", true, true),
+        ("acme\\\\opt\\\\v1\\\\opt.proto", true, true),
+        ("proto/acme/opt/v1/opt.proto", true, false),
+        ("opt/v1/opt.proto", true, false),
+        ("acme/opt/v1/opts.proto", true, false),
+        ("acme/opts/v1/opt.proto", true, false),
+        ("acme/none/v2/none.proto", false, false),
+        // Another version, and another name that is only short.
+        ("acme/opt/v2/opt.proto", false, false),
+        ("acme/opt/v1/oxy.proto", false, false),
+    ] {
+        let mut texts = texts(&NAMES[..1]);
+        let text = format!("syntax = \"proto3\";\npackage acme.use.v1;\nimport \"{import}\";\n");
+        texts.insert("acme/use/v1/use.proto".to_owned(), text);
+        let tree = link(&texts);
+        let problem = tree.problems().iter().find(|it| it.kind == ProblemKind::ImportNotFound);
+        let problem = problem.unwrap_or_else(|| panic!("{import}: {:#?}", tree.problems()));
+        let found = problem.meant_path();
+        assert_eq!(found, meant.then_some("acme/opt/v1/opt.proto"), "{import}");
+        let path = import.replace("\\\\", "\\");
+        assert_eq!(problem.is_spelled_otherwise(&path), is_certain, "{import}");
+    }
 }

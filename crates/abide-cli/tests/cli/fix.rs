@@ -560,3 +560,36 @@ fn a_fix_that_fails_takes_no_other_with_it() {
         assert!(note.is_some_and(|it| it.contains(why)), "{element}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn what_only_an_import_path_declares_is_imported() {
+    let folder = TempDir::new().unwrap();
+    let text = "syntax = \"proto3\";\npackage acme.user.v1;\n\nmessage User {\n  corp.type.Money money = 1 [(corp.type.mark) = true];\n}\n";
+    let money = "syntax = \"proto3\";\npackage corp.type;\nmessage Money {}\n";
+    let mark = "syntax = \"proto2\";\npackage corp.type;\nimport \"google/protobuf/descriptor.proto\";\nextend google.protobuf.FieldOptions { optional bool mark = 50000; }\n";
+    // It cannot be linked itself, so nothing is imported from it.
+    let broken =
+        "syntax = \"proto3\";\npackage corp.type;\nimport \"corp/gone.proto\";\nmessage Money {}\n";
+    put(
+        folder.path(),
+        &[
+            ("tree/acme/user/v1/user.proto", text),
+            ("deps/corp/type/broken.proto", broken),
+            ("deps/corp/type/marks.proto", mark),
+            ("deps/corp/type/money.proto", money),
+        ],
+    );
+    let tree = folder.path().join("tree");
+    let ran = abide(&tree, &["lint", "-I", "../deps"]);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    for file in ["money", "marks"] {
+        let advice = format!("help: add `import \"corp/type/{file}.proto\";`");
+        assert!(ran.text().contains(&advice), "{}", ran.text());
+    }
+    assert!(!ran.text().contains("broken"), "{}", ran.text());
+    let ran = abide(&tree, &["lint", "-I", "../deps", "--fix"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.text(), ran.stderr);
+    let imports = "package acme.user.v1;\n\nimport \"corp/type/marks.proto\";\nimport \"corp/type/money.proto\";\n";
+    let made = fs::read_to_string(tree.join("acme/user/v1/user.proto")).unwrap();
+    assert_eq!(made, text.replace("package acme.user.v1;\n", imports));
+}

@@ -10,8 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::decl::{FileDecl, Part, SourceFile};
 use crate::ids::FileId;
 use crate::link::known_sources::how_to_get;
-use crate::problem::{Place, Problem, ProblemKind};
-use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in};
+use crate::near::{nearest, plain_path};
+use crate::problem::{Place, Problem, ProblemKind, did_you_mean};
+use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
 
 /// The paths that files import and that no file has, in the order of paths:
 /// what a caller may read from elsewhere and add before linking. Well-known
@@ -110,7 +111,7 @@ pub(super) fn resolve_imports(
                     element: Some(file.path.to_string()),
                     labels: Vec::new(),
                     help: Some(match near {
-                        Some(path) => format!("did you mean `{path}`?"),
+                        Some(path) => did_you_mean(path),
                         None => how_to_get(&import.path),
                     }),
                 });
@@ -121,30 +122,64 @@ pub(super) fn resolve_imports(
     resolved
 }
 
-/// Finds a known path that ends in a wanted one, or the reverse: the usual mistake is a wrong root.
+/// Finds a known path that is spelled another way than a wanted one, that ends in it or the reverse,
+/// because the usual mistake is a wrong root, or that differs in a few letters of one part.
 struct NearPaths<'p> {
     known: FxHashSet<&'p str>,
+    /// By how it is spelled plainly: the first known path.
+    by_spelling: FxHashMap<String, &'p str>,
     /// By every end of several parts: the first known path that has it.
     by_end: FxHashMap<&'p str, &'p str>,
+    /// By the folder, and by the name of the file.
+    by_part: FxHashMap<&'p str, Vec<&'p str>>,
 }
 
 impl<'p> NearPaths<'p> {
     fn of(files: &'p [Arc<FileDecl>]) -> NearPaths<'p> {
-        let known: FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
+        let mut known: FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
+        known.extend(well_known_paths().map(|it| -> &'p str { it }));
+        let mut sorted: Vec<&str> = known.iter().copied().collect();
+        sorted.sort_unstable();
+        let mut by_spelling = FxHashMap::default();
         let mut by_end = FxHashMap::default();
-        for file in files {
-            for end in ends(&file.path) {
-                let first = by_end.entry(end).or_insert(&*file.path);
-                *first = (&*file.path).min(first);
+        let mut by_part: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
+        for path in sorted {
+            by_spelling.entry(plain_path(path)).or_insert(path);
+            for end in ends(path) {
+                by_end.entry(end).or_insert(path);
             }
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            by_part.entry(folder).or_default().push(path);
+            by_part.entry(name).or_default().push(path);
         }
-        NearPaths { known, by_end }
+        NearPaths { known, by_spelling, by_end, by_part }
     }
 
     fn find(&self, wanted: &str) -> Option<&'p str> {
-        let shorter = ends(wanted).filter_map(|end| self.known.get(end).copied());
-        shorter.chain(self.by_end.get(wanted).copied()).min()
+        let spelled = self.by_spelling.get(&plain_path(wanted)).copied();
+        spelled
+            .or_else(|| {
+                let shorter = ends(wanted).filter_map(|end| self.known.get(end).copied());
+                shorter.chain(self.by_end.get(wanted).copied()).min()
+            })
+            .or_else(|| {
+                let (folder, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
+                let alike = [folder, name].into_iter().filter_map(|it| self.by_part.get(it));
+                let is_near = |it: &&str| {
+                    let parts = parts_apart(wanted, it);
+                    parts.is_some_and(|(wanted, it)| nearest(wanted, std::iter::once(it)).is_some())
+                };
+                nearest(wanted, alike.flatten().copied().filter(is_near))
+            })
     }
+}
+
+/// The only parts in which two paths of equal length differ, without the ending.
+fn parts_apart<'p>(one: &'p str, other: &'p str) -> Option<(&'p str, &'p str)> {
+    let stem = |path: &'p str| path.strip_suffix(".proto").unwrap_or(path).split('/');
+    let mut apart = stem(one).zip(stem(other)).filter(|(one, other)| one != other);
+    let first = apart.next().filter(|_| stem(one).count() == stem(other).count());
+    first.filter(|_| apart.next().is_none())
 }
 
 /// The ends of a path that have several parts, without the path itself.

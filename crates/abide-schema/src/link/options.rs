@@ -20,7 +20,7 @@ use crate::ids::{
 };
 use crate::link::{AbsentImports, Kept};
 use crate::near::nearest;
-use crate::problem::{Place, Problem, ProblemKind};
+use crate::problem::{Place, Problem, ProblemKind, did_you_mean};
 use crate::resolve::NameResolver;
 use crate::symbol::{NotFound, Symbol, Wanted};
 use crate::tree::{LinkedFile, OptionsLink, Tree, Type, indices};
@@ -355,6 +355,25 @@ impl Finder for OptionNames<'_> {
         self.used.insert(file);
     }
 
+    fn advice(&self, message: MessageId, name: &str) -> Option<String> {
+        let is_type = name.starts_with('.');
+        let fits = |it| match it {
+            Symbol::Message(_) => is_type,
+            Symbol::Extension(id) => {
+                !is_type && extends(self.tree.field(id), self.tree.message(message))
+            }
+            _ => false,
+        };
+        let (file, parent) = match is_type {
+            true => (self.file, Parent::File),
+            false => (message.file, self.tree.message(message).decl().parent),
+        };
+        let scope = if file == self.file { parent } else { Parent::File };
+        let (_, help) = self.names.not_found(self.file, scope, name, &NotFound::Nowhere, &fits);
+        // A type URL has no dot before the name.
+        help.map(|it| if is_type { it.replacen("`.", "`", 1) } else { it })
+    }
+
     fn may_be_declared(&mut self, name: &str) -> bool {
         self.absent.may_declare(name, &NotFound::Nowhere)
     }
@@ -579,11 +598,10 @@ impl<'t> Interpreter<'t> {
         };
         let mut fault = Fault::new(part.span, text);
         fault.kind = ProblemKind::NameNotFound;
-        fault.help = nearest(name, message.fields().map(view::Field::name))
-            .map(|near| format!("did you mean `{near}`?"))
-            .or_else(|| {
-                outermost.then(|| format!("write a custom option in parentheses: `({name})`"))
-            });
+        fault.help =
+            nearest(name, message.fields().map(view::Field::name)).map(did_you_mean).or_else(
+                || outermost.then(|| format!("write a custom option in parentheses: `({name})`")),
+            );
         self.fail(fault)
     }
 
@@ -606,7 +624,7 @@ impl<'t> Interpreter<'t> {
         let id = match self.cache.get(&key) {
             Some(&id) => id,
             None => {
-                let id = self.resolve(span, parent)?;
+                let id = self.resolve(span, parent, message)?;
                 self.cache.insert(key, id);
                 self.reader.finder.used(id.file);
                 id
@@ -625,7 +643,12 @@ impl<'t> Interpreter<'t> {
         self.fail(Fault::new(span, text))
     }
 
-    fn resolve(&mut self, span: Span, parent: Parent) -> Option<FieldId> {
+    fn resolve(
+        &mut self,
+        span: Span,
+        parent: Parent,
+        message: view::Message<'t>,
+    ) -> Option<FieldId> {
         let text = self.reader.text;
         let name = dotted_name(text, span).map_or(Cow::Borrowed(text.str(span)), Cow::Owned);
         let names = self.reader.finder.names;
@@ -637,7 +660,12 @@ impl<'t> Interpreter<'t> {
                 (format!("`{name}` is {article} {noun}, not an option"), None)
             }
             Err(reason) if self.reader.finder.absent.may_declare(&name, &reason) => return None,
-            Err(reason) => names.not_found(self.file, parent, &name, &reason),
+            Err(reason) => {
+                let tree = self.reader.tree;
+                let fits =
+                    |it| matches!(it, Symbol::Extension(id) if extends(tree.field(id), message));
+                names.not_found(self.file, parent, &name, &reason, &fits)
+            }
         };
         let mut fault = Fault::new(span, text);
         fault.kind = ProblemKind::NameNotFound;

@@ -4,11 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, TypeDecl};
+use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, Scalar, TypeDecl};
 use crate::features::Features;
 use crate::ids::{FileId, MessageId, PackageId};
 use crate::link::AbsentImports;
-use crate::problem::{Place, Problem, ProblemKind, article};
+use crate::near::nearest;
+use crate::problem::{Place, Problem, ProblemKind, article, did_you_mean};
 use crate::resolve::NameResolver;
 use crate::symbol::{Scope, Symbol, Wanted};
 use crate::tree::{EnumLink, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, Type};
@@ -240,7 +241,18 @@ impl References<'_> {
             }
             Err(reason) if self.absent.may_declare(text, &reason) => None,
             Err(reason) => {
-                let (message, help) = self.names.not_found(self.file, parent, text, &reason);
+                let fits = |it| match it {
+                    Symbol::Message(_) => true,
+                    Symbol::Enum(_) => wanted == Wanted::Type,
+                    _ => false,
+                };
+                let (message, mut help) =
+                    self.names.not_found(self.file, parent, text, &reason, &fits);
+                // Only where any type may stand, a scalar one may.
+                if wanted == Wanted::Type && text.bytes().all(|it| it.is_ascii_lowercase()) {
+                    let scalar = nearest(text, Scalar::keywords());
+                    help = scalar.map(did_you_mean).or(help);
+                }
                 self.problem(ProblemKind::NameNotFound, place, message, help);
                 None
             }

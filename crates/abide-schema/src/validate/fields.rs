@@ -8,9 +8,10 @@ use crate::element::Element;
 use crate::features::Openness;
 use crate::features::Presence;
 use crate::ids::FileId;
-use crate::problem::ProblemKind;
+use crate::near::nearest;
+use crate::problem::{ProblemKind, did_you_mean};
 use crate::tree::Type;
-use crate::view::{Enum, Field, Message};
+use crate::view::{Enum, EnumValue, Field, Message};
 
 use super::check::Check;
 use super::lifetimes::Limited;
@@ -222,21 +223,22 @@ impl<'a> Check<'a> {
     fn default_value(&mut self, field: Field<'a>) {
         let decl = field.decl();
         let Some(value) = decl.default() else { return };
+        let remove = || Some("remove it".to_owned());
         let (text, help) = if self.decl.edition == Edition::Proto3 {
-            ("proto3 does not allow default values".to_owned(), Some("remove it"))
+            ("proto3 does not allow default values".to_owned(), remove())
         } else if decl.label == Some(Label::Repeated) {
             let text = format!("the repeated field `{}` cannot have a default value", field.name());
-            (text, Some("remove it"))
+            (text, remove())
         } else if self.decl.edition.is_edition() && field.presence() == Presence::Implicit {
             let text =
                 format!("`{}` has no presence and cannot have a default value", field.name());
-            (text, Some("remove it or give the field presence"))
+            (text, Some("remove it or give the field presence".to_owned()))
         } else {
             match field.ty() {
                 Type::Message(_) => {
                     let text =
                         format!("the message field `{}` cannot have a default value", field.name());
-                    (text, Some("remove it"))
+                    (text, remove())
                 }
                 Type::Enum(id) => {
                     let ty = self.tree.enumeration(id);
@@ -245,14 +247,15 @@ impl<'a> Check<'a> {
                         return;
                     }
                     let value = String::from_utf8_lossy(value);
-                    (format!("the enum `{}` has no value `{value}`", ty.full_name()), None)
+                    let near = nearest(&value, ty.values().map(EnumValue::name));
+                    let text = format!("the enum `{}` has no value `{value}`", ty.full_name());
+                    (text, near.map(did_you_mean))
                 }
                 Type::Scalar(_) | Type::Unresolved => return,
             }
         };
         let span = self.option_span(field, "default");
-        self.report(ProblemKind::DefaultInvalid, Element::Field(field), span, text).help =
-            help.map(str::to_owned);
+        self.report(ProblemKind::DefaultInvalid, Element::Field(field), span, text).help = help;
     }
 
     /// Checks the built-in options that require a type or an edition.

@@ -18,7 +18,7 @@ use crate::features::Presence;
 use crate::float::nearest_float;
 use crate::ids::{ElementId, FieldId, FileId, MessageId};
 use crate::near::nearest;
-use crate::problem::ProblemKind;
+use crate::problem::{ProblemKind, did_you_mean};
 use crate::tree::{Tree, Type};
 use crate::view::{self, Cardinality};
 
@@ -35,6 +35,10 @@ pub(crate) trait Finder {
     fn means(&mut self, _at: Span, _element: ElementId) {}
     /// Records that a value uses this file.
     fn used(&mut self, file: FileId);
+    /// What to do about an extension, or a message, that was not found where it is written.
+    fn advice(&self, _message: MessageId, _name: &str) -> Option<String> {
+        None
+    }
     /// Whether a file that could not be found may declare a name that was not found. If so, the
     /// value of that name is skipped.
     fn may_be_declared(&mut self, _name: &str) -> bool {
@@ -84,6 +88,8 @@ impl Fault {
         self
     }
 }
+
+const IMPORT_IT: &str = "import the file that declares it";
 
 /// After this many faults the rest of an option is passed over.
 pub(crate) const MAX_FAULTS: usize = 20;
@@ -253,7 +259,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
             .reason(ReadErrorKind::UnknownField);
         let near = nearest(name, message.fields().map(view::Field::name));
         self.fail(match near {
-            Some(near) => fault.help(format!("did you mean `{near}`?")),
+            Some(near) => fault.help(did_you_mean(near)),
             None => fault,
         })
     }
@@ -281,7 +287,8 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                 let text =
                     format!("`{name}` is not a visible extension of `{}`", message.full_name());
                 let fault = Fault::new(key, text).reason(ReadErrorKind::UnknownField);
-                self.fail(fault.help("import the file that declares it"))
+                let advice = self.finder.advice(message.id, &name);
+                self.fail(fault.help(advice.unwrap_or_else(|| IMPORT_IT.to_owned())))
             }
         }
     }
@@ -329,9 +336,12 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                 None => Fault::new(key, format!("the host of `{url}` is not supported"))
                     .reason(ReadErrorKind::TypeNotFound)
                     .help(format!("write `[{}NAME]`", URL_PREFIXES[0])),
-                Some(name) => Fault::new(key, format!("`{name}` is not a visible message"))
-                    .reason(ReadErrorKind::TypeNotFound)
-                    .help("import the file that declares it"),
+                Some(name) => {
+                    let advice = self.finder.advice(message.ty, &format!(".{name}"));
+                    Fault::new(key, format!("`{name}` is not a visible message"))
+                        .reason(ReadErrorKind::TypeNotFound)
+                        .help(advice.unwrap_or_else(|| IMPORT_IT.to_owned()))
+                }
             };
             return self.fail(fault);
         };
@@ -470,7 +480,7 @@ impl<'t, N: Finder> AggregateReader<'t, N> {
                 value: word,
             });
             self.faults.push(match near {
-                Some(near) => fault.help(format!("did you mean `{near}`?")),
+                Some(near) => fault.help(did_you_mean(near)),
                 None => fault,
             });
         }

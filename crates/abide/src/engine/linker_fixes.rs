@@ -1,9 +1,10 @@
 //! Fixes of what the linker found.
 
 use abide_schema::{File, Import, Part, Problem, ProblemKind};
+use abide_upgrade::Edit;
 
-use crate::fix::Fix;
-use crate::fix::imports::{with_import, without_import};
+use crate::fix::imports::{string_literal, with_import, without_import};
+use crate::fix::{Applied, Fix};
 
 /// The fix of a problem, if it has one.
 pub(super) fn linker_fix(file: File<'_>, problem: &Problem) -> Option<Fix> {
@@ -24,7 +25,35 @@ pub(super) fn linker_fix(file: File<'_>, problem: &Problem) -> Option<Fix> {
             let is_repeated = first.decl.node != import.decl.node;
             is_repeated.then(|| without_import(import, file)).flatten()
         }
-        ProblemKind::NameNotFound => with_import(file, problem.missing_import()?),
+        ProblemKind::ImportNotFound => respelled(file, problem),
+        ProblemKind::NameNotFound | ProblemKind::OptionInvalid => match problem.missing_import() {
+            Some(path) => with_import(file, path),
+            None => meant_name(file, problem),
+        },
         _ => None,
     }
+}
+
+/// Imports the file that was meant. Where more than case and separators differ, a person decides.
+fn respelled(file: File<'_>, problem: &Problem) -> Option<Fix> {
+    let path = problem.meant_path()?;
+    let import = file.import_at(Part::Name, problem.place.span)?;
+    let is_certain = problem.is_spelled_otherwise(&import.decl.path);
+    if file.imports().any(|it| &*it.decl.path == path) {
+        return without_import(import, file).filter(|_| is_certain);
+    }
+    let literal = string_literal(path)?;
+    let edit = Edit::replace(problem.place.span, literal);
+    let fix = Fix::of_file(file, format!("import `{path}`"), [edit]);
+    Some(if is_certain { fix } else { fix.applied(Applied::Never) })
+}
+
+/// Writes the name that was meant: a person decides.
+fn meant_name(file: File<'_>, problem: &Problem) -> Option<Fix> {
+    let name = problem.meant()?;
+    let is_name = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'.');
+    let written = problem.place.span.of(file.decl().source_text()?);
+    let edit = Edit::replace(problem.place.span, name);
+    let fix = Fix::of_file(file, format!("write `{name}`"), [edit]).applied(Applied::Never);
+    written.iter().all(is_name).then_some(fix)
 }

@@ -19,14 +19,17 @@ pub(crate) fn without_import(import: Import<'_>, file: File<'_>) -> Option<Fix> 
 
 /// Adds an import, in the order of the others where they have one.
 pub(crate) fn with_import(file: File<'_>, path: &str) -> Option<Fix> {
-    // Any other path would have to be written with escapes, and nobody has such a file.
-    if path.contains(['"', '\\']) || path.contains(char::is_control) {
-        return None;
-    }
     let source = SourceText::of(file)?;
-    let statement = format!("import \"{path}\";");
+    let statement = format!("import {};", string_literal(path)?);
     let title = format!("add `{statement}`");
     Some(Fix::of_file(file, title, [new_import(source, path, statement)]))
+}
+
+/// A path in quotes. `None` for one that would have to be written with escapes: nobody has such a
+/// file.
+pub(crate) fn string_literal(path: &str) -> Option<String> {
+    let is_plain = !path.contains(['"', '\\']) && !path.contains(char::is_control);
+    is_plain.then(|| format!("\"{path}\""))
 }
 
 fn new_import(source: SourceText<'_>, path: &str, statement: String) -> Edit {
