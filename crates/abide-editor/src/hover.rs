@@ -1,15 +1,14 @@
 //! What a name means, in Markdown: the declaration, its package and version, whether it is
 //! deprecated and by what it is replaced, and its comment.
 
-use abide::code;
+use abide::{code, counted};
 use abide_schema::{
-    AttachedComments, Cardinality, Element, Field, FileKey, Package, Presence, Scalar, Stability,
-    Type,
+    AttachedComments, Cardinality, Element, Field, FileKey, Meaning, Package, Presence, Scalar,
+    Stability, Type,
 };
 use abide_syntax::Span;
 
 use crate::analysis::Analysis;
-use crate::names::Meaning;
 use crate::project::{Judge, Project};
 
 impl Project {
@@ -24,6 +23,20 @@ impl Project {
                 let package = package(it.package(), self.judge());
                 format!("```proto\nimport \"{}\";\n```\n\n{package}", it.path())
             }
+            Meaning::Package(name) => match analysis.tree.package_named(name) {
+                Some(it) => {
+                    let package = package(it, self.judge());
+                    format!("```proto\npackage {name};\n```\n\n{package}")
+                }
+                None => {
+                    let begins = self.files().map(|it| it.package_name()).filter(|it| {
+                        it.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+                    });
+                    let packages = begins.collect::<std::collections::BTreeSet<_>>().len();
+                    let packages = counted(packages, "package");
+                    format!("{} begins the names of {packages}", code(name))
+                }
+            },
         };
         Some((text, span))
     }

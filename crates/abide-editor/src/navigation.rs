@@ -1,10 +1,9 @@
 //! Where things are declared and used.
 
-use abide_schema::{Element, FileKey, Part};
+use abide_schema::{Element, File, FileKey, Meaning, Mention, Part, Tree};
 use abide_syntax::Span;
 
 use crate::analysis::Analysis;
-use crate::names::{Meaning, last_component, name_at, names};
 use crate::project::{Project, key_of};
 
 /// A place where something is declared or used.
@@ -12,7 +11,7 @@ use crate::project::{Project, key_of};
 pub struct Occurrence {
     /// The file.
     pub file: FileKey,
-    /// Where in it: the last component of a dotted name.
+    /// Where in it: one component of a dotted name.
     pub span: Span,
     /// Whether it is the declaration.
     pub declares: bool,
@@ -21,44 +20,89 @@ pub struct Occurrence {
 /// Something that can be found again in another tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
-    Element { root: u32, noun: &'static str, full_name: String },
+    Element { file: FileKey, noun: &'static str, full_name: String, is_group: bool },
     File(FileKey),
+    Package(String),
 }
 
 impl Identity {
     pub(crate) fn of(meaning: Meaning<'_>) -> Identity {
         match meaning {
-            Meaning::Element(it) => Identity::Element {
-                root: it.file().decl().root,
-                noun: it.noun(),
-                full_name: it.full_name(),
-            },
+            Meaning::Element(it) => {
+                // A group is one with its type.
+                let group = match it {
+                    Element::Field(it) if it.is_group() => it.message_type().map(Element::Message),
+                    _ => None,
+                };
+                let it = group.unwrap_or(it);
+                Identity::Element {
+                    file: key_of(it.file().decl()),
+                    noun: it.noun(),
+                    full_name: it.full_name(),
+                    is_group: matches!(it, Element::Message(it) if it.is_group()),
+                }
+            }
             Meaning::File(it) => Identity::File(key_of(it.decl())),
+            Meaning::Package(name) => Identity::Package(name.to_owned()),
         }
     }
 
-    /// The word that each text has which names it.
-    fn word(&self) -> &str {
+    /// Words of which each text has one that names it.
+    pub(crate) fn words(&self) -> Vec<String> {
         match self {
-            Identity::Element { full_name, .. } => {
-                full_name.rsplit('.').next().unwrap_or(full_name)
+            Identity::Element { full_name: name, is_group, .. } => {
+                let name = name.rsplit('.').next().unwrap_or(name);
+                let field = is_group.then(|| name.to_ascii_lowercase());
+                [Some(name.to_owned()), field].into_iter().flatten().collect()
             }
-            Identity::File(key) => &key.1,
+            Identity::File(key) => vec![key.1.to_string()],
+            Identity::Package(name) => vec![name.rsplit('.').next().unwrap_or(name).to_owned()],
         }
     }
+
+    /// The element that it is in a tree.
+    pub(crate) fn element<'t>(&self, tree: &'t Tree) -> Option<Element<'t>> {
+        let Identity::Element { file, .. } = self else { return None };
+        let file = tree.files().find(|it| key_of(it.decl()) == *file)?;
+        file.elements().find(|it| Identity::of(Meaning::Element(*it)) == *self)
+    }
+}
+
+/// The name at an offset, which may be right behind it.
+pub(crate) fn mention_at(file: File<'_>, offset: u32) -> Option<Mention<'_>> {
+    let covers = |it: &Mention<'_>| it.span.start <= offset && offset <= it.span.end;
+    // Of two that touch, the one that begins here.
+    file.mentions().filter(covers).min_by_key(|it| it.span.end == offset)
 }
 
 impl Analysis {
     /// What the name at an offset of a file means, and where the name stands.
     pub fn meaning_at(&self, file: &FileKey, offset: u32) -> Option<(Meaning<'_>, Span)> {
-        let name = name_at(self.file(file)?, offset)?;
+        let name = mention_at(self.file(file)?, offset)?;
         Some((name.means, name.span))
     }
 
-    /// Where the name at an offset is declared.
-    pub fn definition(&self, file: &FileKey, offset: u32) -> Option<Occurrence> {
-        let (meaning, _) = self.meaning_at(file, offset)?;
-        Some(declaration(meaning))
+    /// Where the name at an offset is declared: a package in many files, of which the first of each
+    /// package counts.
+    pub fn definition(&self, file: &FileKey, offset: u32) -> Vec<Occurrence> {
+        match self.meaning_at(file, offset) {
+            None => Vec::new(),
+            Some((Meaning::Element(it), _)) => vec![declaration(it)],
+            Some((Meaning::File(it), _)) => {
+                let file = key_of(it.decl());
+                vec![Occurrence { file, span: Span::default(), declares: true }]
+            }
+            Some((Meaning::Package(name), _)) => {
+                let is_it = |it: &Mention<'_>| it.declares && it.means == Meaning::Package(name);
+                let packages = self.tree.packages();
+                let first = packages.filter_map(|it| {
+                    let file = it.files().next()?;
+                    let span = file.mentions().find(is_it)?.span;
+                    Some(Occurrence { file: key_of(file.decl()), span, declares: true })
+                });
+                first.collect()
+            }
+        }
     }
 
     /// Where the type of the name at an offset is declared: of a field the type of its values, of
@@ -75,7 +119,7 @@ impl Analysis {
             Element::Method(it) => Element::Message(it.output()?),
             it => it,
         };
-        Some(declaration(Meaning::Element(ty)))
+        Some(declaration(ty))
     }
 
     /// Where in the same file that is named which the name at an offset means.
@@ -86,30 +130,19 @@ impl Analysis {
     }
 }
 
-fn declaration(meaning: Meaning<'_>) -> Occurrence {
-    match meaning {
-        Meaning::Element(it) => {
-            let span = it.place(Part::Name).span;
-            Occurrence { file: key_of(it.file().decl()), span, declares: true }
-        }
-        Meaning::File(it) => {
-            Occurrence { file: key_of(it.decl()), span: Span::default(), declares: true }
-        }
-    }
+fn declaration(element: Element<'_>) -> Occurrence {
+    let span = element.place(Part::Name).span;
+    Occurrence { file: key_of(element.file().decl()), span, declares: true }
 }
 
-fn occurrences(file: abide_schema::File<'_>, identity: &Identity) -> Vec<Occurrence> {
-    let text = file.decl().source_text().unwrap_or_default();
-    let named = names(file).into_iter().filter(|it| Identity::of(it.means) == *identity);
-    let found = named.map(|it| Occurrence {
-        file: key_of(file.decl()),
-        span: match it.means {
-            Meaning::Element(_) => last_component(text, it.span),
-            Meaning::File(_) => it.span,
-        },
-        declares: it.declares,
-    });
-    found.collect()
+fn occurrences(file: File<'_>, identity: &Identity) -> Vec<Occurrence> {
+    let named = file.mentions().filter(|it| Identity::of(it.means) == *identity);
+    let mut found: Vec<Occurrence> = named
+        .map(|it| Occurrence { file: key_of(file.decl()), span: it.span, declares: it.declares })
+        .collect();
+    // A key may name a group and its type at once.
+    found.dedup();
+    found
 }
 
 impl Project {
@@ -120,17 +153,18 @@ impl Project {
             return Vec::new();
         };
         let identity = Identity::of(meaning);
-        self.occurrences(&identity)
-    }
-
-    pub(crate) fn occurrences(&self, identity: &Identity) -> Vec<Occurrence> {
-        let finder = memchr::memmem::Finder::new(identity.word());
-        let mentions = |text: &[u8]| finder.find(text).is_some();
-        let files = self.files.iter();
-        let naming = files.filter(|(_, it)| it.decl.source_text().is_some_and(mentions));
-        let naming: Vec<FileKey> = naming.map(|(key, _)| key.clone()).collect();
+        let naming = self.mentioning(&identity.words());
         let tree = self.tree_of(naming.iter().cloned());
         let files = tree.files().filter(|it| naming.binary_search(&key_of(it.decl())).is_ok());
-        files.flat_map(|it| occurrences(it, identity)).collect()
+        files.flat_map(|it| occurrences(it, &identity)).collect()
+    }
+
+    /// The files whose texts have one of these words, in order.
+    pub(crate) fn mentioning(&self, words: &[String]) -> Vec<FileKey> {
+        let finders: Vec<_> = words.iter().map(|it| memchr::memmem::Finder::new(it)).collect();
+        let mentions = |text: &[u8]| finders.iter().any(|it| it.find(text).is_some());
+        let files = self.files.iter();
+        let naming = files.filter(|(_, it)| it.decl.source_text().is_some_and(mentions));
+        naming.map(|(key, _)| key.clone()).collect()
     }
 }

@@ -1,10 +1,9 @@
 //! The shape of a file: what it declares, what can be folded, and where its imports lead.
 
-use abide_schema::{FileDecl, FileKey};
+use abide_schema::{File, FileDecl, FileKey, Meaning};
 use abide_syntax::{Ast, Comment, DeclKind, Span, comments_between};
 
 use crate::analysis::Analysis;
-use crate::names::{Meaning, names};
 use crate::project::{Project, key_of};
 
 /// A declaration, with those inside it.
@@ -113,10 +112,10 @@ impl Project {
 impl Analysis {
     /// The imports of a file that were found.
     pub fn links(&self, file: &FileKey) -> Vec<Link> {
-        let names = self.file(file).map(names).unwrap_or_default();
-        let links = names.into_iter().filter_map(|it| match it.means {
+        let names = self.file(file).into_iter().flat_map(File::mentions);
+        let links = names.filter_map(|it| match it.means {
             Meaning::File(target) => Some(Link { span: it.span, file: key_of(target.decl()) }),
-            Meaning::Element(_) => None,
+            Meaning::Element(_) | Meaning::Package(_) => None,
         });
         links.collect()
     }

@@ -188,20 +188,23 @@ impl Session {
     }
 
     fn definition(&mut self, params: TextDocumentPositionParams) -> Answer {
-        self.lead(&params, |tree, at| tree.project.analysis().definition(&at.key, at.offset))
+        let Some(at) = self.place(&params) else { return Answer::Value(Value::Null) };
+        let found =
+            self.tree(&at.home).map(|tree| tree.project.analysis().definition(&at.key, at.offset));
+        let found = found.unwrap_or_default();
+        let mut places: Vec<_> =
+            found.iter().filter_map(|it| self.location(&at.home, it)).collect();
+        match places.len() {
+            // A package is declared in many places.
+            2.. => Answer::of(places),
+            _ => Answer::of(places.pop()),
+        }
     }
 
     fn type_definition(&mut self, params: TextDocumentPositionParams) -> Answer {
-        self.lead(&params, |tree, at| tree.project.analysis().type_definition(&at.key, at.offset))
-    }
-
-    fn lead(
-        &mut self,
-        params: &TextDocumentPositionParams,
-        find: impl FnOnce(&mut Tree, &At) -> Option<Occurrence>,
-    ) -> Answer {
-        let found = self.place(params).and_then(|at| {
-            let found = find(self.tree(&at.home)?, &at)?;
+        let found = self.place(&params).and_then(|at| {
+            let analysis = self.tree(&at.home)?.project.analysis();
+            let found = analysis.type_definition(&at.key, at.offset)?;
             self.location(&at.home, &found)
         });
         Answer::of(found)

@@ -142,6 +142,13 @@ fn a_rename_follows_all_uses_and_the_policy() {
     let error = client.answer(id).unwrap_err();
     let why = error["message"].as_str().unwrap();
     assert!(why.contains("Order") && why.contains("message-"), "{why}");
+    // It says what breaks, and who uses it.
+    let mut money = client.place(SHOP_PATH, SHOP, "Money price");
+    money["newName"] = json!("Amount");
+    let id = client.begin("textDocument/rename", money);
+    let error = client.answer(id).unwrap_err();
+    let why = error["message"].as_str().unwrap();
+    assert!(why.contains("it breaks ") && why.contains("`acme.shop.v1` uses it"), "{why}");
     // What the old tree does not have breaks nobody.
     let text = SHOP.replace("message Cart", "message Extra { Extra next = 1; }\nmessage Cart");
     client.replace(SHOP_PATH, 2, &text);
@@ -156,6 +163,103 @@ fn a_rename_follows_all_uses_and_the_policy() {
     extra["newName"] = json!("not a name");
     let id = client.begin("textDocument/rename", extra);
     assert!(client.answer(id).is_err());
+    assert_eq!(client.stop(), Some(0));
+}
+
+const NESTED_PATH: &str = "acme/user/v1alpha/user.proto";
+const NESTED: &str = "\
+syntax = \"proto2\";
+package acme.user.v1alpha;
+message Request {
+  message Inner {}
+  optional Inner inner = 1;
+  optional Level level = 2 [default = LEVEL_HIGH];
+}
+message Response {
+  optional Request.Inner x = 1;
+  optional .acme.user.v1alpha.Request.Inner y = 2;
+}
+enum Level {
+  LEVEL_UNSPECIFIED = 0;
+  LEVEL_HIGH = 1;
+}
+";
+
+#[test]
+fn a_name_before_a_dot_and_a_default_are_names_of_their_own() {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), &[("abide.toml", ""), (NESTED_PATH, NESTED)]);
+    let mut client = Client::start(folder.path(), &[]);
+    client.open(NESTED_PATH, NESTED);
+    let ask = |client: &mut Client, method: &str, mark: &str| {
+        let mut at = client.place(NESTED_PATH, NESTED, mark);
+        at["context"] = json!({ "includeDeclaration": true });
+        client.request(&format!("textDocument/{method}"), at)
+    };
+    let begin = |it: &Value| (it["line"].as_u64().unwrap(), it["character"].as_u64().unwrap());
+    for (mark, declared, uses) in [
+        ("Request.Inner x", (2, 8), vec!["2:8", "8:11", "9:30"]),
+        ("Inner x", (3, 10), vec!["3:10", "4:11", "8:19", "9:38"]),
+        ("LEVEL_HIGH]", (13, 2), vec!["5:38", "13:2"]),
+        ("v1alpha.Request", (1, 18), vec!["1:18", "9:22"]),
+        ("acme.user.v1alpha.R", (1, 8), vec!["1:8", "9:12"]),
+    ] {
+        let found = ask(&mut client, "definition", mark);
+        assert_eq!(begin(&found["range"]["start"]), declared, "{mark}");
+        let found = ask(&mut client, "references", mark);
+        let uses: Vec<String> = uses.iter().map(|it| format!("user.proto:{it}")).collect();
+        assert_eq!(lines(&found), uses, "{mark}");
+        let found = ask(&mut client, "documentHighlight", mark);
+        assert_eq!(found.as_array().unwrap().len(), uses.len(), "{mark}");
+    }
+    let hover = |client: &mut Client, mark: &str| {
+        let found = ask(client, "hover", mark);
+        found["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(hover(&mut client, "LEVEL_HIGH]").contains("LEVEL_HIGH = 1;"));
+    assert!(hover(&mut client, "v1alpha.Request").contains("package acme.user.v1alpha;"));
+    assert!(hover(&mut client, "acme.user.v1alpha.R").contains("begins the names of 1 package"));
+    for (mark, old, new) in [
+        ("Request {", "Request", "Query"),
+        ("Request.Inner x", "Request", "Query"),
+        ("LEVEL_HIGH = 1", "LEVEL_HIGH", "LEVEL_TOP"),
+        ("LEVEL_HIGH]", "LEVEL_HIGH", "LEVEL_TOP"),
+    ] {
+        let mut at = client.place(NESTED_PATH, NESTED, mark);
+        let range = client.request("textDocument/prepareRename", at.clone());
+        assert_eq!(range["placeholder"], old);
+        at["newName"] = json!(new);
+        let edit = client.request("textDocument/rename", at);
+        let renamed = applied(NESTED, &edit["documentChanges"][0]["edits"]);
+        assert_eq!(renamed, NESTED.replace(old, new), "{mark}");
+    }
+    let mut at = client.place(NESTED_PATH, NESTED, "acme.user.v1alpha.R");
+    at["newName"] = json!("corp");
+    let id = client.begin("textDocument/rename", at);
+    let why = client.answer(id).unwrap_err();
+    assert!(why["message"].as_str().unwrap().contains("is a package"), "{why}");
+    assert_eq!(client.stop(), Some(0));
+}
+
+#[test]
+fn a_reference_that_another_type_would_catch_is_written_in_full() {
+    let folder = TempDir::new().unwrap();
+    let text = "syntax = \"proto3\";\npackage acme.user.v1alpha;\nmessage A {}\nmessage B {\n  message C {}\n  A a = 1;\n  C c = 2;\n}\n";
+    put(folder.path(), &[("abide.toml", ""), (NESTED_PATH, text)]);
+    let mut client = Client::start(folder.path(), &[]);
+    client.open(NESTED_PATH, text);
+    let mut at = client.place(NESTED_PATH, text, "C {}");
+    at["newName"] = json!("A");
+    let edit = client.request("textDocument/rename", at);
+    let renamed = applied(text, &edit["documentChanges"][0]["edits"]);
+    let wanted = text.replace("  A a", "  .acme.user.v1alpha.A a").replace("C c", "A c");
+    assert_eq!(renamed, wanted.replace("message C", "message A"));
+    // What is declared already cannot be declared again.
+    let mut at = client.place(NESTED_PATH, text, "A {}");
+    at["newName"] = json!("B");
+    let id = client.begin("textDocument/rename", at);
+    let why = client.answer(id).unwrap_err();
+    assert!(why["message"].as_str().unwrap().contains("Not renamed: "), "{why}");
     assert_eq!(client.stop(), Some(0));
 }
 
@@ -289,15 +393,22 @@ fn quick_fixes_mend_what_is_shown() {
     client.replace(SHOP_PATH, 5, &fixed);
     let clean = client.diagnostics(SHOP_PATH, 5);
     assert!(!clean.iter().any(|it| it.ends_with("name-not-found")), "{clean:?}");
+    // A name with a letter too few.
+    let misspelt = SHOP.replace("repeated Order", "repeated Oder");
+    client.replace(SHOP_PATH, 51, &misspelt);
+    assert_eq!(act(&mut client, &misspelt, 51, "name-not-found", "Write `Order`"), SHOP);
+    let misspelt = SHOP.replace("acme/type/v1", "acme/Type/v1");
+    client.replace(SHOP_PATH, 52, &misspelt);
+    assert_eq!(act(&mut client, &misspelt, 52, "import-not-found", "Import `acme/type"), SHOP);
     // A well-known type that nobody imports.
     let text = SHOP.replace("map<string, Order> by_id", "google.protobuf.Duration by_id");
-    client.replace(SHOP_PATH, 6, &text);
-    let fixed = act(&mut client, &text, 6, "name-not-found", "Add `import");
+    client.replace(SHOP_PATH, 56, &text);
+    let fixed = act(&mut client, &text, 56, "name-not-found", "Add `import");
     assert!(fixed.contains("import \"google/protobuf/duration.proto\";"), "{fixed}");
     let text =
         SHOP.replace("import \"acme", "import \"google/protobuf/any.proto\";\nimport \"acme");
-    client.replace(SHOP_PATH, 7, &text);
-    assert_eq!(act(&mut client, &text, 7, "import-unused", "Remove"), SHOP);
+    client.replace(SHOP_PATH, 57, &text);
+    assert_eq!(act(&mut client, &text, 57, "import-unused", "Remove"), SHOP);
     assert_eq!(client.stop(), Some(0));
 }
 
