@@ -193,7 +193,7 @@ fn wild(random: &mut fastrand::Rng, folder: &Path, depth: usize) {
         _ => {}
     }
     for name in ["a", "b", ".c", "node_modules"] {
-        if depth < 2 && random.u8(..) < 190 {
+        if depth < 3 && random.u8(..) < 170 {
             wild(random, &folder.join(name), depth + 1);
         }
     }

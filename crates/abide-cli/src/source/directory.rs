@@ -441,7 +441,9 @@ impl Walk<'_> {
         let real = fs::canonicalize(path).ok()?;
         let sample = sample_of(&real)?;
         let folder = from_top(&real, self.top);
-        let linked = LinkedFolder { link: &self.display(path), place, folder: &folder };
+        let root = &self.layout.roots[self.index];
+        let link = self.display(path);
+        let linked = LinkedFolder { link: &link, root, place, folder: &folder };
         linked.note(self.layout, self.imported, sample)
     }
 

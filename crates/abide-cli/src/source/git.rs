@@ -537,7 +537,12 @@ impl Revision {
                     if let Some(sample) = sample_of(repo, id).filter(|_| !layout.ends_at(&display))
                     {
                         let folder = seen_from(&target, self.folder.as_deref().unwrap_or_default());
-                        let linked = LinkedFolder { link: &display, place: &path, folder: &folder };
+                        let linked = LinkedFolder {
+                            link: &display,
+                            root: &layout.roots[root],
+                            place: &path,
+                            folder: &folder,
+                        };
                         to.gathered.notes.extend(linked.note(layout, &[], sample));
                     }
                 }

@@ -17,7 +17,8 @@ use crate::printable::shown;
 pub(super) struct LinkedFolder<'l> {
     /// The link, from the top of the tree.
     pub(super) link: &'l str,
-    /// The link in its root.
+    /// The root that the link is in, and the link in that root.
+    pub(super) root: &'l String,
     pub(super) place: &'l str,
     /// The folder, from the top of the tree. It begins with `..` if it is outside.
     pub(super) folder: &'l str,
@@ -33,7 +34,7 @@ pub(super) struct Sample {
 pub(super) const MAX_SEARCHED: usize = 10_000;
 
 impl LinkedFolder<'_> {
-    /// What makes its files part of the tree; `None` if they are already, or are imported.
+    /// What makes its files part of the tree; `None` if they are in another root, or are imported.
     ///
     /// An import path is no part of a root but where it begins, so it is not the linked folder that
     /// has to be named, but the folder above it that import paths count from.
@@ -63,9 +64,12 @@ impl LinkedFolder<'_> {
         let shown = |home: &str| shown(if home.is_empty() { "." } else { home });
         let home = self.home(sample).map(by_link);
         let is_root = |it: &str| layout.roots.iter().any(|root| root == it);
+        let is_read = is_in(&layout.roots) && home.as_deref().is_none_or(is_root);
+        if is_read && !is_in(std::slice::from_ref(self.root)) {
+            return None;
+        }
         let what = match home.as_deref() {
-            Some(home) if is_root(home) => return None,
-            None if is_in(&layout.roots) => return None,
+            _ if is_read => "its files are read where they are".to_owned(),
             None => "list the folder that its import paths count from in `roots` or `import-paths`"
                 .to_owned(),
             Some(home) if is_outside(home) => format!(

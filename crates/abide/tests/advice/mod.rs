@@ -750,7 +750,13 @@ fn advice_that_is_obeyed_mends_the_finding_and_adds_none() {
                     continue;
                 };
                 used.insert(at);
-                let Edits(ways) = &ADVICE[at].1 else { continue };
+                let ways = match &ADVICE[at].1 {
+                    Edits(ways) => ways,
+                    Person(reason) => {
+                        assert!(!reason.is_empty(), "no reason why a person obeys `{help}`");
+                        continue;
+                    }
+                };
                 for (number, act) in ways.iter().enumerate() {
                     let subject = Subject::new(&case, finding, &judged);
                     let mended = act(&subject, &holes).case;
