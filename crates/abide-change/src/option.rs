@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 
 use abide_schema::value::{self, Codec, Entry, Value, default_of};
-use abide_schema::{Cardinality, Edition, Element, Field, File, Part, Place, RawOptions, Tree};
+use abide_schema::{
+    Cardinality, Edition, Element, Field, File, Part, Place, Presence, RawOptions, Tree,
+};
 use abide_syntax::Span;
 
 use crate::change::Change;
@@ -256,6 +258,8 @@ pub struct Difference<'t> {
     pub old: Vec<&'t Entry>,
     /// The new values.
     pub new: Vec<&'t Entry>,
+    /// Whether it stays in the source: no descriptor set has it, and nothing depends on it.
+    pub is_source_only: bool,
 }
 
 /// The differences in the custom options of two options messages. Singular
@@ -266,7 +270,7 @@ pub fn custom_differences<'t>(
     new: Option<&'t value::Message>,
 ) -> Vec<Difference<'t>> {
     let mut found = Vec::new();
-    differences(diff, old, new, None, &mut found);
+    differences(diff, old, new, (None, false), &mut found);
     found
 }
 
@@ -274,14 +278,20 @@ fn differences<'t>(
     diff: &Diff<'t>,
     old: Option<&'t value::Message>,
     new: Option<&'t value::Message>,
-    inside: Option<&str>,
+    (inside, is_source_only): (Option<&str>, bool),
     found: &mut Vec<Difference<'t>>,
 ) {
     let mut rows: BTreeMap<String, (Vec<&'t Entry>, Vec<&'t Entry>)> = BTreeMap::new();
-    let wanted = |field: Field<'t>| inside.is_some() || field.is_extension();
+    let wanted = |field: Field<'t>, entry: &Entry| {
+        // To set a field without presence to zero is to leave it out, as every writer of
+        // descriptors does.
+        let is_left_out = field.presence() == Presence::Implicit && entry.value.is_zero();
+        (inside.is_some() || field.is_extension())
+            && (field.cardinality() != Cardinality::Singular || !is_left_out)
+    };
     for entry in old.map_or(&[][..], |it| &it.entries) {
         let field = diff.old.field(entry.field);
-        if wanted(field) {
+        if wanted(field, entry) {
             // A renamed option is reported by its new name.
             let field = diff.new_field(field).unwrap_or(field);
             rows.entry(key(field)).or_default().0.push(entry);
@@ -289,20 +299,23 @@ fn differences<'t>(
     }
     for entry in new.map_or(&[][..], |it| &it.entries) {
         let field = diff.new.field(entry.field);
-        if wanted(field) {
+        if wanted(field, entry) {
             rows.entry(key(field)).or_default().1.push(entry);
         }
     }
     for (name, (old, new)) in rows {
         let path = inside.map_or_else(|| name.clone(), |it| format!("{it}.{name}"));
+        let olds = old.iter().map(|it| diff.old.field(it.field));
+        let mut fields = olds.chain(new.iter().map(|it| diff.new.field(it.field)));
+        let is_source_only = is_source_only || fields.all(Field::is_source_only);
         if let ([before], [after]) = (&old[..], &new[..])
             && diff.new.field(after.field).cardinality() == Cardinality::Singular
             && let (Some(before), Some(after)) =
                 (before.value.as_message(), after.value.as_message())
         {
-            differences(diff, Some(before), Some(after), Some(&path), found);
+            differences(diff, Some(before), Some(after), (Some(&path), is_source_only), found);
         } else if !equal(diff, &old, &new) {
-            found.push(Difference { path, old, new });
+            found.push(Difference { path, old, new, is_source_only });
         }
     }
 }
@@ -317,7 +330,7 @@ fn equal<'t>(diff: &Diff<'t>, old: &[&'t Entry], new: &[&'t Entry]) -> bool {
         && old.iter().zip(new).all(|(old, new)| match (&old.value, &new.value) {
             (Value::Message(before), Value::Message(after)) => {
                 let mut found = Vec::new();
-                differences(diff, Some(before), Some(after), Some(""), &mut found);
+                differences(diff, Some(before), Some(after), (Some(""), false), &mut found);
                 found.is_empty() && before.unknown == after.unknown
             }
             _ => spelled(diff.old, old) == spelled(diff.new, new),

@@ -99,6 +99,10 @@ pub(crate) fn write_strange(
 ) {
     let decl = file.decl();
     let (RawOptions::Syntax(slice), Some(ast)) = (raw, decl.ast()) else { return };
+    // An option that was left out was understood, and no descriptor set has any other.
+    if file.is_reduced() {
+        return;
+    }
     let text: &[u8] = decl.strings.text();
     for &id in &decl.option_ids[slice.range()] {
         let option = &ast.options[id as usize];

@@ -96,7 +96,7 @@ pub(crate) const MIGRATIONS: &[Annotation] = &[
 ];
 
 /// The extensions of a tree, and those that have a meaning to policy.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     pub(crate) by_number: FxHashMap<(MessageId, i32), FieldId>,
     pub(crate) annotations: FxHashMap<FieldId, Annotation>,

@@ -9,7 +9,7 @@ mod source_info;
 
 pub use embedded::EmbeddedFiles;
 pub use encode::{encode_file, encode_pieces, encode_set, set_files};
-pub use notation::{descriptor_set_from_json, descriptor_set_from_text};
+pub use notation::{descriptor_set_from_json, descriptor_set_from_text, descriptor_set_from_value};
 
 /// The types of `FieldDescriptorProto.Type` that are not scalars.
 const TYPE_GROUP: i32 = 10;

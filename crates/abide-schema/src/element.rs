@@ -124,9 +124,18 @@ impl<'t> Element<'t> {
         match (self.visibility(), self.file().features().default_visibility) {
             (Some(visibility), _) => visibility == Visibility::Export,
             (None, DefaultVisibility::ExportAll) => true,
-            (None, DefaultVisibility::ExportTopLevel) => self.parent().is_none(),
+            (None, DefaultVisibility::ExportTopLevel | DefaultVisibility::Unknown) => {
+                self.parent().is_none()
+            }
             (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => false,
         }
+    }
+
+    /// Whether it is known if other files may use a type: descriptor sets leave out the feature
+    /// that decides where nothing is written at it.
+    pub fn has_known_visibility(self) -> bool {
+        self.visibility().is_some()
+            || self.file().features().default_visibility != DefaultVisibility::Unknown
     }
 
     /// The noun for it in a sentence.

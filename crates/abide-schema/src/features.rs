@@ -58,6 +58,9 @@ pub enum DefaultVisibility {
     LocalAll,
     /// `STRICT`: none, and nested ones may not be exported.
     Strict,
+    /// Nobody can tell: descriptor sets leave the feature out. The default of the edition is no
+    /// more than likely.
+    Unknown,
 }
 
 impl Features {
@@ -89,6 +92,18 @@ impl Features {
                 default_visibility: DefaultVisibility::ExportTopLevel,
                 ..edition_2023
             },
+        }
+    }
+}
+
+impl Features {
+    /// The defaults of an edition where what stays in the source is not known.
+    pub(crate) const fn without_source(edition: Edition) -> Features {
+        let features = Features::of(edition);
+        match features.default_visibility {
+            // No feature of these editions says anything else.
+            DefaultVisibility::ExportAll => features,
+            _ => Features { default_visibility: DefaultVisibility::Unknown, ..features },
         }
     }
 }

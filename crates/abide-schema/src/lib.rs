@@ -34,6 +34,7 @@ mod problem;
 mod reserved;
 mod resolve;
 mod slice;
+mod stripped;
 mod symbol;
 mod tables;
 mod tree;
@@ -54,8 +55,8 @@ pub use decl::{
     SourceFile, Strings, SyntaxDecl, Text, TypeDecl,
 };
 pub use descriptor::{
-    EmbeddedFiles, descriptor_set_from_json, descriptor_set_from_text, encode_file, encode_pieces,
-    encode_set, set_files,
+    EmbeddedFiles, descriptor_set_from_json, descriptor_set_from_text, descriptor_set_from_value,
+    encode_file, encode_pieces, encode_set, set_files,
 };
 pub use edition::Edition;
 pub use element::Element;

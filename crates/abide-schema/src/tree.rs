@@ -36,6 +36,8 @@ pub struct Tree {
 #[derive(Debug)]
 pub(crate) struct LinkedFile {
     pub(crate) decl: Arc<FileDecl>,
+    /// Whether it has fewer options than its text, to be compared with a descriptor set.
+    pub(crate) is_reduced: bool,
     pub(crate) package: PackageId,
     pub(crate) imports: Vec<ImportLink>,
     pub(crate) features: Features,
@@ -95,7 +97,7 @@ pub(crate) struct MethodLink {
 }
 
 /// All files with one package name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PackageData {
     pub(crate) name: String,
     pub(crate) version: Option<PackageVersion>,

@@ -286,14 +286,20 @@ fn a_name_that_is_not_utf_8_is_a_problem_and_can_be_asked_for() {
 }
 
 #[test]
-fn duplicate_files_are_a_problem() {
-    let tree = Tree::link(vec![parse("a.proto", b"syntax = \"proto3\"; package a;")]);
-    let set = encode(&tree, false);
-    let twice = [set.clone(), set].concat();
-    let tree = Tree::link(decode(twice));
-    assert!(
-        tree.problems().iter().any(|problem| problem.message.contains("`a.proto` is given twice"))
-    );
+fn a_file_that_is_given_twice_is_a_problem_if_the_two_differ() {
+    let set =
+        |text: &[u8], source_info| encode(&Tree::link(vec![parse("a.proto", text)]), source_info);
+    let first = b"syntax = \"proto3\"; package a;";
+    let twice = |other: Vec<u8>| Tree::link(decode([set(first, false), other].concat()));
+    let says = |tree: &Tree| {
+        let said = "the file `a.proto` is given twice, and the two differ";
+        tree.problems().iter().any(|problem| problem.message == said)
+    };
+    for source_info in [false, true] {
+        let tree = twice(set(first, source_info));
+        assert!(!says(&tree) && tree.files().filter(|it| it.is_judged()).count() == 1);
+        assert!(says(&twice(set(b"syntax = \"proto3\"; package b;", source_info))));
+    }
 }
 
 /// As protoc 35.1 orders these, with and without `--include_imports`.

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::VecDeque;
 
-use abide_schema::{Element, PackageId, Tree, Type};
+use abide_schema::{Element, File, PackageId, Tree, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::Finding;
@@ -26,10 +26,15 @@ pub fn find_dependents(findings: &mut [Finding], tree: &Tree, old: Option<&Tree>
     let sides: Vec<_> = trees.map(|tree| (tree, OnceCell::new())).collect();
     let mut reached: FxHashMap<(usize, Type), Vec<Dependent>> = FxHashMap::default();
     for finding in findings.iter_mut().filter(|it| it.effects().breaks_backward()) {
-        let mut types = sides.iter().enumerate().filter_map(|(side, (tree, users))| {
-            Some((side, changed_type(tree, &finding.element)?, users))
-        });
-        let found = types.next().map(|(side, ty, users)| {
+        let root = root_of(finding, tree, old);
+        let find = |root: Option<u32>| {
+            sides.iter().enumerate().find_map(|(side, (tree, users))| {
+                Some((side, changed_type(tree, &finding.element, root)?, users))
+            })
+        };
+        // Of what only has users in other roots, these are better than none.
+        let found = root.and_then(|root| find(Some(root))).or_else(|| find(None));
+        let found = found.map(|(side, ty, users)| {
             let users = users.get_or_init(|| TypeUsers::of(sides[side].0));
             // Many changes of a large API are of one type.
             reached.entry((side, ty)).or_insert_with(|| users.reached_from(ty)).clone()
@@ -40,18 +45,48 @@ pub fn find_dependents(findings: &mut [Finding], tree: &Tree, old: Option<&Tree>
     }
 }
 
-/// The innermost type of a tree that an element is or is in.
-fn changed_type(tree: &Tree, name: &str) -> Option<Type> {
+/// The root of the file that a finding is about, where several roots may declare the same names.
+fn root_of(finding: &Finding, tree: &Tree, old: Option<&Tree>) -> Option<u32> {
+    let repeats = |tree: &Tree| tree.repeats_names();
+    if !repeats(tree) && !old.is_some_and(repeats) {
+        return None;
+    }
+    let new = finding.location.place().map(|it| tree.file(it.file));
+    let before = finding.change.as_ref().and_then(|it| it.old).unwrap_or(finding.location);
+    let file = new.or_else(|| Some(old?.file(before.old_place()?.file)));
+    file.map(|it| it.decl().root)
+}
+
+/// The innermost type of a tree that an element is or is in: the first one of this name, or that
+/// of one root.
+fn changed_type(tree: &Tree, name: &str, root: Option<u32>) -> Option<Type> {
     let mut name = name;
     loop {
-        if let Some(message) = tree.message_named(name) {
-            return Some(Type::Message(message.id));
-        }
-        if let Some(item) = tree.enum_named(name) {
-            return Some(Type::Enum(item.id));
+        let found = match root {
+            None => {
+                let message = tree.message_named(name).map(|it| Type::Message(it.id));
+                message.or_else(|| Some(Type::Enum(tree.enum_named(name)?.id)))
+            }
+            Some(root) => type_in_root(tree, name, root),
+        };
+        if found.is_some() {
+            return found;
         }
         name = name.rsplit_once('.')?.0;
     }
+}
+
+fn type_in_root(tree: &Tree, name: &str, root: u32) -> Option<Type> {
+    let in_package = |file: &File<'_>| {
+        let package = file.package();
+        let rest = name.strip_prefix(package.name());
+        package.name().is_empty() || rest.is_some_and(|it| it.starts_with('.'))
+    };
+    tree.files().filter(|it| it.decl().root == root).filter(in_package).find_map(|file| {
+        let message = file.all_messages().find(|it| it.full_name() == name);
+        let item = || Some(Type::Enum(file.all_enums().find(|it| it.full_name() == name)?.id));
+        message.map(|it| Type::Message(it.id)).or_else(item)
+    })
 }
 
 /// The users of each type of a tree.

@@ -8,6 +8,7 @@ mod corpora;
 mod laws;
 mod model;
 mod mutants;
+mod numbers;
 mod pairs;
 #[path = "../../../abide-schema/tests/protos/mod.rs"]
 mod protos;
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide_schema::{FileDecl, SourceFile, Tree};
+
+pub(crate) use numbers::Numbers;
 
 /// Texts by path.
 pub(crate) type Files = BTreeMap<String, String>;
@@ -52,25 +55,4 @@ pub(crate) fn through_descriptors(tree: &Tree) -> Tree {
 pub(crate) fn errors(tree: &Tree) -> Vec<&str> {
     let errors = tree.problems().iter().filter(|it| it.kind.is_error());
     errors.map(|it| it.message.as_str()).collect()
-}
-
-/// Numbers that are the same in every run.
-pub(crate) struct Numbers(pub(crate) u64);
-
-impl Numbers {
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % end.max(1) as u64) as usize
-    }
-
-    pub(crate) fn one_in(&mut self, chance: usize) -> bool {
-        self.below(chance) == 0
-    }
-
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for end in (1..items.len()).rev() {
-            items.swap(end, self.below(end + 1));
-        }
-    }
 }

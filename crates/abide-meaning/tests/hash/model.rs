@@ -123,6 +123,15 @@ message Rules {
   string note = 6 [retention = RETENTION_SOURCE];
   message Inner { float ratio = 1; bool flag = 2; }
 }
+extend google.protobuf.FileOptions { string file_source = 50003 [retention = RETENTION_SOURCE]; }
+extend google.protobuf.MessageOptions { string message_source = 50003 [retention = RETENTION_SOURCE]; }
+extend google.protobuf.FieldOptions { string field_source = 50003 [retention = RETENTION_SOURCE]; }
+extend google.protobuf.OneofOptions { string oneof_source = 50003 [retention = RETENTION_SOURCE]; }
+extend google.protobuf.EnumOptions { string enum_source = 50003 [retention = RETENTION_SOURCE]; }
+extend google.protobuf.EnumValueOptions { string value_source = 50003 [retention = RETENTION_SOURCE]; }
+extend google.protobuf.ServiceOptions { string service_source = 50003 [retention = RETENTION_SOURCE]; }
+extend google.protobuf.MethodOptions { string method_source = 50003 [retention = RETENTION_SOURCE]; }
+extend google.protobuf.ExtensionRangeOptions { string range_source = 50003 [retention = RETENTION_SOURCE]; }
 extend google.protobuf.MessageOptions { Rules message = 50001; repeated string message_tags = 50002; }
 extend google.protobuf.FieldOptions { Rules field = 50001; repeated string field_tags = 50002; }
 extend google.protobuf.EnumOptions { Rules enum = 50001; repeated string enum_tags = 50002; }
@@ -400,6 +409,15 @@ impl Writer<'_> {
             ],
         };
         options.extend(features.iter().map(|it| format!("option features . {it} ;")));
+        // What stays in the source means nothing; every type says itself whether it is exported.
+        if self.numbers.one_in(3) {
+            options.push("option ( opt.v1.file_source ) = \"a\" ;".to_owned());
+        }
+        if self.dialect == Edition2024 && self.numbers.one_in(2) {
+            let features =
+                ["enforce_naming_style = STYLE_LEGACY", "default_symbol_visibility = EXPORT_ALL"];
+            options.extend(features.map(|it| format!("option features . {it} ;")));
+        }
         self.numbers.shuffle(&mut options);
         head.extend(options);
         let mut body: Vec<String> = elements.iter().map(|it| self.element(it)).collect();
@@ -469,10 +487,20 @@ impl Writer<'_> {
             let mut members: Vec<String> =
                 fields.into_iter().map(|field| self.field(field, message, &full)).collect();
             self.numbers.shuffle(&mut members);
+            if self.numbers.one_in(3) {
+                members.push("option ( opt.v1.oneof_source ) = \"a\" ;".to_owned());
+            }
             declarations.push(format!("oneof {name} {{ {} }}", members.join(" ")));
         }
         declarations.extend(self.ranges("reserved", &message.reserved));
-        declarations.extend(self.ranges("extensions", &message.extensible));
+        for mut range in self.ranges("extensions", &message.extensible) {
+            if self.numbers.one_in(2) {
+                let options = ["verification = DECLARATION", "( opt.v1.range_source ) = \"a\""];
+                let options = options[self.numbers.below(2)];
+                range = format!("{}[ {options} ] ;", range.trim_end_matches(';'));
+            }
+            declarations.push(range);
+        }
         declarations.extend(self.names(&message.reserved_names));
         self.numbers.shuffle(&mut declarations);
         body.extend(declarations);
@@ -679,6 +707,9 @@ impl Writer<'_> {
                     fields.join([" ", " , "][self.numbers.below(2)])
                 ));
             }
+        }
+        if self.numbers.one_in(6) {
+            out.push(format!("( opt.v1.{kind}_source ) = \"a\""));
         }
         self.mix(&mut out);
         for tag in &options.tags {

@@ -27,7 +27,8 @@ impl FileDecl {
     /// Reads the declarations of the files of a serialised FileDescriptorSet.
     ///
     /// Well-known types, and files that Buf marks as imports, count as
-    /// imported. Problems of a well-formed file are in [`FileDecl::problems`].
+    /// imported. A file that is there twice, as in sets that were joined, is
+    /// taken once. Problems of a well-formed file are in [`FileDecl::problems`].
     ///
     /// # Errors
     /// Bytes that are not the wire format, or messages that nest deeper than
@@ -38,15 +39,36 @@ impl FileDecl {
             let message = "descriptor sets over two gigabytes are not supported".to_owned();
             return Err(DecodeError { offset: 0, message });
         }
-        let mut files = Vec::new();
+        let mut files: Vec<FileDecl> = Vec::new();
+        let mut known: FxHashMap<Arc<str>, (usize, Span)> = FxHashMap::default();
         let mut set = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         while let Some(record) = set.next_record()? {
-            if let (file_set::FILE, Payload::Bytes(span)) = (record.number, record.payload) {
-                files.push(DescriptorDecoder::new(bytes).file(span)?);
+            let (file_set::FILE, Payload::Bytes(span)) = (record.number, record.payload) else {
+                continue;
+            };
+            let file = DescriptorDecoder::new(bytes).file(span)?;
+            let (at, first) = *known.entry(Arc::clone(&file.path)).or_insert((files.len(), span));
+            if at == files.len() || declared(bytes, first)? != declared(bytes, span)? {
+                files.push(file);
+            } else {
+                files[at].imported &= file.imported;
             }
         }
         Ok(files)
     }
+}
+
+/// The fields of a serialised file that declare something: all but where that stands, and what Buf
+/// adds.
+fn declared(bytes: &[u8], whole: Span) -> Decoded<Vec<&[u8]>> {
+    let mut reader = WireReader::new(bytes, whole);
+    let mut fields = Vec::new();
+    while let Some(record) = reader.next_record()? {
+        if ![file::SOURCE_INFO, buf_extension::NUMBER].contains(&record.number) {
+            fields.push(record.span.of(bytes));
+        }
+    }
+    Ok(fields)
 }
 
 /// The numbers of the field that Buf's images add to a file, and of its fields.

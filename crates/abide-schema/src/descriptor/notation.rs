@@ -7,9 +7,11 @@ use crate::descriptor_number::file_set::FILE;
 use crate::dynamic::{Entry, Message, Value};
 use crate::ids::MessageId;
 use crate::tree::Tree;
+use crate::value::JsonNode;
 use crate::value::codec::Codec;
 use crate::value::error::{DecodeError, Undeclared};
 use crate::value::json::{JsonMapping, syntax as json};
+use crate::value::reading::ReadError;
 use crate::value::text;
 
 /// What Buf's images add to the descriptor of a file, in field 8042. Source:
@@ -35,8 +37,17 @@ message Extension {
 /// # Errors
 /// Text that is not JSON and values that do not fit descriptor.proto.
 pub fn descriptor_set_from_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let parsed = json::parse(text, JsonMapping::Strict);
-    serialise(|codec, ty| codec.read_parsed_json(ty, &parsed, Undeclared::Ignore).into_result())
+    descriptor_set_from_value(&json::parse(text, JsonMapping::Strict))
+}
+
+/// The same of a value of JSON that was read from another notation, and what is malformed in it.
+///
+/// # Errors
+/// Whatever is malformed, and values that do not fit descriptor.proto.
+pub fn descriptor_set_from_value(
+    parsed: &(Option<JsonNode<'_>>, Vec<ReadError>),
+) -> Result<Vec<u8>, DecodeError> {
+    serialise(|codec, ty| codec.read_parsed_json(ty, parsed, Undeclared::Ignore).into_result())
 }
 
 /// Serialises a FileDescriptorSet in text format, for

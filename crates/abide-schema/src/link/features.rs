@@ -38,7 +38,11 @@ fn flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> {
 pub(crate) fn resolve(file: &mut LinkedFile) {
     let decl = std::sync::Arc::clone(&file.decl);
     let decl = &*decl;
-    file.features = Features::of(decl.edition).with(decl, decl.options, options::FEATURES_OF_FILE);
+    let defaults = match decl.ast() {
+        Some(_) => Features::of(decl.edition),
+        None => Features::without_source(decl.edition),
+    };
+    file.features = defaults.with(decl, decl.options, options::FEATURES_OF_FILE);
     let of_file = file.features;
     // Messages stand behind those that enclose them.
     for (index, message) in decl.messages.iter().enumerate() {

@@ -65,7 +65,7 @@ pub(super) fn drop_duplicates(files: &mut Vec<Arc<FileDecl>>, problems: &mut Vec
             problems.push(Problem {
                 kind: ProblemKind::NameDuplicated,
                 place: Place { file: FileId(at - 1), span: abide_syntax::Span::default() },
-                message: format!("the file `{}` is given twice", file.path),
+                message: format!("the file `{}` is given twice, and the two differ", file.path),
                 element: Some(file.path.to_string()),
                 labels: Vec::new(),
                 help: Some("remove one of them; only the first is checked".to_owned()),

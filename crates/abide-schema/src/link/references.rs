@@ -51,6 +51,7 @@ pub(super) fn link_file(
         .collect();
     let mut file = LinkedFile {
         decl: Arc::clone(decl),
+        is_reduced: false,
         package,
         imports,
         features: Features::of(decl.edition),

@@ -127,7 +127,7 @@ impl<'a> Check<'a> {
         if file == self.file.id || self.tree.linked(file).decl.edition < Edition::Edition2024 {
             return;
         }
-        if ty.is_exported() {
+        if ty.is_exported() || !ty.has_known_visibility() {
             return;
         }
         let span = self.span(user.node(), part);

@@ -22,14 +22,23 @@ impl Message {
     /// of groups. Source: `StripSourceRetentionOptions` of protobuf.
     #[must_use]
     pub fn without_source_retention(&self, tree: &Tree) -> Cow<'_, Message> {
-        if self.is_retained(tree) {
+        self.without(tree, &|field| field.is_source_only())
+    }
+
+    /// The same without the fields that are left out.
+    pub(crate) fn without(
+        &self,
+        tree: &Tree,
+        is_left_out: &dyn Fn(Field<'_>) -> bool,
+    ) -> Cow<'_, Message> {
+        if self.is_without(tree, is_left_out) {
             return Cow::Borrowed(self);
         }
-        let kept = self.entries.iter().filter(|entry| !tree.field(entry.field).is_source_only());
+        let kept = self.entries.iter().filter(|entry| !is_left_out(tree.field(entry.field)));
         let entries = kept.map(|entry| {
             let value = match &entry.value {
                 Value::Message(inner) if !tree.field(entry.field).features().delimited => {
-                    Value::Message(Box::new(inner.without_source_retention(tree).into_owned()))
+                    Value::Message(Box::new(inner.without(tree, is_left_out).into_owned()))
                 }
                 value => value.clone(),
             };
@@ -43,12 +52,12 @@ impl Message {
         })
     }
 
-    /// Whether nothing of it has source-only retention.
-    fn is_retained(&self, tree: &Tree) -> bool {
+    /// Whether it has nothing that is left out.
+    pub(crate) fn is_without(&self, tree: &Tree, is_left_out: &dyn Fn(Field<'_>) -> bool) -> bool {
         self.entries.iter().all(|entry| {
             let field = tree.field(entry.field);
             let inside = entry.value.as_message().filter(|_| !field.features().delimited);
-            !field.is_source_only() && inside.is_none_or(|inner| inner.is_retained(tree))
+            !is_left_out(field) && inside.is_none_or(|inner| inner.is_without(tree, is_left_out))
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use abide_change::Sides;
 use abide_schema::{Element, File, Package, Part, Tree};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -28,7 +29,8 @@ pub(super) fn by_package(
     fixes: &SecurityFixes<'_>,
 ) -> BTreeMap<String, PackageChanges> {
     let mut packages = named(tree, released, fixes);
-    add_unnamed(&mut packages, tree, released.tree, fixes);
+    let sides = Sides::of(released.tree, tree);
+    add_unnamed(&mut packages, sides.new(), sides.old(), fixes);
     packages
 }
 

@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use abide_change::Sides;
 use abide_meaning::{Hashes, SemanticHash, TreeHashes};
 use abide_schema::{Package, PackageVersion, Stability, Tree, api_name};
 use abide_upgrade::{Standing, Standings, candidate_packages};
@@ -37,12 +38,16 @@ pub(crate) fn plan_since(
     blocking: &[Finding],
 ) -> Plan {
     let new = TreeHashes::of(tree);
-    let old = released.as_ref().map(|it| TreeHashes::of(it.tree));
+    let sides = released.as_ref().map(|it| Sides::of(it.tree, tree));
+    let old = sides.as_ref().map(|it| TreeHashes::of(it.old()));
+    let reduced = sides.as_ref().filter(|it| it.are_reduced());
+    let compared = reduced.map(|it| TreeHashes::of(it.new()));
     let fixes = SecurityFixes::of(tree, released.as_ref().map(|it| it.tree), policy);
     let changes = released
         .as_ref()
         .map_or_else(BTreeMap::new, |released| changes::by_package(tree, released, &fixes));
-    let planner = Planner { tree, policy, records, as_of, new, old, released, changes, blocking };
+    let planner =
+        Planner { tree, policy, records, as_of, new, old, compared, released, changes, blocking };
     planner.plan()
 }
 
@@ -54,6 +59,8 @@ struct Planner<'a> {
     as_of: Date,
     new: TreeHashes,
     old: Option<TreeHashes>,
+    /// The new tree as the release can know it, if that is less than there is.
+    compared: Option<TreeHashes>,
     released: Option<Released<'a>>,
     changes: BTreeMap<String, PackageChanges>,
     /// Findings that keep a version from being recorded.
@@ -277,7 +284,8 @@ impl Planner<'_> {
     fn require(&self, package: Package<'_>, plan: &mut PackagePlan) {
         let name = package.name();
         let Some(old) = &self.old else { return };
-        let (before, after) = (old.package(name), self.new.package(name));
+        let new = self.compared.as_ref().unwrap_or(&self.new);
+        let (before, after) = (old.package(name), new.package(name));
         // A change may be a break even if the meaning is equal, such as a move to another file.
         let changes = self.changes.get(name);
         plan.reasons = changes.into_iter().flat_map(PackageChanges::reasons).cloned().collect();
@@ -286,21 +294,26 @@ impl Planner<'_> {
         }
         if before.map(|it| it.closure) != after.map(|it| it.closure) {
             plan.catches_up = plan.reasons.is_empty();
-            self.catch_up(package, old, plan);
+            self.catch_up(package, (old, new), plan);
         }
         plan.reasons.sort_by_key(|it| Reverse(it.bump));
         plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or_default();
     }
 
     /// Adds the changed types of other packages that it depends on.
-    fn catch_up(&self, package: Package<'_>, old: &TreeHashes, plan: &mut PackagePlan) {
+    fn catch_up(
+        &self,
+        package: Package<'_>,
+        (old, new): (&TreeHashes, &TreeHashes),
+        plan: &mut PackagePlan,
+    ) {
         let bump_of = |package: &str, ty: &str| {
             let own = self.changes.get(package).and_then(|it| KnownBumps::of(it).within(ty));
             // Undoing the change of a frozen package changes this one again.
             let is_blocked = self.blocking_of(package).is_some_and(|it| it.rule != EARLY_MAJOR.id);
             if is_blocked { Bump::Major } else { own.unwrap_or(Bump::Minor) }
         };
-        for way in catch_up::to_changed_types(package, old, &self.new, &bump_of) {
+        for way in catch_up::to_changed_types(package, old, new, &bump_of) {
             if way.bump == Bump::Major {
                 plan.waits_for = Some(way.package);
             }

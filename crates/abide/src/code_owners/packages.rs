@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use abide_change::Sides;
 use abide_meaning::TreeHashes;
 use abide_schema::{File, Tree};
 
@@ -44,7 +45,10 @@ pub fn touched_files(old: &Tree, new: &Tree) -> PackageFiles {
             match texts {
                 (Some(before), Some(after)) => before == after,
                 _ => {
-                    let of_both = || (TreeHashes::of(old), TreeHashes::of(new));
+                    let of_both = || {
+                        let sides = Sides::of(old, new);
+                        (TreeHashes::of(sides.old()), TreeHashes::of(sides.new()))
+                    };
                     let (before, after) = hashes.get_or_insert_with(of_both);
                     let own = |hashes: &TreeHashes| hashes.file(file.path()).map(|it| it.own);
                     own(before) == own(after)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use abide_change::Sides;
 use abide_schema::{Package, Tree};
 
 use crate::bump::Released;
@@ -58,7 +59,8 @@ fn judge_tree<'t>(
         .filter(|it| options.scope.has(it) && policy.runs(it.defaults()))
         .collect();
 
-    let mut findings = run(&context, &rules);
+    let sides = options.baseline.map(|old| Sides::of(old, tree));
+    let mut findings = run_on_sides(&context, &rules, options, sides.as_ref());
     drop_unknown_options(tree, options.baseline, &mut findings);
     findings.extend(linker_findings(tree, policy, options.scope));
     join_repeated_roots(tree, &mut findings);
@@ -177,6 +179,22 @@ fn is_incomplete(tree: &Tree, options: Options<'_>) -> bool {
     trees.into_iter().flatten().any(|it| it.unknown_packages().len() > 0)
 }
 
+/// Runs the rules: those about one tree on the whole tree, and those that compare it with an old
+/// one on what both sides can know.
+fn run_on_sides<'s, 't: 's>(
+    context: &Context<'t>,
+    rules: &[&'static Rule],
+    options: Options<'s>,
+    sides: Option<&'s Sides<'s>>,
+) -> Vec<Finding> {
+    let Some(sides) = sides.filter(|it| it.are_reduced()) else { return run(context, rules) };
+    let (comparing, others): (Vec<_>, Vec<_>) = rules.iter().partition(|it| it.needs_baseline());
+    let compared = Options { baseline: Some(sides.old()), ..options };
+    let mut findings = run(context, &others);
+    findings.extend(run(&Context::new(sides.new(), context.policy, compared), &comparing));
+    findings
+}
+
 /// The changes since the last release, for the bump.
 pub(super) fn since_release<'t>(
     tree: &'t Tree,
@@ -217,7 +235,8 @@ pub(super) fn blocking<'t>(
     let rules = RULES.iter().copied();
     let rules: Vec<&'static Rule> =
         rules.filter(|it| blocks(it.id) && policy.runs(it.defaults())).collect();
-    let mut findings = run(&context, &rules);
+    let sides = released.map(|old| Sides::of(old, tree));
+    let mut findings = run_on_sides(&context, &rules, since, sides.as_ref());
     let thawed = frozen_changes(&context, &findings);
     findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
     Waivers::of(&context).take(&context, &mut findings);

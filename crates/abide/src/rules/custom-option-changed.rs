@@ -87,6 +87,9 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
         };
         let finding = sink.setting(&setting, message);
         finding.fact(path).fact(was).fact(is);
+        if difference.is_source_only {
+            finding.bump(Bump::None);
+        }
         if orders.iter().any(|order| breaks(*order, &difference)) {
             finding.at_least(Severity::Error).bump(Bump::Major);
             finding.why("`[options]` in the policy says that this change is a break");

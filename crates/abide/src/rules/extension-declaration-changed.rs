@@ -4,6 +4,7 @@ use std::fmt;
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Message, Part, value};
 
+use crate::bump_level::Bump;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -42,7 +43,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
         let message = format!("declaration of extension {number} of `{}` {what}", new.full_name());
         let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
         finding.fact(number.to_string()).fact(described(was)).fact(described(is));
-        finding.breaks(effects(was, is));
+        match effects(was, is) {
+            Effects::NONE => finding.bump(Bump::None),
+            effects => finding.breaks(effects),
+        };
     }
     let (was, is) = (verified(old), verified(new));
     if was != is {
@@ -51,9 +55,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
         let message = format!("`{}` {verb} that extensions are declared", new.full_name());
         let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
         finding.fact(word(was)).fact(word(is));
-        if is {
-            finding.breaks(Effects::backward(SOURCES));
-        }
+        match is {
+            true => finding.breaks(Effects::backward(SOURCES)),
+            // What is declared stays in the source: no meaning changed.
+            false => finding.bump(Bump::None),
+        };
     }
 }
 

@@ -87,7 +87,7 @@ fn fault<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) ->
     if other == element {
         return Fault::new("is the element itself", "name the element to use instead");
     }
-    if !other.is_exported() && other.file() != element.file() {
+    if !other.is_exported() && other.has_known_visibility() && other.file() != element.file() {
         let help = "export it, or name an element that is exported";
         return Fault::new("is local to another file", help);
     }

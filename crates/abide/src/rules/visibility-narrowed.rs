@@ -22,7 +22,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let messages = new.all_messages().filter(|it| !it.is_map_entry()).map(Element::Message);
     for it in messages.chain(new.all_enums().map(Element::Enum)) {
         let Some(old) = diff.old_element(it) else { continue };
-        if !old.is_exported() || it.is_exported() {
+        let is_known = old.has_known_visibility() && it.has_known_visibility();
+        if !old.is_exported() || it.is_exported() || !is_known {
             continue;
         }
         let message = format!("{} `{}` is now local to its file", it.noun(), it.full_name());
