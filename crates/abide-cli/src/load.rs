@@ -9,8 +9,10 @@ mod unparsed;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use abide_instance::yaml_value;
 use abide_schema::{
-    FileDecl, SourceFile, Tree, descriptor_set_from_json, descriptor_set_from_text, missing_imports,
+    FileDecl, SourceFile, Tree, descriptor_set_from_json, descriptor_set_from_text,
+    descriptor_set_from_value, missing_imports,
 };
 use rayon::prelude::*;
 
@@ -232,6 +234,9 @@ fn descriptors(
         DescriptorFormat::Binary => Ok(bytes),
         DescriptorFormat::Json => descriptor_set_from_json(&bytes),
         DescriptorFormat::Text => descriptor_set_from_text(&bytes),
+        DescriptorFormat::Yaml => {
+            descriptor_set_from_value(&yaml_value(&String::from_utf8_lossy(&bytes)))
+        }
     };
     let files = bytes.and_then(|bytes| FileDecl::from_descriptor_set(&bytes.into()));
     let mut files = files.map_err(|error| Error::Descriptor {

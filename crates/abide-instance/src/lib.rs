@@ -28,3 +28,4 @@ pub use translate::{
 };
 pub use translated_text::{Carried, CarriedDocument, carry_text};
 pub use walk::{Met, Named, Visit, named, walk};
+pub use yaml::yaml_value;

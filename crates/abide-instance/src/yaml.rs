@@ -66,6 +66,13 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> YamlText<'_> {
     reader.out
 }
 
+/// The value of JSON that the first document of a text stands for, and what is malformed in the
+/// text.
+pub fn yaml_value(text: &str) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
+    let YamlText { documents, errors, .. } = parse(text, Dialect::Protobuf);
+    (documents.into_iter().next(), errors)
+}
+
 struct YamlReader<'t> {
     parser: Parser<'t, granit_parser::StrInput<'t>>,
     text: &'t str,

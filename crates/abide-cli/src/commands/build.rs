@@ -52,7 +52,7 @@ pub(super) fn build(
             progress.step(format!("writing descriptors of {} files", set.files.len()));
             write_with(target, &mut |out| compression.pack(out, |out| set.write(out)))
         }
-        DescriptorFormat::Json | DescriptorFormat::Text => {
+        DescriptorFormat::Json | DescriptorFormat::Text | DescriptorFormat::Yaml => {
             progress.step(format!("making descriptors of {} files", set.files.len()));
             let text = set.text(format)?;
             progress.step("writing them");
@@ -96,7 +96,8 @@ impl Set<'_> {
         self.write(&mut set).map_err(|error| refused(&error))?;
         let set = Codec::new(tree).decode(ty.id, &set).map_err(|error| refused(&error))?;
         let text = match format {
-            DescriptorFormat::Json => {
+            // What is JSON is YAML, too.
+            DescriptorFormat::Json | DescriptorFormat::Yaml => {
                 Codec::new(tree).to_json(&set).map_err(|error| refused(&error))?
             }
             DescriptorFormat::Binary | DescriptorFormat::Text => Codec::new(tree).to_text(&set),

@@ -42,6 +42,8 @@ pub enum DescriptorFormat {
     Json,
     /// The protobuf text format.
     Text,
+    /// ProtoJSON, written as YAML.
+    Yaml,
 }
 
 /// The result of a walk.

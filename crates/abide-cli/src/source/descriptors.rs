@@ -6,17 +6,22 @@ use std::path::{Path, PathBuf};
 use super::contents::DescriptorFormat;
 use super::failure::{SourceError, io_reason};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::program::is_program;
 use super::roots::{RootLayout, mount};
 use super::unpack::{self, Allowance, Compression};
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "\
-FILE.binpb           a descriptor set: .binpb, .pb, .json or .txtpb, also with
-                     .gz or .zst; `-` reads one from standard input",
-    brief: "a descriptor set (`.binpb`, `.pb`, `.json`, `.txtpb`)",
+FILE.binpb           a descriptor set: .binpb, .pb, .bin, .desc, .protoset, .json,
+                     .yaml or .txtpb, also with .gz or .zst; `-` reads one from
+                     standard input",
+    brief: "a descriptor set (`.binpb`, `.bin`, `.desc`, `.json`, `.yaml`, `.txtpb`)",
     is_spelled: |spec| spec == "-",
     is_found: |asked, found| {
-        found.as_ref().is_ok_and(|it| it.is_file()) && format(asked.name).is_some()
+        found.as_ref().is_ok_and(|it| it.is_file())
+            && format(asked.name).is_some()
+            // Some programs are called `.bin`.
+            && !is_program(&asked.path).unwrap_or(false)
     },
     open,
 };
@@ -44,9 +49,10 @@ impl OpenSource for DescriptorSet {
 fn format(name: &str) -> Option<DescriptorFormat> {
     let (_, name) = Compression::of_name(name);
     match name.rsplit_once('.')?.1 {
-        "binpb" | "pb" => Some(DescriptorFormat::Binary),
+        "binpb" | "pb" | "bin" | "desc" | "protoset" => Some(DescriptorFormat::Binary),
         "json" => Some(DescriptorFormat::Json),
         "txtpb" => Some(DescriptorFormat::Text),
+        "yaml" | "yml" => Some(DescriptorFormat::Yaml),
         _ => None,
     }
 }
@@ -62,9 +68,16 @@ fn sniff(bytes: &[u8]) -> DescriptorFormat {
     if text.chars().any(|c| c.is_ascii_control() && !c.is_ascii_whitespace()) {
         return DescriptorFormat::Binary;
     }
-    match text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
-        true => DescriptorFormat::Json,
-        false => DescriptorFormat::Text,
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    // Text format has no lists of this kind.
+    let is_list = |line: &str| line.trim_start().starts_with("- ");
+    let mut lines = text.lines().filter(|it| !it.is_empty() && !it.starts_with('#'));
+    if text.starts_with('{') {
+        DescriptorFormat::Json
+    } else if lines.any(|it| it.trim_end() == "file:") && lines.next().is_some_and(is_list) {
+        DescriptorFormat::Yaml
+    } else {
+        DescriptorFormat::Text
     }
 }
 
@@ -135,6 +148,8 @@ mod tests {
             (binary, DescriptorFormat::Binary),
             (b"\xef\xbb\xbf {\"file\":[]}", DescriptorFormat::Json),
             (b"# a set\nfile { name: \"a.proto\" }\n", DescriptorFormat::Text),
+            (b"# an image\nfile:\n  - name: a.proto\n", DescriptorFormat::Yaml),
+            (b"file:\n{ name: 'a.proto' }\n", DescriptorFormat::Text),
         ] {
             let plain = read_stream("x", bytes).unwrap();
             assert_eq!(plain, (bytes.to_vec(), format));

@@ -41,7 +41,8 @@ const MAGIC: [&[u8]; 9] = [
     b"\xca\xfe\xba\xbf",
 ];
 
-fn is_program(path: &Path) -> io::Result<bool> {
+/// Whether a file begins as programs do.
+pub(super) fn is_program(path: &Path) -> io::Result<bool> {
     let mut head = Vec::new();
     File::open(path)?.take(4).read_to_end(&mut head)?;
     Ok(MAGIC.iter().any(|magic| head.starts_with(magic)))

@@ -605,6 +605,11 @@ fn a_set_is_written_as_its_name_says_and_read_back() {
     let set = run(&["build", "-o", "-"]);
     for (name, head) in [
         ("set.pb", &set[..4]),
+        ("set.bin", &set[..4]),
+        ("set.desc", &set[..4]),
+        ("set.protoset.gz", b"\x1f\x8b"),
+        ("set.yaml", b"{\""),
+        ("set.yml.zst", b"\x28\xb5\x2f\xfd"),
         ("set.json", b"{\""),
         ("set.txtpb", b"file {"),
         ("set.binpb.gz", b"\x1f\x8b"),
