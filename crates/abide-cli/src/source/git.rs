@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contents::{CONFIG, Gathered};
-use super::failure::{NO_ROOT, NOT_UNICODE, SourceError};
+use super::failure::{NOT_UNICODE, SourceError};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::known::KnownTexts;
 use super::links::{LinkedFolder, MAX_SEARCHED, Sample};
@@ -25,9 +25,10 @@ use super::roots::{Mount, RootLayout, mount};
 use super::spec::{SourceOptions, split_subdir};
 use crate::printable::shown;
 use index::StagedTrees;
-use objects::{DeadEnd, Missing, Target, find_file, find_folder, read_blob, walk_path};
+use objects::{DeadEnd, Missing, Target, find_file, find_folder, read_blob, recorded, walk_path};
 use revision::{merge_base, resolve_commit, resolve_revision};
 use sparse::LeftOut;
+use submodules::repository_of;
 
 pub(crate) mod default_branch;
 pub(super) mod index;
@@ -35,6 +36,7 @@ pub(super) mod moving;
 mod objects;
 mod revision;
 pub(super) mod sparse;
+mod submodules;
 pub(crate) mod timeline;
 
 pub(super) const KIND: SourceKind = SourceKind {
@@ -267,7 +269,10 @@ impl Revision {
         let commit = found.and_then(|it| it.peel_to_commit().ok()).map(|it| it.id);
         drop(repo);
         let submodules = FxHashMap::default();
-        let revision = Self { repository, name, commit, tree, top, folder, work, submodules };
+        let mut revision = Self { repository, name, commit, tree, top, folder, work, submodules };
+        if let (None, Some(inside)) = (&revision.folder, revision.enter_submodule()?) {
+            revision = inside;
+        }
         // Without SUBDIR the folder may be younger than the revision; reading it will say so.
         if subdir.is_some() && revision.folder.is_none() {
             return Err(revision.no_folder());
@@ -310,6 +315,26 @@ impl Revision {
         }
     }
 
+    /// The same folder in the submodule that it is in, if it is in one.
+    fn enter_submodule(&self) -> Result<Option<Revision>, SourceError> {
+        let repo = self.repository.to_thread_local();
+        let Some((path, commit)) = self.recorded(&repo, &self.top) else { return Ok(None) };
+        let Some((submodule, top)) = self.in_submodule(&repo, &self.top) else {
+            return Err(self.not_here(path, commit));
+        };
+        let inner = submodule.repository.to_thread_local();
+        let folder = walk_path(&inner, submodule.tree, &top).map_err(|it| self.failed(it))?;
+        let folder = folder.filter(|it| it.kind == EntryKind::Tree).map(|it| it.path);
+        Ok(Some(Revision { top, folder, ..submodule }))
+    }
+
+    fn not_here(&self, path: &str, commit: ObjectId) -> SourceError {
+        self.failed(format_args!(
+            "`{path}` is a submodule, and its commit `{commit}` is not here: run `git submodule \
+             update --init {path}`"
+        ))
+    }
+
     /// The submodules of the roots. A root whose submodule cannot be read is an error: without
     /// its old files every change of them would pass.
     fn find_submodules(&mut self, layout: &RootLayout) -> Result<(), SourceError> {
@@ -320,10 +345,7 @@ impl Revision {
             let folder = join(top, folder);
             let Some((path, commit)) = self.recorded(&repo, &folder) else { continue };
             let Some(submodule) = self.in_submodule(&repo, &folder) else {
-                return Err(self.failed(format_args!(
-                    "`{path}` is a submodule, and its commit `{commit}` is not here: run `git \
-                     submodule update --init {path}`"
-                )));
+                return Err(self.not_here(path, commit));
             };
             submodules.insert(root, submodule);
         }
@@ -346,12 +368,7 @@ impl Revision {
 
     /// The submodule that a folder is in, and the commit that the revision records of it.
     fn recorded<'f>(&self, repo: &Repository, folder: &'f str) -> Option<(&'f str, ObjectId)> {
-        let mut ends = folder.match_indices('/').map(|(at, _)| at).chain([folder.len()]);
-        ends.find_map(|end| {
-            let (path, _) = folder.split_at(end);
-            let target = walk_path(repo, self.tree, path).ok()??;
-            (target.kind == EntryKind::Commit).then_some((path, target.id))
-        })
+        recorded(repo, self.tree, folder)
     }
 
     /// The submodule that a folder is in, itself maybe in another one, and the folder there.
@@ -365,12 +382,10 @@ impl Revision {
     }
 
     /// The submodule that a folder is in, at the commit that the revision records, and the rest of
-    /// the path. `None` if the submodule is not checked out, or has not fetched that commit.
+    /// the path. `None` if that commit is not here.
     fn submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
         let (path, commit) = self.recorded(repo, folder)?;
-        let work = self.work.as_ref()?.join(path);
-        let repository = ThreadSafeRepository::open(work.as_path()).ok()?;
-        let tree = tree_of(&repository.to_thread_local(), commit).ok()?;
+        let (repository, tree) = repository_of(repo, path, commit)?;
         let submodule = Revision {
             repository,
             name: self.name.clone(),
@@ -378,7 +393,7 @@ impl Revision {
             tree,
             top: String::new(),
             folder: Some(String::new()),
-            work: Some(work),
+            work: self.work.as_ref().map(|work| work.join(path)),
             submodules: FxHashMap::default(),
         };
         Some((submodule, below(folder, path).unwrap_or_default().to_owned()))
@@ -494,7 +509,12 @@ impl Revision {
                         }
                     }
                 }
-                Ok(_) => listing.gathered.problem(folder.as_str(), NO_ROOT),
+                // The root may be younger, or gone by then: nothing is in it.
+                Ok(_) => listing.gathered.notes.push(format!(
+                    "`{}` has no root `{}`, which counts as empty",
+                    shown(&self.name),
+                    shown(folder)
+                )),
                 Err(DeadEnd::Missing(missing)) => listing.gathered.lost(folder.as_str(), missing),
                 Err(reason) => listing.gathered.problem(folder.as_str(), reason.to_string()),
             }

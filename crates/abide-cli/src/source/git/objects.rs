@@ -47,32 +47,57 @@ impl fmt::Display for DeadEnd {
 pub(super) struct Missing {
     kind: &'static str,
     id: ObjectId,
+    repair: &'static str,
 }
 
 impl Missing {
     pub(super) fn blob(id: ObjectId) -> Missing {
-        Missing { kind: "blob", id }
+        Missing { kind: "blob", id, repair: REPAIR }
     }
 
     pub(super) fn tree(id: ObjectId) -> Missing {
-        Missing { kind: "tree", id }
+        Missing { kind: "tree", id, repair: REPAIR }
     }
 
     pub(super) fn commit(id: ObjectId) -> Missing {
-        Missing { kind: "commit", id }
+        Missing { kind: "commit", id, repair: REPAIR }
+    }
+
+    /// The commit that a revision records of a submodule.
+    pub(super) fn submodule(id: ObjectId) -> Missing {
+        Missing { kind: "submodule's commit", id, repair: UPDATE }
     }
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Missing { kind, id } = self;
-        write!(f, "the {kind} `{id}` is missing or damaged: {REPAIR}")
+        let Missing { kind, id, repair } = self;
+        let state = if *repair == UPDATE { "is not here" } else { "is missing or damaged" };
+        write!(f, "the {kind} `{id}` {state}: {repair}")
     }
 }
 
 /// How to get missing objects back.
 pub(super) const REPAIR: &str =
     "run `git fsck`, or in a partial clone `git fetch --refetch --no-filter`";
+
+/// How to get the commits of submodules.
+const UPDATE: &str = "run `git submodule update --init --recursive`, or in the submodule `git fetch \
+                      --unshallow`";
+
+/// The submodule that a path of a tree leads into, and the commit that is recorded of it.
+pub(super) fn recorded<'p>(
+    repo: &Repository,
+    tree: ObjectId,
+    path: &'p str,
+) -> Option<(&'p str, ObjectId)> {
+    let mut ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    ends.find_map(|end| {
+        let (path, _) = path.split_at(end);
+        let target = walk_path(repo, tree, path).ok()??;
+        (target.kind == EntryKind::Commit).then_some((path, target.id))
+    })
+}
 
 pub(super) fn read_blob(repo: &Repository, id: ObjectId) -> Result<Text, DeadEnd> {
     let blob = repo.find_object(id).map_err(|_| DeadEnd::Missing(Missing::blob(id)))?;

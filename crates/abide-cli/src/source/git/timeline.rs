@@ -17,7 +17,8 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
 
-use super::objects::{DeadEnd, Missing, REPAIR, find_file, find_folder, read_blob};
+use super::objects::{DeadEnd, Missing, REPAIR, read_blob};
+use super::submodules::Submodules;
 use super::{MAX_ENTRIES, discover, resolve_commit};
 use crate::printable::shown;
 use crate::source::contents::CONFIG;
@@ -173,6 +174,7 @@ impl Timeline {
         Cursor {
             timeline: self,
             repo,
+            submodules: Submodules::default(),
             blobs: self.repository(),
             commit: None,
             roots: vec![None; self.layout.roots.len()],
@@ -188,10 +190,15 @@ impl Timeline {
 }
 
 /// A place on a [`Timeline`].
+///
+/// Roots and import paths may be in submodules: these are read at the commits that each commit of the
+/// line records.
 pub(crate) struct Cursor<'t> {
     timeline: &'t Timeline,
     /// The repository, to read folders.
     repo: Repository,
+    /// The submodules that roots and import paths are in.
+    submodules: Submodules,
     /// The same, to read texts, which no cache keeps.
     blobs: Repository,
     /// The tree of the current commit.
@@ -299,7 +306,8 @@ impl Cursor<'_> {
         for ((root, path), target) in &mut self.links {
             let place = join(&self.timeline.top, &layout.display(*root as usize, path));
             // If a folder on the way is missing, the link leads where it led.
-            let Ok(now) = find_file(&self.repo, commit.tree, &place) else { continue };
+            let now = self.submodules.find_file(&self.repo, commit.tree, &place);
+            let Ok(now) = now else { continue };
             if mem::replace(target, now) != now {
                 found.insert((*root, Arc::clone(path)), now);
             }
@@ -325,18 +333,20 @@ impl Cursor<'_> {
         (today, folders)
     }
 
-    fn folders(&self, commit: ObjectId, roots: &[String]) -> Vec<RootFolder> {
+    fn folders(&mut self, commit: ObjectId, roots: &[String]) -> Vec<RootFolder> {
         let top = &self.timeline.top;
-        roots.iter().map(|root| find_folder(&self.repo, commit, &join(top, root))).collect()
+        let mut find =
+            |root: &String| self.submodules.find_folder(&self.repo, commit, &join(top, root));
+        roots.iter().map(&mut find).collect()
     }
 
     /// Where the roots were, of which some are absent, by the configuration in a commit.
     fn former_layout(&mut self, commit: ObjectId, absent: Vec<bool>) -> Option<Arc<RootLayout>> {
         let path = join(&self.timeline.top, CONFIG);
-        let configuration = find_file(&self.repo, commit, &path).ok()??;
+        let configuration = self.submodules.find_file(&self.repo, commit, &path).ok()??;
         let is_known = |it: &Former| it.configuration == configuration && it.absent == absent;
         if !self.former.as_ref().is_some_and(is_known) {
-            let text = || read_blob(&self.blobs, configuration).ok();
+            let text = || self.read(configuration).ok();
             let layout = self.timeline.layout.former(|it| !absent[it], text).map(Arc::new);
             self.former = Some(Former { configuration, absent, layout });
         }
@@ -434,7 +444,7 @@ impl Cursor<'_> {
         id: Option<ObjectId>,
     ) -> Result<BTreeMap<Vec<u8>, (EntryKind, ObjectId)>, Missing> {
         let Some(id) = id else { return Ok(BTreeMap::new()) };
-        let tree = self.repo.find_tree(id).map_err(|_| Missing::tree(id))?;
+        let tree = self.submodules.tree(&self.repo, id)?;
         let mut entries = BTreeMap::new();
         for entry in tree.iter() {
             let entry = entry.map_err(|_| Missing::tree(id))?;
@@ -448,7 +458,7 @@ impl Cursor<'_> {
         let mut changed = false;
         for (import, mount) in self.timeline.imports.iter().zip(&mut self.mounts) {
             let Mount::Inside(folder) = &import.at else { continue };
-            let now = match find_folder(&self.repo, tree, folder) {
+            let now = match self.submodules.find_folder(&self.repo, tree, folder) {
                 Ok(now) => now,
                 Err(missing) => {
                     self.losses.note(folder, DeadEnd::Missing(missing));
@@ -490,7 +500,7 @@ impl Cursor<'_> {
                 Mount::Inside(folder) => match self.commit {
                     Some(tree) => {
                         let path = join(folder, path);
-                        let found = find_file(&self.repo, tree, &path);
+                        let found = self.submodules.find_file(&self.repo, tree, &path);
                         let lost = |missing| self.losses.note(&path, DeadEnd::Missing(missing));
                         found.map_err(lost).ok().flatten().map(Content::Blob)
                     }
@@ -511,20 +521,25 @@ impl Cursor<'_> {
     /// The bytes of a blob, which the current commit has at `path`. `None` if they cannot be read,
     /// which the cursor remembers.
     pub(crate) fn text(&mut self, id: ObjectId, path: &str) -> Option<Text> {
-        read_blob(&self.blobs, id).map_err(|reason| self.losses.note(path, reason)).ok()
+        self.read(id).map_err(|reason| self.losses.note(path, reason)).ok()
+    }
+
+    fn read(&self, id: ObjectId) -> Result<Text, DeadEnd> {
+        read_blob(&self.blobs, id).or_else(|reason| self.submodules.text(id, reason))
     }
 
     /// The bytes of blobs with their paths, each as [`text`](Cursor::text) gives it.
     pub(crate) fn texts(&mut self, wanted: &[(ObjectId, String)]) -> Vec<Option<Text>> {
         let read: Vec<Result<Text, DeadEnd>> = match wanted.len() < MANY {
-            true => wanted.iter().map(|(id, _)| read_blob(&self.blobs, *id)).collect(),
+            true => wanted.iter().map(|(id, _)| self.read(*id)).collect(),
             false => {
                 let repository = || self.timeline.repository();
                 let read = |repo: &mut Repository, it: &(ObjectId, String)| read_blob(repo, it.0);
                 wanted.par_iter().with_min_len(MANY / 4).map_init(repository, read).collect()
             }
         };
-        let note = |(text, (_, path)): (Result<Text, DeadEnd>, &(ObjectId, String))| {
+        let note = |(text, (id, path)): (Result<Text, DeadEnd>, &(ObjectId, String))| {
+            let text = text.or_else(|reason| self.submodules.text(*id, reason));
             text.map_err(|reason| self.losses.note(path, reason)).ok()
         };
         read.into_iter().zip(wanted).map(note).collect()
@@ -535,7 +550,7 @@ impl Cursor<'_> {
     pub(crate) fn beside(&mut self, name: &str) -> Result<Option<ObjectId>, Lost> {
         let Some(tree) = self.commit else { return Ok(None) };
         let path = join(&self.timeline.top, name);
-        find_file(&self.repo, tree, &path).map_err(|missing| {
+        self.submodules.find_file(&self.repo, tree, &path).map_err(|missing| {
             self.losses.note(&path, DeadEnd::Missing(missing));
             Lost
         })

@@ -1,0 +1,152 @@
+//! The submodules of a repository: where their objects are, and what a path through them leads to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use abide_schema::Text;
+use gix::objs::tree::EntryKind;
+use gix::{ObjectId, Repository, ThreadSafeRepository};
+
+use super::objects::{DeadEnd, Missing, Target, read_blob, recorded, walk_path};
+use super::tree_of;
+use crate::source::paths::{below, join};
+
+/// Finds a repository with a commit of the submodule at a path, and the tree of that commit: in the
+/// checkout of the submodule, or among those that git keeps. These outlive the checkout and another
+/// path, and linked worktrees share them.
+pub(super) fn repository_of(
+    parent: &Repository,
+    path: &str,
+    commit: ObjectId,
+) -> Option<(ThreadSafeRepository, ObjectId)> {
+    let modules = parent.common_dir().join("modules");
+    let near = parent.workdir().map(|it| it.join(path)).into_iter().chain([modules.join(path)]);
+    let far = std::iter::once_with(|| kept(&modules)).flatten();
+    let mut all = near.chain(far);
+    all.find_map(|folder| {
+        let repository = ThreadSafeRepository::open(folder).ok()?;
+        let tree = tree_of(&repository.to_thread_local(), commit).ok()?;
+        Some((repository, tree))
+    })
+}
+
+/// The repositories in a folder, whose names may have slashes.
+fn kept(modules: &Path) -> Vec<PathBuf> {
+    let (mut found, mut open) = (Vec::new(), vec![modules.to_owned()]);
+    while let Some(folder) = open.pop() {
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+        let folders = entries.filter(|it| it.file_type().is_ok_and(|it| it.is_dir()));
+        for path in folders.map(|it| it.path()) {
+            match path.join("HEAD").is_file() {
+                true => found.push(path),
+                false => open.push(path),
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// The repositories of submodules, opened when a path first leads into one.
+///
+/// An object is known by its id alone, so whoever has one may give it.
+#[derive(Default)]
+pub(super) struct Submodules {
+    /// By path.
+    opened: BTreeMap<String, Vec<Repository>>,
+}
+
+impl Submodules {
+    /// What a path leads to in a commit, by way of the commits of submodules that it records.
+    pub(super) fn find(
+        &mut self,
+        own: &Repository,
+        tree: ObjectId,
+        path: &str,
+    ) -> Result<Option<Target>, DeadEnd> {
+        let (mut place, mut tree, mut rest) = (String::new(), tree, path.to_owned());
+        // The submodule that the rest is in: its place, and which of its repositories.
+        let mut inside: Option<(String, usize)> = None;
+        loop {
+            let repo = match &inside {
+                Some((place, at)) => &self.opened[place][*at],
+                None => own,
+            };
+            let found = walk_path(repo, tree, &rest)?;
+            if found.as_ref().is_some_and(|it| it.kind != EntryKind::Commit) {
+                return Ok(found);
+            }
+            let Some((link, commit)) = recorded(repo, tree, &rest) else { return Ok(None) };
+            place = join(&place, link);
+            let known = self.opened.get(&place).into_iter().flatten();
+            let mut known = known.map(|repo| tree_of(repo, commit)).enumerate();
+            let known = known.find_map(|(at, tree)| Some((at, tree.ok()?)));
+            let (at, inner) = match known {
+                Some(known) => known,
+                None => {
+                    let (found, tree) = repository_of(repo, link, commit)
+                        .ok_or(DeadEnd::Missing(Missing::submodule(commit)))?;
+                    let opened = self.opened.entry(place.clone()).or_default();
+                    opened.push(found.to_thread_local());
+                    (opened.len() - 1, tree)
+                }
+            };
+            (tree, inside) = (inner, Some((place.clone(), at)));
+            rest = below(&rest, link).unwrap_or_default().to_owned();
+        }
+    }
+
+    /// The file at the end of a path: `None` if there is none.
+    pub(super) fn find_file(
+        &mut self,
+        own: &Repository,
+        tree: ObjectId,
+        path: &str,
+    ) -> Result<Option<ObjectId>, Missing> {
+        let is_file = |it: &Target| matches!(it.kind, EntryKind::Blob | EntryKind::BlobExecutable);
+        Ok(self.there(own, tree, path)?.filter(is_file).map(|it| it.id))
+    }
+
+    /// The folder at the end of a path: `None` if there is none.
+    pub(super) fn find_folder(
+        &mut self,
+        own: &Repository,
+        tree: ObjectId,
+        path: &str,
+    ) -> Result<Option<ObjectId>, Missing> {
+        let found = self.there(own, tree, path)?;
+        Ok(found.filter(|it| it.kind == EntryKind::Tree).map(|it| it.id))
+    }
+
+    fn there(
+        &mut self,
+        own: &Repository,
+        tree: ObjectId,
+        path: &str,
+    ) -> Result<Option<Target>, Missing> {
+        match self.find(own, tree, path) {
+            Err(DeadEnd::Missing(missing)) => Err(missing),
+            found => Ok(found.ok().flatten()),
+        }
+    }
+
+    /// The tree with this id, in whichever repository has it.
+    pub(super) fn tree<'r>(
+        &'r self,
+        own: &'r Repository,
+        id: ObjectId,
+    ) -> Result<gix::Tree<'r>, Missing> {
+        let mut all = self.all(own);
+        all.find_map(|repo| repo.find_tree(id).ok()).ok_or_else(|| Missing::tree(id))
+    }
+
+    /// The text of a blob that the own repository does not have.
+    pub(super) fn text(&self, id: ObjectId, reason: DeadEnd) -> Result<Text, DeadEnd> {
+        let mut all = self.opened.values().flatten();
+        all.find_map(|repo| read_blob(repo, id).ok()).ok_or(reason)
+    }
+
+    fn all<'r>(&'r self, own: &'r Repository) -> impl Iterator<Item = &'r Repository> {
+        std::iter::once(own).chain(self.opened.values().flatten())
+    }
+}
