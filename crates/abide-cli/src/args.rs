@@ -213,6 +213,12 @@ pub(crate) struct JudgeArgs {
     /// The tree.
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
+    /// More files and folders of the same tree: only these are checked
+    #[arg(value_name = "PATH")]
+    pub(crate) more: Vec<String>,
+    /// Check PATH, a file of the tree, with the text on standard input
+    #[arg(long, value_name = "PATH", conflicts_with = "changed")]
+    pub(crate) stdin_filepath: Option<String>,
     /// Report only on packages that changed since the old tree, or else since the last commit, and on
     /// packages that import them; the rest of the tree is not read
     #[arg(long)]
@@ -223,6 +229,19 @@ pub(crate) struct JudgeArgs {
     /// Which findings.
     #[command(flatten)]
     pub(crate) show: SelectArgs,
+}
+
+impl JudgeArgs {
+    /// The parts of a tree that are named, the one on standard input last.
+    pub(crate) fn parts(&self) -> Vec<&str> {
+        let files = self.tree.source.iter().chain(&self.more).chain(&self.stdin_filepath);
+        files.map(String::as_str).collect()
+    }
+
+    /// Whether the whole tree is judged, as far as the command line says.
+    pub(crate) fn names_no_part(&self) -> bool {
+        self.parts().is_empty()
+    }
 }
 
 /// Which findings a report shows.

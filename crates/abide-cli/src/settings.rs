@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use abide::{Accepted, Config, ConfigError, Lock, Preset, nearest};
 use abide_syntax::Span;
 
-use crate::args::{Global, HistoryArgs, TreeArgs};
+use crate::args::{Global, HistoryArgs, JudgeArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
 use crate::source::{
@@ -23,8 +23,9 @@ pub(crate) struct Settings {
     pub(crate) file: Option<TextFile>,
     /// The folder of the tree: that of `abide.toml`, else SOURCE, else the current folder.
     pub(crate) folder: PathBuf,
-    /// If SOURCE is a part of the configured tree: that part, relative to `folder`.
-    focus: Option<String>,
+    /// If SOURCE is a part of the tree, or several are: the parts, relative to `folder`. An empty
+    /// path is the whole tree.
+    focus: Vec<String>,
     /// If SOURCE is a tree of its own, outside the configured one: the folder its paths count from.
     own: Option<PathBuf>,
     /// If SOURCE is one file outside a configured tree: that file, relative to `own`, else to
@@ -47,17 +48,86 @@ impl Settings {
         source: Option<&str>,
         color: bool,
     ) -> Result<Settings, Error> {
+        Settings::read_for(global, source, false, color)
+    }
+
+    /// Reads the configuration for some files and folders of one tree.
+    pub(crate) fn read_for_parts(
+        global: &Global,
+        judge: &JudgeArgs,
+        color: bool,
+    ) -> Result<Settings, Error> {
+        let parts = judge.parts();
+        let is_typed = judge.stdin_filepath.is_some();
+        let mut settings = Settings::read_for(global, parts.first().copied(), is_typed, color)?;
+        if parts.len() > 1 || is_typed {
+            settings.judge_parts(&parts)?;
+        }
+        Ok(settings)
+    }
+
+    /// Judges only these files and folders of the tree.
+    fn judge_parts(&mut self, parts: &[&str]) -> Result<(), Error> {
+        if self.file.is_none() {
+            // They are parts of the current folder, if all of them are below it.
+            let paths: Vec<PathBuf> = parts.iter().map(|it| self.current.join(it)).collect();
+            let is_below = |path: &PathBuf| place_below(&self.current, path).is_some();
+            if let (false, [path]) = (paths.iter().all(is_below), &paths[..]) {
+                self.folder = path.parent().unwrap_or(&self.current).to_owned();
+            } else {
+                self.folder.clone_from(&self.current);
+            }
+            self.own = None;
+        }
+        self.alone = None;
+        let place = |part: &&str| {
+            let path = self.current.join(part);
+            // Without roots, the folder itself is the only one.
+            let below = || {
+                let is_part = self.config.roots.is_empty() && (path.is_dir() || is_proto(&path));
+                place_below(&self.folder, &path).filter(|_| is_part)
+            };
+            self.focus_on(&path).or_else(below).ok_or_else(|| {
+                Error::Usage(format!(
+                    "`{part}` is not a `.proto` file or a folder of the tree in `{}`: name parts of \
+                     one tree",
+                    shown(&self.folder, &self.current)
+                ))
+            })
+        };
+        self.focus = parts.iter().map(place).collect::<Result<_, _>>()?;
+        if self.focus.iter().any(String::is_empty) {
+            self.focus = vec![String::new()];
+        }
+        Ok(())
+    }
+
+    /// The path of a part in the tree.
+    pub(crate) fn place(&self, part: &str) -> Option<String> {
+        place_below(&self.folder, &self.current.join(part))
+    }
+
+    fn read_for(
+        global: &Global,
+        source: Option<&str>,
+        is_typed: bool,
+        color: bool,
+    ) -> Result<Settings, Error> {
         let current = std::env::current_dir().map_err(|error| Error::File {
             what: "cannot find the current folder".into(),
             error,
         })?;
         let links: Vec<PathBuf> = global.follow_links.iter().map(|it| current.join(it)).collect();
-        let on_disk = source.map(|spec| current.join(spec)).filter(|path| path.exists());
-        let tree = match &on_disk {
+        let named = source.map(|spec| current.join(spec));
+        // A text that is typed may be of a file that is still to be written.
+        let is_new = |path: &Path| is_proto(path) && path.parent().is_some_and(Path::is_dir);
+        let present = named.filter(|path| path.exists() || is_typed && is_new(path));
+        let tree = match &present {
             Some(path) if path.is_dir() => path.clone(),
             Some(path) => path.parent().map_or_else(|| current.clone(), Path::to_owned),
             None => current.clone(),
         };
+        let on_disk = present.clone().filter(|path| path.exists());
         let mut passed = Vec::new();
         let path = match &global.config {
             Some(path) => Some(current.join(path)),
@@ -72,15 +142,24 @@ impl Settings {
         let Some(path) = path else {
             let preset = global.preset.as_deref().map(find_preset).transpose()?;
             let config = Config::of_preset(preset.unwrap_or_default());
-            let (folder, alone) = match on_disk.and_then(|path| file_alone(&current, &path)) {
+            // What lies below a root of the current folder is a part of the tree there.
+            let rooted = present.as_ref().and_then(|path| {
+                let is_below = |root: &PathBuf| place_below(&current.join(root), path).is_some();
+                let place =
+                    place_below(&current, path).filter(|_| global.root.iter().any(is_below));
+                place.filter(|_| path.is_dir() || is_proto(path))
+            });
+            let alone = || on_disk.as_ref().and_then(|path| file_alone(&current, path));
+            let (folder, alone) = match rooted.is_none().then(alone).flatten() {
                 Some((folder, file)) => (folder, Some(file)),
+                None if rooted.is_some() => (current.clone(), None),
                 None => (tree, None),
             };
             let mut settings = Settings {
                 config,
                 file: None,
                 folder,
-                focus: None,
+                focus: rooted.into_iter().collect(),
                 own: None,
                 alone,
                 links,
@@ -108,7 +187,7 @@ impl Settings {
             config,
             file: Some(file),
             folder,
-            focus: None,
+            focus: Vec::new(),
             own: None,
             alone: None,
             links,
@@ -117,8 +196,8 @@ impl Settings {
             color,
         };
         settings.set_roots(&global.root)?;
-        settings.focus = on_disk.as_ref().and_then(|path| settings.focus_on(path));
-        if let Some(path) = on_disk.filter(|_| settings.focus.is_none()) {
+        settings.focus = on_disk.iter().filter_map(|path| settings.focus_on(path)).collect();
+        if let Some(path) = on_disk.filter(|_| settings.focus.is_empty()) {
             (settings.own, settings.alone) = match file_alone(&settings.current, &path) {
                 Some((folder, file)) => (Some(folder), Some(file)),
                 None => (path.is_dir().then_some(path), None),
@@ -133,7 +212,7 @@ impl Settings {
             return None;
         }
         let top = self.folder.canonicalize().ok()?;
-        let path = path.canonicalize().ok()?;
+        let path = canonical_file(path)?;
         let focus = path.strip_prefix(&top).ok()?;
         let under = |folders: &[String], both: bool| {
             let there = folders.iter().filter_map(|folder| top.join(folder).canonicalize().ok());
@@ -147,11 +226,11 @@ impl Settings {
 
     /// Opens the tree that is judged.
     pub(crate) fn source(&self, tree: &TreeArgs) -> Result<Source, Error> {
-        if tree.source.is_none() || self.focus.is_some() {
+        if tree.source.is_none() || !self.focus.is_empty() {
             self.check_roots()?;
         }
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, None);
-        self.open(tree.source.as_deref(), import_paths, self.focus.as_deref(), None)
+        self.open(tree.source.as_deref(), import_paths, &self.focus, None)
     }
 
     /// Reports the roots of `abide.toml` that are no folders.
@@ -245,12 +324,12 @@ impl Settings {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
         let copy = self.current.join(spec);
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, Some(&copy));
-        let source = self.open(Some(spec), import_paths, None, judged)?;
-        let part = self.focus.as_ref().or(self.alone.as_ref()).filter(|part| !part.is_empty());
+        let source = self.open(Some(spec), import_paths, &[], judged)?;
+        let parts: Vec<&String> = self.focus.iter().chain(&self.alone).collect();
         let roots: &[String] = if self.own.is_some() { &[] } else { &self.config.roots };
-        Ok(match part {
-            Some(part) => source.part(part, roots),
-            None => source,
+        Ok(match parts.iter().all(|part| part.is_empty()) {
+            false => source.parts(&parts, roots),
+            true => source,
         })
     }
 
@@ -275,7 +354,7 @@ impl Settings {
 
     /// Whether only a part of the configured tree is judged.
     pub(crate) fn is_partial(&self) -> bool {
-        self.focus.as_deref().is_some_and(|focus| !focus.is_empty())
+        self.focus.iter().any(|focus| !focus.is_empty())
     }
 
     /// Whether less than a whole tree is judged, with or without a configuration.
@@ -287,11 +366,11 @@ impl Settings {
         &self,
         spec: Option<&str>,
         import_paths: impl Fn(&Path) -> Vec<String>,
-        focus: Option<&str>,
+        focus: &[String],
         merge_with: Option<&str>,
     ) -> Result<Source, Error> {
         let git = spec.and_then(|spec| spec.strip_prefix("git:"));
-        let configured = spec.is_none() || git.is_some() || focus.is_some();
+        let configured = spec.is_none() || git.is_some() || !focus.is_empty();
         // Another copy of the configured tree has the same roots.
         let holds_roots =
             |folder: &Path| self.config.roots.iter().all(|root| folder.join(root).is_dir());
@@ -326,9 +405,10 @@ impl Settings {
             ..SourceOptions::new(base)
         };
         match (focus, spec) {
-            (Some(""), Some(_)) => Ok(Source::open(None, &options)?),
-            (Some(focus), Some(spec)) => Ok(Source::open(None, &options)?.only(focus, spec)),
-            _ => Ok(Source::open(spec, &options)?),
+            ([], spec) => Ok(Source::open(spec, &options)?),
+            ([whole], _) if whole.is_empty() => Ok(Source::open(None, &options)?),
+            ([_], Some(spec)) => Ok(Source::open(None, &options)?.only(focus, spec)),
+            _ => Ok(Source::open(None, &options)?.only(focus, &focus.join(", "))),
         }
     }
 
@@ -340,7 +420,7 @@ impl Settings {
         let part = match gone {
             Some(path) if self.file.is_some() => self.part_that_was(path),
             _ if self.own.is_some() => None,
-            _ => self.focus.clone().or_else(|| self.alone.clone()),
+            _ => self.focus.first().or(self.alone.as_ref()).cloned(),
         };
         let own = path.filter(|_| part.is_none() && (gone.is_some() || self.file.is_some()));
         let base = if own.is_some() { &self.current } else { &self.folder };
@@ -397,7 +477,7 @@ impl Settings {
     /// The folder that the paths of the tree count from, if it is on disk.
     pub(crate) fn tree_folder(&self, tree: &TreeArgs) -> Option<PathBuf> {
         let folder = match &tree.source {
-            Some(spec) if self.focus.is_none() => self.current.join(spec),
+            Some(spec) if self.focus.is_empty() => self.current.join(spec),
             _ => self.folder.clone(),
         };
         folder.is_dir().then_some(folder)
@@ -495,6 +575,17 @@ fn read_text(path: &Path, name: &str, reach: Option<&Links>) -> Result<String, E
 
 fn is_proto(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "proto")
+}
+
+/// A path without links, also of a file that is still to be written.
+fn canonical_file(path: &Path) -> Option<PathBuf> {
+    let new = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(new)
+}
+
+/// The path of a file or folder from a folder that holds it.
+fn place_below(folder: &Path, path: &Path) -> Option<String> {
+    slashed(canonical_file(path)?.strip_prefix(folder.canonicalize().ok()?).ok()?)
 }
 
 /// The folder that the path of a single proto file counts from, and that path. The folder is the

@@ -95,8 +95,10 @@ pub struct Source {
     layout: RootLayout,
     imports: Vec<Import>,
     links: Arc<Links>,
-    /// The only folder or file of the tree to judge, relative to the tree.
-    focus: Option<String>,
+    /// The only folders and files of the tree to judge, relative to the tree, if it is not all.
+    focus: Vec<String>,
+    /// The text of one file, which is not that on disk.
+    typed: Option<(String, Text)>,
     /// The only part of the tree to compare, if a part of another tree is judged.
     part: Option<ComparedPart>,
     notes: Vec<String>,
@@ -121,7 +123,9 @@ impl Source {
         };
         let Opening { source, layout, imports, notes } = (kind.open)(&asked, layout)?;
         let name = name.to_owned();
-        Ok(Source { open: source, layout, imports, links, focus: None, part: None, notes, name })
+        let focus = Vec::new();
+        let (typed, part) = (None, None);
+        Ok(Source { open: source, layout, imports, links, focus, typed, part, notes, name })
     }
 
     /// The kind of what is on disk at the path that is asked for.
@@ -150,22 +154,28 @@ impl Source {
         }
     }
 
-    /// Judges only one folder or file of the tree, which the user calls `name`. The rest can still
-    /// be imported.
-    pub fn only(mut self, focus: &str, name: &str) -> Source {
-        self.focus = Some(focus.to_owned());
+    /// Judges only some folders and files of the tree, which the user calls `name`. The rest can
+    /// still be imported.
+    pub fn only(mut self, focus: &[String], name: &str) -> Source {
+        self.focus = focus.to_owned();
         self.name = name.to_owned();
         self
     }
 
-    /// Judges only what corresponds to a folder or file of another tree, which has these roots.
+    /// Takes this text for the one of a file of the tree, whether or not there is one on disk.
+    pub(crate) fn typed(mut self, display: String, text: Text) -> Source {
+        self.typed = Some((display, text));
+        self
+    }
+
+    /// Judges only what corresponds to folders and files of another tree, which has these roots.
     ///
     /// A tree with the same roots has the part at the same place; if nothing is there, nothing is
     /// judged. In any other tree the part is found by import path. A tree without any of these
     /// paths is taken for the part itself.
-    pub fn part(mut self, part: &str, roots: &[String]) -> Source {
+    pub fn parts(mut self, parts: &[&String], roots: &[String]) -> Source {
         let may_be_copy = self.open.may_be_copy(!roots.is_empty());
-        self.part = Some(ComparedPart::of(part, roots, &self.layout, may_be_copy));
+        self.part = Some(ComparedPart::of(parts, roots, &self.layout, may_be_copy));
         self
     }
 
@@ -246,8 +256,11 @@ impl Source {
                 return Ok(Contents::DescriptorSet { bytes, format });
             }
         };
-        if let Some(focus) = &self.focus {
-            self.narrow(focus, &mut gathered)?;
+        if let Some((display, text)) = &self.typed {
+            self.replace(display, text, &mut gathered);
+        }
+        if !self.focus.is_empty() {
+            self.narrow(&mut gathered)?;
         }
         if gathered.files.iter().all(|file| file.imported) && gathered.problems.is_empty() {
             return Err(SourceError::NoProtoFiles { name: self.name.clone() });
@@ -267,15 +280,29 @@ impl Source {
         Ok(Contents::Files { files: gathered.files, problems: gathered.problems, notes })
     }
 
-    fn narrow(&self, focus: &str, gathered: &mut Gathered) -> Result<(), SourceError> {
-        // A file that the user names is judged even if an ignore file matches it.
-        if is_proto(focus.as_bytes())
-            && gathered.files.iter().all(|file| &*file.display != focus)
-            && let Some(file) = self.open.read_named(focus, &self.layout, &self.name)?
-        {
-            gathered.files.push(file);
+    /// Puts a text in the place of a file.
+    fn replace(&self, display: &str, text: &Text, gathered: &mut Gathered) {
+        gathered.problems.retain(|it| it.path != display);
+        if let Some(file) = gathered.files.iter_mut().find(|it| &*it.display == display) {
+            file.text = text.clone();
+        } else if let Some((root, path)) = self.layout.place(display) {
+            let (path, display, text) = (path.into(), display.into(), text.clone());
+            gathered.files.push(SourceFile { path, display, root, imported: false, text });
         }
-        let judged = |path: &str| path == focus || below(path, focus).is_some();
+    }
+
+    fn narrow(&self, gathered: &mut Gathered) -> Result<(), SourceError> {
+        for focus in self.focus.iter().filter(|it| is_proto(it.as_bytes())) {
+            // A file that the user names is judged even if an ignore file matches it.
+            if gathered.files.iter().all(|file| *file.display != **focus)
+                && let Some(file) = self.open.read_named(focus, &self.layout, &self.name)?
+            {
+                gathered.files.push(file);
+            }
+        }
+        let judged = |path: &str| {
+            self.focus.iter().any(|focus| path == focus || below(path, focus).is_some())
+        };
         for file in &mut gathered.files {
             file.imported |= !judged(&file.display);
         }
@@ -308,7 +335,7 @@ impl Source {
 
     /// Whether the files of both are in the same roots, and all of them are judged.
     pub(crate) fn is_laid_out_as(&self, other: &Source) -> bool {
-        let is_whole = |it: &Source| it.focus.is_none() && it.part.is_none();
+        let is_whole = |it: &Source| it.focus.is_empty() && it.part.is_none();
         is_whole(self) && is_whole(other) && self.layout == other.layout
     }
 
@@ -445,7 +472,8 @@ impl Source {
         let paths: Vec<String> = named.map_or_else(|| usual().collect(), <[String]>::to_vec);
         let mut files = Vec::new();
         for path in paths {
-            if self.focus.as_ref().is_some_and(|focus| below(&path, focus).is_none()) {
+            let is_outside = |focus: &String| below(&path, focus).is_none();
+            if !self.focus.is_empty() && self.focus.iter().all(is_outside) {
                 continue;
             }
             match self.open.text(&path)? {

@@ -109,7 +109,7 @@ fn errors(tree: &Tree) -> Vec<String> {
 #[test]
 fn what_is_upgraded_and_released_links_wherever_comments_and_options_stand() {
     let policy = UpgradePolicy::default();
-    let settings = UpgradeSettings { policy: &policy, folder_prefixes: &[] };
+    let settings = UpgradeSettings { policy: &policy, folder_prefixes: &[], path_prefixes: &[] };
     let package = "acme.opts.use.v1";
     let mut made = 0;
     for seed in 0..500 {

@@ -8,8 +8,11 @@ use abide_schema::ProblemKind;
 
 use super::changed::{Change, LAST_COMMIT, Trees};
 use super::file_changes::{failed, open};
-use super::fitness::{foreign, has_texts, left_out, losses, not_judged, troubles, unlinked};
+use super::fitness::{
+    copies_apart, foreign, has_texts, left_out, losses, not_judged, troubles, unlinked,
+};
 use super::fix::Fixer;
+use super::format::read_stdin;
 use super::instances::{Instances, RuntimeLayers, configured};
 use super::outcome::Outcome;
 use super::selection::Selection;
@@ -43,7 +46,7 @@ struct Work<'a> {
 }
 
 pub(super) fn lint(global: &Global, judge: &JudgeArgs, fix: FixArgs) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
+    let settings = Settings::read_for_parts(global, judge, error_color(global))?;
     let is_git = |spec: &&str| spec.starts_with("git:");
     let against = settings.config.against.as_deref().filter(is_git);
     let changed_since = judge.changed.then_some(against.unwrap_or(LAST_COMMIT));
@@ -57,7 +60,7 @@ pub(super) fn check(
     accept: bool,
     fix: FixArgs,
 ) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
+    let settings = Settings::read_for_parts(global, judge, error_color(global))?;
     if accept && settings.is_partial() {
         return Err(Error::Usage(format!(
             "`--accept` writes {ACCEPTED} for the whole tree: leave SOURCE out"
@@ -68,10 +71,10 @@ pub(super) fn check(
             "`--accept` writes {ACCEPTED} for the whole tree: leave `--changed` out"
         )));
     }
-    let instances = judge.tree.source.is_none();
+    let instances = judge.names_no_part();
     let work = Work { accept, instances, fix: Some(fix), ..work(judge, compare, &settings) };
     // Whoever set up a gate for a tree expects it to see what breaks.
-    let is_gate = settings.file.is_some() && judge.tree.source.is_none() && !judge.changed;
+    let is_gate = settings.file.is_some() && judge.names_no_part() && !judge.changed;
     let compares = work.against.or(work.bump_against).is_some();
     if is_gate && !compares && !global.quiet {
         say(
@@ -88,7 +91,7 @@ pub(super) fn breaking(
     compare: &CompareArgs,
     surfaces: &[String],
 ) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, judge.tree.source.as_deref(), error_color(global))?;
+    let settings = Settings::read_for_parts(global, judge, error_color(global))?;
     let surfaces = surfaces.iter().filter_map(|name| Surface::find(name)).collect();
     let work = Work { changes_only: true, surfaces, ..work(judge, compare, &settings) };
     if work.against.is_none() {
@@ -126,13 +129,22 @@ fn run(
     work: &Work<'_>,
 ) -> Result<Outcome, Error> {
     let progress = Progress::new(global.quiet);
-    let sources = [judge.tree.source.as_deref(), work.against, work.bump_against];
+    let typed = judge.stdin_filepath.as_ref().map(|_| "-");
+    let sources = [judge.tree.source.as_deref(), typed, work.against, work.bump_against];
     if sources.iter().filter(|spec| **spec == Some("-")).count() > 1 {
         let message = "standard input can be read only once: use `-` for one source";
         return Err(Error::Usage(message.to_owned()));
     }
     let selection = Selection::of(&judge.show, judge.format)?;
-    let source = settings.source(&judge.tree)?;
+    let mut source = settings.source(&judge.tree)?;
+    if let Some(path) = &judge.stdin_filepath {
+        if work.fix.is_some_and(FixArgs::is_asked) {
+            let message = "a text on standard input cannot be fixed: leave `--stdin-filepath` out";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        let display = settings.place(path).unwrap_or_else(|| path.clone());
+        source = source.typed(display, read_stdin()?[..].into());
+    }
     let fixer = work.fix.map(|it| Fixer::open(global, &source, it)).transpose()?.flatten();
     let mut notes = Vec::new();
     let mut old_source = |spec: Option<&str>| match spec {
@@ -262,6 +274,9 @@ fn run(
 
     notes.extend(loaded.notes.iter().cloned());
     notes.extend(not_judged(&loaded.tree));
+    if !work.changes_only && trees.reached.is_none() {
+        notes.extend(copies_apart(&loaded.tree));
+    }
     notes.extend(trees.why.iter().filter(|_| global.verbose || trees.reached.is_none()).cloned());
     if let (Some(spec), Some(true)) =
         (work.changed_since, trees.reached.as_ref().map(Reached::is_empty))

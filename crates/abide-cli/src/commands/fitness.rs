@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use abide::{Check, Report, Rule, RuleScope, Severity, counted};
+use abide::{Check, CopyApart, Report, Rule, RuleScope, Severity, counted};
 use abide_schema::{Problem, Tree};
 use abide_upgrade::Refusal;
 
@@ -183,6 +183,16 @@ pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
     })
 }
 
+/// A note for each package of which several roots have copies that differ.
+pub(super) fn copies_apart(tree: &Tree) -> Vec<String> {
+    let apart = abide::copies_apart(tree).into_iter();
+    let note = |CopyApart { first, other }: CopyApart<'_>| {
+        let [first, other] = [first, other].map(|it| &it.decl().display);
+        format!("two copies of one file have come apart: `{other}` differs from `{first}`")
+    };
+    apart.map(note).collect()
+}
+
 /// Whether a tree was read from texts, which lie in a repository, and not from descriptors.
 pub(super) fn has_texts(tree: &Tree) -> bool {
     let mut files = tree.files().filter(|file| !file.is_imported());
@@ -201,7 +211,13 @@ pub(super) fn losses(old: &Loaded) -> impl Iterator<Item = String> + '_ {
 
 /// Files of an old tree that are not there to be read, such as links to nowhere: no more than notes.
 pub(super) fn left_out(old: &Loaded) -> impl Iterator<Item = String> + '_ {
-    old.unreadable.iter().filter(|it| !it.is_lost).map(in_baseline)
+    old.unreadable.iter().filter(|it| !it.is_lost).map(|problem| match problem.is_absence() {
+        true => format!(
+            "the baseline `{}` has no root `{}`, which counts as empty",
+            old.name, problem.path
+        ),
+        false => in_baseline(problem),
+    })
 }
 
 fn in_baseline(problem: &ReadProblem) -> String {

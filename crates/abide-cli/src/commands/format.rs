@@ -170,13 +170,7 @@ impl<'a> Run<'a> {
 
 /// Formats standard input. Nothing is printed of a text with errors.
 fn format_stdin(path: &Path) -> Result<Outcome, Error> {
-    let mut text = Vec::new();
-    let read = std::io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut text);
-    let what = || "cannot read standard input".to_owned();
-    read.map_err(|error| Error::File { what: what(), error })?;
-    if text.len() as u64 > MAX_FILE {
-        return Err(Error::Usage(format!("{}: it is larger than {MAX_FILE} bytes", what())));
-    }
+    let text = read_stdin()?;
     match abide_format::format(&text) {
         Ok(text) => Ok(Outcome::of(text)),
         Err(errors) => {
@@ -184,6 +178,18 @@ fn format_stdin(path: &Path) -> Result<Outcome, Error> {
             Ok(Outcome::nothing(true))
         }
     }
+}
+
+/// Reads the text of a file from standard input.
+pub(super) fn read_stdin() -> Result<Vec<u8>, Error> {
+    let mut text = Vec::new();
+    let read = std::io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut text);
+    let what = || "cannot read standard input".to_owned();
+    read.map_err(|error| Error::File { what: what(), error })?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(Error::Usage(format!("{}: it is larger than {MAX_FILE} bytes", what())));
+    }
+    Ok(text)
 }
 
 /// What is said about a file that cannot be formatted.

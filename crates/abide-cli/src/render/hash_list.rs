@@ -41,9 +41,14 @@ pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
     };
     let told = packages.par_iter().map(|(package, files)| {
         let mut out = String::new();
+        let roots = roots(files.iter().map(|(_, file)| *file));
+        let together = match &roots[..] {
+            [_, ..] => format!(" (in {} together)", roots.join(" and ")),
+            [] => String::new(),
+        };
         let title = match *package {
             "" => "files without a package".to_owned(),
-            name => format!("package {name}"),
+            name => format!("package {name}{together}"),
         };
         tell(&mut out, title, hashes.package(package));
         for (path, _) in files {
@@ -51,7 +56,7 @@ pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
         }
         let names = if *with_messages { messages(files) } else { Vec::new() };
         for name in names {
-            tell(&mut out, format!("message {name}"), hashes.message(&name));
+            tell(&mut out, format!("message {name}{together}"), hashes.message(&name));
         }
         out
     });
@@ -82,6 +87,23 @@ pub(super) fn lines(list: &HashList<'_>, _: Look) -> String {
     let packages = packages.par_iter().map(|(name, _)| line("package", name, hashes.package(name)));
     let told: Vec<String> = files.chain(messages).chain(packages).collect();
     told.concat()
+}
+
+/// The roots that have copies of a package: none if only one has files of it.
+fn roots<'t>(files: impl Iterator<Item = File<'t>>) -> Vec<&'t str> {
+    let mut roots: Vec<(u32, &str)> = files
+        .map(|file| {
+            let decl = file.decl();
+            let root = decl.display.strip_suffix(&*decl.path).unwrap_or(&decl.display);
+            (decl.root, root.trim_end_matches('/'))
+        })
+        .collect();
+    roots.sort_unstable();
+    roots.dedup_by_key(|(root, _)| *root);
+    if roots.len() == 1 {
+        roots.clear();
+    }
+    roots.into_iter().map(|(_, root)| if root.is_empty() { "." } else { root }).collect()
 }
 
 /// The full names of the messages of files, sorted and without duplicates.

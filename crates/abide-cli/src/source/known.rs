@@ -16,7 +16,8 @@ pub(crate) struct KnownTexts(FxHashMap<ObjectId, Text>);
 impl KnownTexts {
     /// The texts of files that were read from `new`, for reading `old`.
     pub(crate) fn for_old(old: &Source, new: &Source, files: &[Arc<FileDecl>]) -> KnownTexts {
-        if !old.open.has_blobs() {
+        // A text that was typed is not what git's index knows of the file.
+        if !old.open.has_blobs() || new.typed.is_some() {
             return KnownTexts::default();
         }
         // What is found by an import path is named by that path, and not from the folder of the tree.

@@ -1,36 +1,40 @@
-//! The part of a tree that is compared with a part of another.
+//! The parts of a tree that are compared with parts of another.
 
 use super::paths::below;
 use super::roots::RootLayout;
 
 /// The part of an old tree that is compared with a part of the new one.
 pub(super) enum ComparedPart {
-    /// The folder or file with this path in the tree.
-    At(String),
+    /// The folders and files with these paths in the tree.
+    At(Vec<String>),
     /// The files whose import paths are, or are below, one of these.
     Named(Vec<String>),
 }
 
 impl ComparedPart {
-    /// What is compared with `part` of a tree that has these roots. A tree of the same roots that
-    /// `may_be_copy` has it at the same place; in any other it is looked for by the paths that
+    /// What is compared with `parts` of a tree that has these roots. A tree of the same roots that
+    /// `may_be_copy` has them at the same places; in any other they are looked for by the paths that
     /// imports use.
     pub(super) fn of(
-        part: &str,
+        parts: &[&String],
         roots: &[String],
         own: &RootLayout,
         may_be_copy: bool,
     ) -> ComparedPart {
         let layout = RootLayout::new(roots).ok();
         let same_roots = layout.as_ref().is_some_and(|it| it.roots == own.roots);
-        let named = layout.into_iter().flat_map(|it| it.roots).filter_map(|root| {
-            let inside = below(part, &root).or_else(|| (part == root).then_some(""));
-            // A root inside the part belongs to it as a whole.
-            inside.or_else(|| below(&root, part).map(|_| "")).map(str::to_owned)
-        });
+        let roots: Vec<String> = layout.into_iter().flat_map(|it| it.roots).collect();
+        let named = |part: &&String| -> Vec<String> {
+            let inside = |root: &String| {
+                let inside = below(part, root).or_else(|| (*part == root).then_some(""));
+                // A root inside the part belongs to it as a whole.
+                inside.or_else(|| below(root, part).map(|_| "")).map(str::to_owned)
+            };
+            roots.iter().filter_map(inside).collect()
+        };
         match may_be_copy && same_roots {
-            true => Self::At(part.to_owned()),
-            false => Self::Named(named.collect()),
+            true => Self::At(parts.iter().map(|it| (*it).clone()).collect()),
+            false => Self::Named(parts.iter().flat_map(named).collect()),
         }
     }
 
@@ -40,10 +44,9 @@ impl ComparedPart {
     pub(super) fn narrow(&self, files: &mut [(&str, &str, &mut bool)]) {
         let has = |part: &str, path: &str| path == part || below(path, part).is_some();
         match self {
-            Self::At(part) => {
-                files
-                    .iter_mut()
-                    .for_each(|(display, _, imported)| **imported |= !has(part, display));
+            Self::At(parts) => {
+                let inside = |display: &str| parts.iter().any(|part| has(part, display));
+                files.iter_mut().for_each(|(display, _, imported)| **imported |= !inside(display));
             }
             Self::Named(parts) => {
                 let inside = |path: &str| parts.iter().any(|part| has(part, path));

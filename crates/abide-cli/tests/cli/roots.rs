@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 
 use crate::history::git;
-use crate::run::{abide, put};
+use crate::run::{abide, abide_with, put};
 
 const USER: &str =
     "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {\n  string mail = 1;\n}\n";
@@ -133,4 +133,165 @@ fn a_root_that_had_another_name_is_compared_with_what_it_was() {
         let args = ["check", "--against", "git:HEAD:proto", "--format", "json"];
         assert_eq!(abide(folder.path(), &args).rules(), ["field-type-changed"]);
     }
+}
+
+const ROLE: &str = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/user/v1/user.proto\";\n\
+                    message Role {\n  User user = 1;\n}\n";
+
+/// A tree with a root for which nothing is configured.
+fn rooted() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    put(
+        folder.path(),
+        &[
+            ("proto/acme/user/v1/user.proto", USER),
+            ("proto/acme/user/v1/role.proto", ROLE),
+            (
+                "proto/acme/bad.proto",
+                "syntax = \"proto3\";\npackage acme.bad.v1;\nmessage Bad {\n  None none = 1;\n}\n",
+            ),
+        ],
+    );
+    folder
+}
+
+#[test]
+fn a_root_of_the_command_line_holds_for_a_file_and_a_folder_below_it() {
+    let folder = rooted();
+    let paths: [&[&str]; 4] = [
+        &["proto/acme/user/v1/role.proto"],
+        &["proto/acme/user"],
+        &["proto/acme/user/v1/role.proto", "proto/acme/user/v1/user.proto"],
+        &["proto/acme/user/v1", "proto/acme/user/v1/user.proto"],
+    ];
+    for command in ["lint", "check"] {
+        for paths in paths {
+            let ran = abide(folder.path(), &[&[command, "-q", "--root", "proto"], paths].concat());
+            assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{paths:?}: {}", ran.text());
+        }
+        let ran = abide(folder.path(), &[command, "--root", "proto", "proto/acme"]);
+        assert_eq!(ran.status, 1, "{}{}", ran.text(), ran.stderr);
+    }
+    // Nothing but the part is compared.
+    put(folder.path(), &[("old/proto/acme/user/v1/user.proto", &USER.replace("string", "bytes"))]);
+    put(folder.path(), &[("old/proto/acme/user/v1/role.proto", ROLE)]);
+    let args = ["breaking", "--root", "proto", "--against", "old", "--format", "json"];
+    std::fs::remove_file(folder.path().join("proto/acme/bad.proto")).unwrap();
+    let rules = |path| abide(folder.path(), &[&args[..], &[path]].concat()).rules();
+    assert_eq!(rules("proto/acme/user/v1/user.proto"), ["field-type-changed"]);
+    assert_eq!(rules("proto/acme/user/v1/role.proto"), Vec::<String>::new());
+}
+
+/// As hooks pass them: lint-staged, lefthook, pre-commit.
+#[test]
+fn several_files_of_a_tree_are_judged_together() {
+    let good = ["proto/acme/user/v1/user.proto", "proto/acme/user/v1/role.proto"];
+    let bad = [good[0], "proto/acme/bad.proto"];
+    for config in [None, Some("roots = [\"proto\"]\n")] {
+        let folder = rooted();
+        let mut here = folder.path().to_owned();
+        let mut strip = "";
+        match config {
+            Some(config) => put(folder.path(), &[("abide.toml", config)]),
+            // Without a root, imports count from the current folder.
+            None => (here, strip) = (here.join("proto"), "proto/"),
+        }
+        let run = |command: &str, paths: [&str; 2]| {
+            let paths = paths.map(|it| it.strip_prefix(strip).unwrap());
+            abide(&here, &[command, "-q", "--format", "json", paths[0], paths[1]])
+        };
+        for command in ["lint", "check"] {
+            let ran = run(command, good);
+            assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{config:?}: {}", ran.text());
+            let ran = run(command, bad);
+            assert_eq!(ran.status, 1, "{config:?}: {}{}", ran.text(), ran.stderr);
+            assert!(ran.rules().contains(&"name-not-found".to_owned()), "{}", ran.text());
+        }
+        let ran = run("lint", [good[0], "proto/acme/none.txt"]);
+        assert!(ran.status == 2 && ran.stderr.contains("none.txt"), "{}", ran.stderr);
+    }
+    // Each part is compared with the same part of the old tree.
+    let folder = rooted();
+    put(folder.path(), &[("abide.toml", "roots = [\"proto\"]\n")]);
+    git(folder.path(), &["init", "--quiet"]);
+    git(folder.path(), &["add", "."]);
+    git(folder.path(), &["commit", "--quiet", "-m", "first"]);
+    put(folder.path(), &[(good[0], &USER.replace("string", "bytes"))]);
+    let args = ["breaking", "--against", "git:HEAD", "--format", "json"];
+    let rules = |paths: &[&str]| abide(folder.path(), &[&args[..], paths].concat()).rules();
+    assert_eq!(rules(&good), ["name-not-found", "field-type-changed"]);
+    assert_eq!(rules(&[good[1], bad[1]]), ["name-not-found"]);
+}
+
+#[test]
+fn a_file_is_judged_with_the_text_on_standard_input() {
+    let path = "proto/acme/user/v1/user.proto";
+    for config in [None, Some("roots = [\"proto\"]\n")] {
+        let folder = rooted();
+        std::fs::remove_file(folder.path().join("proto/acme/bad.proto")).unwrap();
+        let mut args = vec!["breaking", "--against", "git:HEAD", "--format", "json"];
+        match config {
+            Some(config) => put(folder.path(), &[("abide.toml", config)]),
+            None => args.extend(["--root", "proto"]),
+        }
+        git(folder.path(), &["init", "--quiet"]);
+        git(folder.path(), &["add", "."]);
+        git(folder.path(), &["commit", "--quiet", "-m", "first"]);
+        let edited = USER.replace("string mail", "bytes mail");
+        let input = |args: &[&str], path: &str, text: &str| {
+            let args = [args, &["--stdin-filepath", path]].concat();
+            abide_with(folder.path(), &args, text.as_bytes())
+        };
+        assert_eq!(input(&args, path, USER).rules(), Vec::<String>::new(), "{config:?}");
+        let ran = input(&args, path, &edited);
+        assert_eq!(ran.rules(), ["field-type-changed"], "{config:?}: {}", ran.stderr);
+        // A file that is not written yet, and what others import of it.
+        let lint = if config.is_some() {
+            vec!["lint", "-q"]
+        } else {
+            vec!["lint", "-q", "--root", "proto"]
+        };
+        let new = "proto/acme/user/v1/new.proto";
+        let ran = input(&lint, new, &ROLE.replace("Role", "New"));
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{config:?}: {}", ran.text());
+        let ran = input(
+            &[&lint[..], &["proto/acme/user/v1/role.proto"]].concat(),
+            path,
+            &edited.replace("User", "Users"),
+        );
+        assert!(ran.status == 1 && ran.text().contains("`User` was not found"), "{}", ran.text());
+        let ran = input(&[&lint[..], &["--fix"]].concat(), path, USER);
+        assert!(ran.status == 2 && ran.stderr.contains("cannot be fixed"), "{}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(folder.path().join(path)).unwrap(), USER);
+    }
+}
+
+#[test]
+fn a_root_that_a_revision_does_not_have_is_empty_there() {
+    let folder = tree("roots = [\"proto\"]\n");
+    git(folder.path(), &["init", "--quiet"]);
+    git(folder.path(), &["add", "."]);
+    git(folder.path(), &["commit", "--quiet", "-m", "first"]);
+    put(folder.path(), &[("abide.toml", "roots = [\"proto\", \"more\"]\n")]);
+    let more = "syntax = \"proto3\";\npackage acme.more.v1;\nmessage More {}\n";
+    put(folder.path(), &[("more/acme/more/v1/more.proto", more)]);
+    git(folder.path(), &["add", "."]);
+    git(folder.path(), &["commit", "--quiet", "-m", "second"]);
+    for args in [
+        &["breaking", "--against", "git:HEAD~1"][..],
+        &["breaking", "git:HEAD", "--against", "git:HEAD~1"],
+        &["breaking", "git:HEAD~1", "--against", "git:HEAD~1"],
+        &["check", "git:HEAD~1"],
+    ] {
+        let ran = abide(folder.path(), args);
+        assert_eq!(ran.status, 0, "{args:?}: {}{}", ran.text(), ran.stderr);
+        let said = "`git:HEAD~1` has no root `more`, which counts as empty";
+        assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
+    }
+    // What leaves with its root is removed.
+    let ran = abide(
+        folder.path(),
+        &["breaking", "git:HEAD~1", "--against", "git:HEAD", "--format", "json"],
+    );
+    assert_eq!(ran.rules(), ["package-removed"], "{}", ran.stderr);
 }
