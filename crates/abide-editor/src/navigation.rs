@@ -161,7 +161,7 @@ impl Project {
 
     /// The files whose texts have one of these words, in order.
     pub(crate) fn mentioning(&self, words: &[String]) -> Vec<FileKey> {
-        let finders: Vec<_> = words.iter().map(|it| memchr::memmem::Finder::new(it)).collect();
+        let finders: Vec<_> = words.iter().map(memchr::memmem::Finder::new).collect();
         let mentions = |text: &[u8]| finders.iter().any(|it| it.find(text).is_some());
         let files = self.files.iter();
         let naming = files.filter(|(_, it)| it.decl.source_text().is_some_and(mentions));

@@ -1,10 +1,11 @@
 //! Renaming, as far as nobody breaks by it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use abide::{Finding, Group, Severity, code, find_rule};
-use abide_schema::{Element, File, FileKey, Meaning, Mention, Node, Tree};
-use abide_syntax::Span;
+use abide_schema::{Element, File, FileDecl, FileKey, Meaning, Mention, Node, ProblemKind, Tree};
+use abide_syntax::{Lexer, Span, TokenKind};
 
 use crate::navigation::Identity;
 use crate::project::{Project, key_of};
@@ -73,6 +74,17 @@ impl Project {
             return Ok(Vec::new());
         };
         let identity = Identity::of(meaning);
+        let using = self.mentioning(&identity.words());
+        let is_broken = |it: &&Arc<FileDecl>| {
+            it.problems.iter().any(|problem| problem.kind == ProblemKind::Syntax)
+                && it.source_text().is_some_and(|text| has_word(text, &identity.words()))
+        };
+        if let Some(decl) = using.iter().filter_map(|it| self.file(it)).find(is_broken) {
+            return Err(RenameRefusal(format!(
+                "Not renamed: `{}` has syntax errors, so it is not known what it uses.",
+                decl.display
+            )));
+        }
         // A text that has the new name may mean something else by it afterwards.
         let mut words = identity.words();
         words.push(name.to_owned());
@@ -342,6 +354,19 @@ fn errors(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
         matches!(group, Some(Group::Layout | Group::Style | Group::Aip | Group::Conventions))
     };
     findings.iter().filter(move |it| it.severity == Severity::Error && !breaks_nobody(it))
+}
+
+/// Whether one of these words stands in a text on its own, and not in a comment or a string.
+fn has_word(text: &[u8], words: &[String]) -> bool {
+    let mut lexer = Lexer::new(text, abide_syntax::text_start(text));
+    loop {
+        let token = lexer.next_token();
+        match token.kind {
+            TokenKind::End => return false,
+            TokenKind::Ident if words.iter().any(|it| it == token.span.str(text)) => return true,
+            _ => {}
+        }
+    }
 }
 
 fn is_identifier(name: &str) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! Trees are made from a model, whose references are written in any way that finds them. What a
 //! rename has to make is the model with the new name, in which each reference is written in full.
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +36,7 @@ enum Kind {
         number: i32,
         ty: Type,
         default: Option<Id>,
-        option: Option<Option_>,
+        option: Option<Setting>,
     },
     /// The extension of `FieldOptions` whose type is a message.
     Extension {
@@ -59,7 +60,7 @@ enum Type {
 
 /// What a field sets: an extension, fields of its type that lead to a last one, and how.
 #[derive(Clone, Debug)]
-struct Option_ {
+struct Setting {
     extension: Id,
     path: Vec<Id>,
     value: Option<Id>,
@@ -165,7 +166,7 @@ impl Model {
     }
 
     /// An extension, and the way to a field of its type that can be set.
-    fn option(&self, random: &mut Rng) -> Option<Option_> {
+    fn option(&self, random: &mut Rng) -> Option<Setting> {
         let is_extension = |it: &Id| matches!(self.items[*it].kind, Kind::Extension { .. });
         let extensions: Vec<Id> = (0..self.items.len()).filter(is_extension).collect();
         let extension = *random.choice(&extensions)?;
@@ -189,7 +190,7 @@ impl Model {
                 }
                 Type::Map(_) => return None,
             };
-            return Some(Option_ { extension, path, value, in_braces: random.bool() });
+            return Some(Setting { extension, path, value, in_braces: random.bool() });
         }
         None
     }
@@ -313,7 +314,7 @@ impl Printer<'_> {
         self.model.items[id].name.clone()
     }
 
-    fn option(&mut self, option: &Option_) -> String {
+    fn option(&mut self, option: &Setting) -> String {
         let extension = self.reference(option.extension);
         let value = option.value.map_or("1".to_owned(), |it| self.name(it));
         let path: Vec<String> = option.path.iter().map(|it| self.name(*it)).collect();

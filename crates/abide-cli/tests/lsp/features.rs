@@ -263,6 +263,29 @@ fn a_reference_that_another_type_would_catch_is_written_in_full() {
     assert_eq!(client.stop(), Some(0));
 }
 
+#[test]
+fn a_rename_waits_for_a_file_that_does_not_parse() {
+    let folder = TempDir::new().unwrap();
+    let text = "syntax = \"proto3\";\npackage acme.user.v1alpha;\nmessage A {}\nmessage B {}\n";
+    let other = "syntax = \"proto3\";\npackage acme.user.v1alpha;\nmessage C { A a = ; } // Both\n";
+    put(
+        folder.path(),
+        &[("abide.toml", ""), (NESTED_PATH, text), ("acme/user/v1alpha/c.proto", other)],
+    );
+    let mut client = Client::start(folder.path(), &[]);
+    client.open(NESTED_PATH, text);
+    let mut rename = |mark: &str| {
+        let mut at = client.place(NESTED_PATH, text, mark);
+        at["newName"] = json!("Fresh");
+        let id = client.begin("textDocument/rename", at);
+        client.answer(id)
+    };
+    let why = rename("A {}").unwrap_err();
+    let why = why["message"].as_str().unwrap();
+    assert!(why.contains("`acme/user/v1alpha/c.proto` has syntax errors"), "{why}");
+    assert!(rename("B {}").is_ok());
+}
+
 fn labels(found: &Value) -> Vec<String> {
     let items = found["items"].as_array().expect("it is a list");
     items.iter().map(|it| it["label"].as_str().unwrap().to_owned()).collect()
