@@ -189,3 +189,61 @@ fn a_file_outside_of_the_folders_has_its_own_settings() {
     assert_eq!(shown, 0, "{:#?}", client.told);
     assert_eq!(client.stop(), Some(0));
 }
+
+#[test]
+fn a_text_that_does_not_parse_shows_its_syntax_errors_alone() {
+    let folder = TempDir::new().unwrap();
+    let (name, other) = ("acme/user/v1/user.proto", "acme/shop/v1/shop.proto");
+    let order = "syntax = \"proto3\";\npackage acme.shop.v1;\nimport \"acme/user/v1/user.proto\";\nmessage Order {\n  acme.user.v1.User user = 1;\n}\n";
+    put(folder.path(), &[("abide.toml", "against = \"git:HEAD\"\n"), (name, USER), (other, order)]);
+    commit(folder.path());
+    let mut client = Client::start(folder.path(), &[]);
+    client.open(name, USER);
+    client.open(other, order);
+    let (mut version, mut unparsed) = (1, 0);
+    let mut look = |client: &mut Client, text: &str| {
+        version += 1;
+        client.replace(name, version, text);
+        let codes = |found: Vec<serde_json::Value>| -> Vec<String> {
+            found.iter().map(|it| it["code"].as_str().unwrap_or_default().to_owned()).collect()
+        };
+        let found = codes(client.wait_for(name, |at, _| at == Some(version)));
+        if abide_syntax::parse(text.as_bytes()).1.is_empty() {
+            return;
+        }
+        unparsed += 1;
+        assert!(
+            !found.is_empty() && found.iter().all(|it| it == "syntax-error"),
+            "{text}: {found:?}"
+        );
+        let document = json!({ "uri": client.uri(name) });
+        let end = json!({ "line": text.lines().count(), "character": 0 });
+        let params = json!({
+            "textDocument": document,
+            "range": { "start": { "line": 0, "character": 0 }, "end": end },
+            "context": { "diagnostics": [], "only": ["quickfix"] },
+        });
+        assert_eq!(client.request("textDocument/codeAction", params), json!([]), "{text}");
+        // What others use of it is what it declared when it last parsed.
+        let about = json!({ "textDocument": { "uri": client.uri(other) } });
+        let found = client.request("textDocument/diagnostic", about);
+        assert_eq!(found["items"], json!([]), "{text}");
+    };
+    // A message is typed above, a field is typed at the end, and a line is deleted letter by letter.
+    for (before, typed) in [
+        ("message User", "message Extra {\n  repeated string notes = 2; /* why */\n}\n"),
+        ("}\n", "  map<string, User> friends = 2 [deprecated = true];\n"),
+    ] {
+        let at = USER.find(before).unwrap();
+        for end in 1..=typed.len() {
+            look(&mut client, &format!("{}{}{}", &USER[..at], &typed[..end], &USER[at..]));
+        }
+    }
+    let line = "  string name = 1;\n";
+    let at = USER.find(line).unwrap() + line.len();
+    for gone in 1..line.len() - 1 {
+        look(&mut client, &format!("{}{}", &USER[..at - 1 - gone], &USER[at - 1..]));
+    }
+    assert!(unparsed > 60, "{unparsed}");
+    assert_eq!(client.stop(), Some(0));
+}
