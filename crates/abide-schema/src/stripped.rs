@@ -44,7 +44,9 @@ impl Tree {
             known: self.known.clone(),
             public_importers: self.public_importers.clone(),
             repeats_names: self.repeats_names,
+            unknown_packages: self.unknown_packages.clone(),
             full_names: Default::default(),
+            mentions: Default::default(),
         })
     }
 }
