@@ -36,12 +36,12 @@ impl<'t> Sides<'t> {
     }
 
     /// The old tree.
-    pub fn old(&self) -> &Tree {
+    pub fn old_tree(&self) -> &Tree {
         self.old.tree()
     }
 
     /// The new tree.
-    pub fn new(&self) -> &Tree {
+    pub fn new_tree(&self) -> &Tree {
         self.new.tree()
     }
 

@@ -30,7 +30,7 @@ pub(super) fn by_package(
 ) -> BTreeMap<String, PackageChanges> {
     let mut packages = named(tree, released, fixes);
     let sides = Sides::of(released.tree, tree);
-    add_unnamed(&mut packages, sides.new(), sides.old(), fixes);
+    add_unnamed(&mut packages, sides.new_tree(), sides.old_tree(), fixes);
     packages
 }
 

@@ -39,9 +39,9 @@ pub(crate) fn plan_since(
 ) -> Plan {
     let new = TreeHashes::of(tree);
     let sides = released.as_ref().map(|it| Sides::of(it.tree, tree));
-    let old = sides.as_ref().map(|it| TreeHashes::of(it.old()));
+    let old = sides.as_ref().map(|it| TreeHashes::of(it.old_tree()));
     let reduced = sides.as_ref().filter(|it| it.are_reduced());
-    let compared = reduced.map(|it| TreeHashes::of(it.new()));
+    let compared = reduced.map(|it| TreeHashes::of(it.new_tree()));
     let fixes = SecurityFixes::of(tree, released.as_ref().map(|it| it.tree), policy);
     let changes = released
         .as_ref()

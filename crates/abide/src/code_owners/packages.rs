@@ -47,7 +47,7 @@ pub fn touched_files(old: &Tree, new: &Tree) -> PackageFiles {
                 _ => {
                     let of_both = || {
                         let sides = Sides::of(old, new);
-                        (TreeHashes::of(sides.old()), TreeHashes::of(sides.new()))
+                        (TreeHashes::of(sides.old_tree()), TreeHashes::of(sides.new_tree()))
                     };
                     let (before, after) = hashes.get_or_insert_with(of_both);
                     let own = |hashes: &TreeHashes| hashes.file(file.path()).map(|it| it.own);

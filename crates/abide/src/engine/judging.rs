@@ -189,9 +189,9 @@ fn run_on_sides<'s, 't: 's>(
 ) -> Vec<Finding> {
     let Some(sides) = sides.filter(|it| it.are_reduced()) else { return run(context, rules) };
     let (comparing, others): (Vec<_>, Vec<_>) = rules.iter().partition(|it| it.needs_baseline());
-    let compared = Options { baseline: Some(sides.old()), ..options };
+    let compared = Options { baseline: Some(sides.old_tree()), ..options };
     let mut findings = run(context, &others);
-    findings.extend(run(&Context::new(sides.new(), context.policy, compared), &comparing));
+    findings.extend(run(&Context::new(sides.new_tree(), context.policy, compared), &comparing));
     findings
 }
 
