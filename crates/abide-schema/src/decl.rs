@@ -225,7 +225,7 @@ pub struct FileDecl {
     pub top_extensions: Slice,
     /// What is wrong with it by itself.
     pub problems: Vec<LocalProblem>,
-    /// Whether its text is one that the grammar allows. Of a file that does not parse, whatever was
+    /// Whether its text is one that the grammar allows, of an edition that is known. Of a file that does not parse, whatever was
     /// recovered is a guess; [`FileDecl::parse`] leaves no more than its package.
     pub parses: bool,
     /// The lines of the text, found when first asked for.

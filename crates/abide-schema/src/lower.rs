@@ -71,21 +71,23 @@ impl FileDecl {
         decl.origin = Origin::Source(ast);
         decl.shrink_to_fit();
         check::check(&mut decl);
-        decl.parses = decl.problems.iter().all(|it| it.kind != ProblemKind::Syntax);
+        decl.parses = !decl.problems.iter().any(|it| it.kind.is_unread());
         decl
     }
 }
 
 impl FileDecl {
-    /// Leaves of a file that does not parse its text, its syntax errors and, if no error
+    /// Leaves of a file that does not parse its text, what is wrong with it and, if no error
     /// touches it, its package.
     pub fn set_aside(&mut self) {
-        let package =
-            self.package.filter(|it| self.is_free_of_errors(self.span(it.node, Part::Whole)));
+        let is_read = |it: &PackageDecl| self.is_free_of_errors(self.span(it.node, Part::Whole));
+        let package = self.package.filter(|it| self.ast().is_none() || is_read(it));
         let origin = std::mem::replace(&mut self.origin, Origin::Source(Ast::default()));
         let strings = std::mem::replace(&mut self.strings, Strings::new(Text::Utf8("".into())));
+        let is_syntax = self.problems.iter().any(|it| it.kind == ProblemKind::Syntax);
+        let why = if is_syntax { ProblemKind::Syntax } else { ProblemKind::Edition };
         let mut problems = std::mem::take(&mut self.problems);
-        problems.retain(|it| it.kind == ProblemKind::Syntax);
+        problems.retain(|it| it.kind == why);
         *self = FileDecl {
             path: Arc::clone(&self.path),
             display: Arc::clone(&self.display),
@@ -98,14 +100,22 @@ impl FileDecl {
         };
     }
 
-    /// The line of the first syntax error of a file that does not parse, and what it is, as one
-    /// phrase.
-    pub fn first_syntax_error(&self) -> String {
-        let Some(first) = self.problems.iter().find(|it| it.kind == ProblemKind::Syntax) else {
+    /// Why a file does not parse, as one phrase: its first syntax error, or that its edition is not
+    /// known.
+    pub fn why_unread(&self) -> String {
+        let Some(first) = self.problems.iter().find(|it| it.kind.is_unread()) else {
             return String::new();
         };
         let line = self.lines(first.span).map_or(1, |(start, _)| start.line);
-        format!("it does not parse: line {line}: {}", first.message)
+        match first.kind {
+            ProblemKind::Edition => format!("line {line}: {}", first.message),
+            _ => format!("it does not parse: line {line}: {}", first.message),
+        }
+    }
+
+    /// Whether nothing is known of it but that its edition is not.
+    pub fn has_unknown_edition(&self) -> bool {
+        !self.parses && self.problems.iter().all(|it| it.kind == ProblemKind::Edition)
     }
 
     /// Whether a statement was read as it stands: it has its end, and no syntax error in it or

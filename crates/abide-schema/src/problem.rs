@@ -95,6 +95,12 @@ macro_rules! problem_kinds {
                 match self { $(ProblemKind::$kind => $id,)* }
             }
 
+            /// Whether nobody knows what a file with such a problem declares: its text is none that
+            /// the grammar allows, or its edition may mean anything.
+            pub(crate) const fn is_unread(self) -> bool {
+                matches!(self, ProblemKind::Syntax | ProblemKind::Edition)
+            }
+
             /// Whether protoc refuses the tree; otherwise it only warns.
             pub const fn is_error(self) -> bool {
                 match self { $(ProblemKind::$kind => $error,)* }

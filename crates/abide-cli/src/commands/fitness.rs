@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use abide::{Check, CopyApart, Report, Rule, RuleScope, Severity, counted};
-use abide_schema::{Problem, Tree};
+use abide_schema::{File, Problem, Tree};
 use abide_upgrade::Refusal;
 
 use super::outcome::Outcome;
@@ -143,15 +143,14 @@ pub(super) fn not_judged(tree: &Tree) -> Option<String> {
         .filter(|it| !it.is_empty())
         .map(|it| format!("`{}`", shown(it)))
         .collect();
-    let files: Vec<String> = tree
-        .files()
-        .filter(|it| !it.parses() && !it.is_imported())
-        .map(|it| format!("`{}`", shown(&it.decl().display)))
-        .collect();
-    let (is, why) = match (files.len(), files.first()) {
-        (0, _) | (_, None) => return None,
-        (1, Some(file)) => ("does", file.clone()),
-        (count, Some(file)) => ("do", format!("{file} and {}", counted(count - 1, "other file"))),
+    let unread: Vec<File<'_>> =
+        tree.files().filter(|it| !it.parses() && !it.is_imported()).collect();
+    let first = unread.first()?;
+    let file = format!("`{}`", shown(&first.decl().display));
+    let why = match unread.len() {
+        1 if first.decl().has_unknown_edition() => format!("{file} has an unknown edition"),
+        1 => format!("{file} does not parse"),
+        count => format!("{file} and {} do not parse", counted(count - 1, "other file")),
     };
     let subject = match packages.as_slice() {
         [] => "the files without a package were".to_owned(),
@@ -161,7 +160,7 @@ pub(super) fn not_judged(tree: &Tree) -> Option<String> {
             format!("the package {first} and {others} were")
         }
     };
-    Some(format!("{subject} not judged: {why} {is} not parse"))
+    Some(format!("{subject} not judged: {why}"))
 }
 
 /// A note about an old tree that has no path and no package in common with the new one.

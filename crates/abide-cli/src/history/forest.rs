@@ -151,7 +151,7 @@ impl Forest {
         // A file that does not parse stays as it was.
         let (decls, unread): (Vec<_>, Vec<_>) = decls.into_iter().partition(|it| it.1.parses);
         for (_, decl) in unread {
-            cursor.lose(&decl.display, &decl.first_syntax_error());
+            cursor.lose(&decl.display, &decl.why_unread());
         }
         for (_, decl) in &decls {
             self.replace(&(decl.root, Arc::clone(&decl.path)), &mut wanted);
@@ -224,7 +224,7 @@ impl Forest {
             };
             let found = found.zip(text).map(|(found, text)| parse(found, text));
             if let Some((_, decl)) = found.as_ref().filter(|(_, decl)| !decl.parses) {
-                cursor.lose(&decl.display, &decl.first_syntax_error());
+                cursor.lose(&decl.display, &decl.why_unread());
                 continue;
             }
             if let Some(key) = here {

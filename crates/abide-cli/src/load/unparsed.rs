@@ -13,7 +13,11 @@ use crate::source::{ReadProblem, Source};
 pub(super) fn read_as_last_parsed(source: &Source, old: &mut Parsed) {
     for file in old.files.iter_mut().filter(|it| !it.parses && !it.imported) {
         let name = shown(&file.display).to_string();
-        let error = file.first_syntax_error();
+        let error = file.why_unread();
+        if file.has_unknown_edition() {
+            old.notes.push(format!("in the baseline, `{name}` is not compared: {error}"));
+            continue;
+        }
         let parse = |text: Text| {
             FileDecl::parse(SourceFile {
                 path: Arc::clone(&file.path),

@@ -263,6 +263,10 @@ impl<'b> DescriptorDecoder<'b> {
             range.span = locations.span(range.node, Part::Whole);
         }
         decl.origin = Origin::Descriptor(Arc::new(locations));
+        decl.parses = !decl.problems.iter().any(|it| it.kind.is_unread());
+        if !decl.parses {
+            decl.set_aside();
+        }
         Ok(decl)
     }
 
