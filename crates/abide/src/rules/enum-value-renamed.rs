@@ -101,7 +101,7 @@ fn are_unrelated(old: &[String], new: &[String]) -> bool {
     }
     let turns = |one: &str, other: &str| {
         let rest = |negation: &&str| one.strip_prefix(*negation).unwrap_or_default();
-        let mut rests = NEGATIONS.iter().map(|it| rest(&it));
+        let mut rests = NEGATIONS.iter().map(rest);
         rests.any(|it| !it.is_empty() && (it == other || Some(it) == other.strip_prefix("en")))
     };
     let (one, other) = (old.concat(), new.concat());
