@@ -38,7 +38,7 @@ impl Project {
             Some((Meaning::Package(name), _)) => refuse(&format!(
                 "`{name}` is a package: move its files, and write its new name in each of them."
             )),
-            Some((Meaning::Element(it), _)) if !it.file().is_judged() => refuse(&format!(
+            Some((Meaning::Element(it), _)) if it.file().is_imported() => refuse(&format!(
                 "`{}` is declared in `{}`, which is only imported and not part of this tree.",
                 it.full_name(),
                 it.file().path()

@@ -342,7 +342,7 @@ fn an_error_in_the_source_of_a_candidate_is_shown() {
         let ran = abide(folder, &["release", action]);
         assert_eq!((ran.status, ran.text().as_str()), (1, ""), "{action}");
         assert!(ran.stderr.starts_with("error[syntax-error]: "), "{}", ran.stderr);
-        assert!(ran.stderr.ends_with("note: nothing was released\n"), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with("note: nothing was written\n"), "{}", ran.stderr);
     }
     assert_eq!(files(folder), before);
 }

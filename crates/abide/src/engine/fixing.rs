@@ -540,6 +540,15 @@ struct Guard<'a> {
     errors: Vec<((&'static str, Arc<str>), String)>,
 }
 
+/// The words of an error that do not depend on other errors: why a name was not found changes when
+/// another file is imported.
+fn said<'m>(rule: &str, message: &'m str) -> &'m str {
+    match rule == ProblemKind::NameNotFound.id() {
+        true => message.split('`').nth(1).unwrap_or(message),
+        false => message,
+    }
+}
+
 impl<'a> Guard<'a> {
     fn of(tree: &'a Tree, policy: &'a Policy, options: Options<'a>) -> Guard<'a> {
         let options = Options {
@@ -579,7 +588,8 @@ impl<'a> Guard<'a> {
         }
         let mut names = renames.clone();
         names.extend(trial.edits.made.iter().filter_map(Proposal::rename));
-        let known = self.errors.iter().map(|(key, message)| (key, in_names(&names, message)));
+        let words = |rule: &str, message: &str| said(rule, &in_names(&names, message)).to_owned();
+        let known = self.errors.iter().map(|(key, message)| (key, words(key.0, message)));
         let known: BTreeSet<_> = known.collect();
         findings.retain(|it| {
             if let Some(count) = left.get_mut(&it.fingerprint()).filter(|count| **count > 0) {
@@ -588,7 +598,7 @@ impl<'a> Guard<'a> {
             }
             let key = rule_in_file(tree, it);
             let has_more = by_file.get(&key) > self.by_file.get(&key);
-            let is_known = || known.contains(&(&key, in_names(&names, &it.message)));
+            let is_known = || known.contains(&(&key, words(it.rule, &it.message)));
             (has_more || is_linker_error(it) && !is_known()) && !self.was_hidden(tree, it)
         });
         findings

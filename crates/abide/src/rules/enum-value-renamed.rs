@@ -74,9 +74,8 @@ fn words(value: EnumValue<'_>) -> Vec<String> {
 }
 
 /// Words for a value that means nothing by itself: one is as good as another.
-const NOTHING: &[&str] = &[
-    "default", "invalid", "no", "none", "null", "undefined", "unknown", "unset", "unspecified",
-];
+const NOTHING: &[&str] =
+    &["default", "invalid", "no", "none", "null", "undefined", "unknown", "unset", "unspecified"];
 
 /// Words for a value that nobody is to use any more.
 const RETIRED: &[&str] = &["deprecated", "obsolete", "removed", "reserved", "unused"];
@@ -87,7 +86,8 @@ const NEGATIONS: &[&str] = &["de", "dis", "im", "in", "ir", "no", "non", "not", 
 /// Whether two names say nothing of each other: they share no word, are no short form and no
 /// misspelling of each other; or the one is the opposite of the other.
 fn are_unrelated(old: &[String], new: &[String]) -> bool {
-    let has = |words: &[String], known: &[&str]| words.iter().any(|it| known.contains(&it.as_str()));
+    let has =
+        |words: &[String], known: &[&str]| words.iter().any(|it| known.contains(&it.as_str()));
     if has(old, NOTHING) && has(new, NOTHING) || has(old, RETIRED) || has(new, RETIRED) {
         return false;
     }

@@ -14,16 +14,21 @@ pub(super) static RULE: Rule = Rule {
     severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
-    aliases_by_case: &[full_names::EXTENSION_DELETIONS],
+    aliases_by_case: &[full_names::EXTENSION_DELETIONS, &[BUF_RANGE]],
     spares_work_in_progress: true,
     page: include_str!("extension-removed.md"),
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
+/// The rule of buf about a number that no extension may have any more.
+const BUF_RANGE: &str = "buf:EXTENSION_MESSAGE_NO_DELETE";
+
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(old) = change.old().filter(|it| it.is_extension()) else { return };
     if let Some(new) = diff.converted_into(old) {
-        let aliases = full_names::deletions(diff, Element::Field(old), None);
+        let mut aliases = full_names::deletions(diff, Element::Field(old), None);
+        // A field can only have a number that no extension may have.
+        aliases.push(BUF_RANGE);
         conversions::converted(diff, old, new, sink).aliases(&aliases);
         return;
     }

@@ -64,7 +64,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         let reserve = holder.and_then(|it| reserved::advise(it, Some(was), None));
         let reserve = reserve.map(|it| format!("; if it has to change, {it} and waive this"));
         let reserve = reserve.unwrap_or_default();
-        finding.help(format!("change the number back to {was}{reserve}"));
+        let is_other =
+            !diff.types_apart(old, new).is_empty() || old.cardinality() != new.cardinality();
+        let back = match is_other {
+            true => format!("declare it as before, with number {was}"),
+            false => format!("change the number back to {was}"),
+        };
+        finding.help(format!("{back}{reserve}"));
     }
     if aliases::is_labelled_required(old) || aliases::is_labelled_required(new) {
         aliases.push("buf:MESSAGE_SAME_REQUIRED_FIELDS");

@@ -41,8 +41,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         conversions::converted(diff, old, new, sink).aliases(&aliases);
         return;
     }
-    let in_range = (holder.extension_ranges().iter())
-        .any(|it| (it.start..it.end).contains(&old.number()));
+    let in_range =
+        (holder.extension_ranges().iter()).any(|it| (it.start..it.end).contains(&old.number()));
     // A number that extensions may have can only be reserved by a declaration.
     let number = match in_range {
         true => !reserved::allows_extension(holder, old.number()),

@@ -66,7 +66,9 @@ fn help(names: &[&str], folder: &str, wanted: &str) -> String {
         names.iter().rev().find_map(|name| Some((name, ends_alike(name, &dotted)?)))
     {
         let left_out = &name[..end];
-        return format!("list `{left_out}` in `path-prefix` of `[packages]`, or move the file to {wanted}");
+        return format!(
+            "list `{left_out}` in `path-prefix` of `[packages]`, or move the file to {wanted}"
+        );
     }
     format!(
         "move the file to {wanted}; if others import it, leave one in {} that only imports it with \

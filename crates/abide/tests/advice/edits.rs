@@ -134,6 +134,12 @@ impl<'a> Subject<'a> {
         self.put(range, &line.replace(from, to))
     }
 
+    /// The line of the finding behind one like it, with the old name.
+    pub(super) fn after_its_old_name(&self, old: &str, new: &str) -> Subject<'a> {
+        let (line, range) = self.line();
+        self.put(range, &(line.replace(new, old) + &line))
+    }
+
     /// The same for the first place.
     pub(super) fn in_line(&self, from: &str, to: &str) -> Subject<'a> {
         let (line, range) = self.line();

@@ -103,6 +103,54 @@ const ADVICE: &[(&str, Way)] = &[
             |s, holes| s.in_container(&format!("  {}\n", holes[1])).waived(),
         ]),
     ),
+    (
+        "declare it as before, with number *; if it has to change, add `*` to message `*` and waive this",
+        Edits(&[
+            |s, holes| {
+                s.at_line("repeated string size = 3;", &format!("int32 size = {};", holes[0]))
+            },
+            |s, holes| s.in_container(&format!("  {}\n", holes[1])).waived(),
+        ]),
+    ),
+    ("declare `*` as a field again, with number *", Person("what it was is only in the old tree")),
+    (
+        "declare `*` as an extension again, with number *",
+        Person("what it was is only in the old tree"),
+    ),
+    (
+        "keep `*` and give `*` a number that was never used; if both mean the same, add `*` after `*` as an alias, with `option allow_alias = true;`",
+        Edits(&[
+            |s, holes| {
+                let (kept, new) = (holes[0], holes[1]);
+                let number = kept.rsplit(' ').next().unwrap_or_default();
+                s.at_line(&format!("{new} = {number};"), &format!("{kept};\n  {new} = 9;"))
+            },
+            |s, holes| {
+                s.after_its_old_name(holes[3], holes[2])
+                    .text("enum Color {\n", "enum Color {\n  option allow_alias = true;\n")
+            },
+        ]),
+    ),
+    ("keep `* = 0`", Person("which of two numbers a name keeps is a decision")),
+    ("keep `* = 1`", Person("which of two numbers a name keeps is a decision")),
+    (
+        "name an element of another package: the policy denies `*`",
+        Person("what to use instead is a decision"),
+    ),
+    ("name an element of a stable package", Person("what to use instead is a decision")),
+    ("name what is used where the field is used", Person("what to use instead is a decision")),
+    (
+        "patterns are not read here: `*` stands for all that it contains",
+        Person("which options are meant is a decision"),
+    ),
+    (
+        "set the severity of that rule in `[rules]`, and delete this key",
+        Person("which severity is meant is a decision"),
+    ),
+    (
+        "write the full name of an element of this tree, or the name of a sibling",
+        Person("what to use instead is a decision"),
+    ),
     ("change the version to `*` until the release", Edits(&[|s, holes| s.version(holes[0])])),
     ("choose a number and a name that were never used", Edits(&[fresh_member])),
     (
@@ -209,8 +257,7 @@ const ADVICE: &[(&str, Way)] = &[
     (
         "keep `*` and add `*` after it as an alias, with `option allow_alias = true;`",
         Edits(&[|s, holes| {
-            let (old, new) = (holes[0], holes[1]);
-            s.at_line(&format!("{new} = 1;"), &format!("{old} = 1;\n  {new} = 1;"))
+            s.after_its_old_name(holes[0], holes[1])
                 .text("enum Color {\n", "enum Color {\n  option allow_alias = true;\n")
         }]),
     ),
