@@ -134,7 +134,6 @@ fn damage_of_one_file_accuses_no_other() {
     assert!(!pairs.is_empty());
     let world = pair("world", WORLD, &imports);
     let configs = CONFIGS.map(|it| Config::parse(it, None).expect("it is well-formed"));
-    println!("{count} damages, SEED={seed}");
     let mut random = Rng::with_seed(seed);
     let mut tried = 0;
     let mut accused = String::new();
