@@ -76,7 +76,7 @@ pub(crate) fn option_meanings(tree: &Tree) -> Vec<Vec<(Span, ElementId)>> {
 impl Tree {
     /// Links files into a tree. The order of `files` does not matter.
     pub fn link(files: Vec<Arc<FileDecl>>) -> Tree {
-        let unknown = unknown_packages([&files, &[]]);
+        let unknown = unknown_packages(files.iter());
         Tree::link_files(files, None, unknown, Checked::All)
     }
 
@@ -84,8 +84,8 @@ impl Tree {
     /// that are not known there are not judged here, either. What the two have in common is shared
     /// and not linked again: files that are the same, with all that they import.
     pub fn link_beside(files: Vec<Arc<FileDecl>>, other: &Tree) -> Tree {
-        let others: Vec<_> = other.files.iter().map(|it| Arc::clone(&it.decl)).collect();
-        let mut unknown = unknown_packages([&files, &others]);
+        let others = other.files.iter().map(|it| &it.decl);
+        let mut unknown = unknown_packages(files.iter().chain(others));
         unknown.extend(other.unknown_packages.iter().cloned());
         Tree::link_files(files, Some(other), unknown, Checked::All)
     }
@@ -93,7 +93,7 @@ impl Tree {
     /// The tree that [`Tree::link`] makes of these files. What an earlier state of the same tree has
     /// in common with it is shared and not linked again.
     pub fn link_again(files: Vec<Arc<FileDecl>>, last: &Tree) -> Tree {
-        let unknown = unknown_packages([&files, &[]]);
+        let unknown = unknown_packages(files.iter());
         Tree::link_files(files, Some(last), unknown, Checked::All)
     }
 
@@ -114,7 +114,7 @@ impl Tree {
         old: Vec<Arc<FileDecl>>,
         checked: Checked,
     ) -> (Tree, Tree) {
-        let unknown = unknown_packages([&new, &old]);
+        let unknown = unknown_packages(new.iter().chain(&old));
         let link = |files| Tree::link_files(files, None, unknown.clone(), checked);
         if new.len() != old.len() {
             return rayon::join(|| link(new), || link(old));

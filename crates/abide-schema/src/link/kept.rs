@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::decl::FileDecl;
 use crate::ids::{FileId, PackageId};
+use crate::link::unread::mark_importers;
 use crate::tree::{LinkedFile, PackageData, Tree};
 use crate::wellknown::DESCRIPTOR_PROTO;
 
@@ -35,7 +36,7 @@ impl Kept {
             return Kept::default();
         }
         let is_changed = |at: usize| !Arc::ptr_eq(&files[at], &other.files[at].decl);
-        let mut open: Vec<usize> = (0..files.len()).filter(|at| is_changed(*at)).collect();
+        let open: Vec<usize> = (0..files.len()).filter(|at| is_changed(*at)).collect();
         // Every file has options, whether or not it imports what declares them.
         if open.iter().any(|at| &*files[*at].path == DESCRIPTOR_PROTO) {
             return Kept::default();
@@ -46,12 +47,7 @@ impl Kept {
                 importers[target.0 as usize].push(at);
             }
         }
-        let mut is_stale = vec![false; files.len()];
-        while let Some(at) = open.pop() {
-            if !std::mem::replace(&mut is_stale[at], true) {
-                open.extend(&importers[at]);
-            }
-        }
+        let mut is_stale = mark_importers(open, &importers);
         for problem in &other.problems {
             is_stale[problem.place.file.0 as usize] = true;
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abide_syntax::ImportKind;
+use rustc_hash::FxHashMap;
 
 use crate::decl::FileDecl;
 use crate::ids::FileId;
@@ -16,23 +17,27 @@ use crate::tree::Tree;
 /// The package of such a file is the one that it says, if its statement can be read, and the one
 /// of the file with the same path on the other side. If neither is there, it is one of those in
 /// the same folder. A file that lost its statement may also be one without a package.
-pub(super) fn unknown_packages(sides: [&[Arc<FileDecl>]; 2]) -> BTreeSet<Box<str>> {
-    let mut unknown = BTreeSet::new();
-    for broken in sides.into_iter().flatten().filter(|it| !it.parses) {
-        unknown.insert(broken.package_name().into());
-        let others = || sides.into_iter().flatten().filter(|it| it.package.is_some());
-        let mut found = false;
-        for twin in others().filter(|it| it.path == broken.path) {
-            unknown.insert(twin.package_name().into());
-            found = true;
-        }
-        if !found {
-            let folder = folder(&broken.path);
-            let near = others().filter(|it| self::folder(&it.path) == folder);
-            unknown.extend(near.map(|it| it.package_name().into()));
-        }
+pub(super) fn unknown_packages<'f>(
+    files: impl Iterator<Item = &'f Arc<FileDecl>> + Clone,
+) -> BTreeSet<Box<str>> {
+    let broken: Vec<&FileDecl> = files.clone().filter(|it| !it.parses).map(|it| &**it).collect();
+    if broken.is_empty() {
+        return BTreeSet::new();
     }
-    unknown
+    let mut at_path: FxHashMap<&str, BTreeSet<&str>> = FxHashMap::default();
+    let mut in_folder: FxHashMap<&str, BTreeSet<&str>> = FxHashMap::default();
+    for file in files.filter(|it| it.package.is_some()) {
+        let package = file.package_name();
+        at_path.entry(&file.path).or_default().insert(package);
+        in_folder.entry(folder(&file.path)).or_default().insert(package);
+    }
+    let mut unknown = BTreeSet::new();
+    for file in broken {
+        unknown.insert(file.package_name());
+        let near = at_path.get(&*file.path).or_else(|| in_folder.get(folder(&file.path)));
+        unknown.extend(near.into_iter().flatten());
+    }
+    unknown.into_iter().map(Box::from).collect()
 }
 
 fn folder(path: &str) -> &str {
@@ -54,37 +59,41 @@ pub(super) fn unreadable(files: &[Arc<FileDecl>], imports: &[Vec<Option<FileId>>
             }
         }
     }
-    let mut open: Vec<usize> = (0..files.len()).filter(|at| !files[*at].parses).collect();
-    let mut unreadable = vec![false; files.len()];
+    let broken = (0..files.len()).filter(|at| !files[*at].parses);
+    mark_importers(broken, &republishers)
+}
+
+/// Marks these files and all that import them, in however many steps; `importers` has the direct
+/// ones of each file.
+pub(super) fn mark_importers(
+    files: impl IntoIterator<Item = usize>,
+    importers: &[Vec<usize>],
+) -> Vec<bool> {
+    let mut open: Vec<usize> = files.into_iter().collect();
+    let mut is_marked = vec![false; importers.len()];
     while let Some(at) = open.pop() {
-        if !std::mem::replace(&mut unreadable[at], true) {
-            open.extend(&republishers[at]);
+        if !std::mem::replace(&mut is_marked[at], true) {
+            open.extend(&importers[at]);
         }
     }
-    unreadable
+    is_marked
 }
 
 impl Tree {
     /// Finds, by their numbers, the files that do not parse and those that import such a file, in
     /// however many steps: what they mean as a whole is not known.
     pub fn files_not_known(&self) -> Vec<bool> {
-        let mut is_unknown: Vec<bool> = self.files().map(|it| !it.parses()).collect();
-        if !is_unknown.contains(&true) {
-            return is_unknown;
+        let broken: Vec<usize> =
+            self.files().filter(|it| !it.parses()).map(|it| it.id.0 as usize).collect();
+        if broken.is_empty() {
+            return vec![false; self.files.len()];
         }
-        let mut importers: Vec<Vec<usize>> = vec![Vec::new(); is_unknown.len()];
+        let mut importers: Vec<Vec<usize>> = vec![Vec::new(); self.files.len()];
         for file in self.files() {
             for target in file.imports().filter_map(|it| it.file) {
                 importers[target.id.0 as usize].push(file.id.0 as usize);
             }
         }
-        let mut open: Vec<usize> = (0..is_unknown.len()).filter(|at| is_unknown[*at]).collect();
-        while let Some(at) = open.pop() {
-            let more = importers[at].iter().copied();
-            let more: Vec<usize> =
-                more.filter(|it| !std::mem::replace(&mut is_unknown[*it], true)).collect();
-            open.extend(more);
-        }
-        is_unknown
+        mark_importers(broken, &importers)
     }
 }
