@@ -1,12 +1,14 @@
 //! Applies fixes to a tree, and none that would do harm.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use abide_schema::{File, FileDecl, FileId, ProblemKind, SourceFile, Tree};
+use abide_schema::{EnumValue, File, FileDecl, FileId, ProblemKind, SourceFile, Tree};
 use abide_syntax::{Lexer, TokenKind};
 use abide_upgrade::{Edit, apply};
+use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Finding, Severity};
@@ -151,8 +153,9 @@ impl Fixing<'_> {
     /// Applies all fixes that do no harm. Each of the others is refused, for what it would cause
     /// itself. `None` if there are none.
     ///
-    /// All of them are tried at once. If that does harm, those that the harm speaks against are set
-    /// apart, or else a half, and each part is tried beside what is known to do none.
+    /// All of them are tried at once. If that does harm, those that it does not speak against come
+    /// first, then a half of each set of suspects, then the other halves, each beside what is known to
+    /// do none. So all sets are searched at once, and none costs more trials than the largest.
     fn harmless<'f>(&mut self, tree: &Tree, proposals: Vec<Proposal<'f>>) -> Option<Trial<'f>> {
         let mut harmless: Option<Trial<'f>> = None;
         let mut groups = vec![proposals];
@@ -178,17 +181,8 @@ impl Fixing<'_> {
                 groups.push(group);
                 continue;
             }
-            let mut suspected = blame.suspected.iter();
-            let is_suspected = |_: &mut Proposal<'f>| suspected.next().is_some_and(|it| *it);
-            let mut suspects: Vec<Proposal<'f>> = group.extract_if(.., is_suspected).collect();
-            if suspects.is_empty() {
-                suspects = group.split_off(count / 2);
-            } else if group.is_empty() {
-                group = suspects.split_off(count / 2);
-                std::mem::swap(&mut group, &mut suspects);
-            }
-            groups.push(suspects);
-            groups.push(group);
+            let [cleared, first, second] = self.divide(tree, group, &blame);
+            groups.extend([second, first, cleared]);
         }
         harmless
     }
@@ -265,6 +259,35 @@ impl Fixing<'_> {
         kept
     }
 
+    /// Those of a group that harm does not speak against, and two halves of the others. Whoever is
+    /// the only suspect for a harm is refused.
+    fn divide<'f>(
+        &mut self,
+        tree: &Tree,
+        mut group: Vec<Proposal<'f>>,
+        blame: &Blame<'_>,
+    ) -> [Vec<Proposal<'f>>; 3] {
+        if blame.suspects.is_empty() {
+            let second = group.split_off(group.len() / 2);
+            return [Vec::new(), group, second];
+        }
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let mut is_suspected = vec![false; group.len()];
+        for (suspects, harm) in &blame.suspects {
+            suspects.iter().for_each(|it| is_suspected[*it] = true);
+            if let [alone] = suspects[..] {
+                self.refuse(tree, group[alone], harm);
+                continue;
+            }
+            let halves = suspects.split_at(suspects.len() / 2);
+            first.extend(halves.0.iter().map(|it| group[*it]));
+            second.extend(halves.1.iter().map(|it| group[*it]));
+        }
+        let mut is_suspected = is_suspected.into_iter();
+        group.retain(|_| is_suspected.next() == Some(false));
+        [group, first, second]
+    }
+
     fn refuse(&mut self, tree: &Tree, proposal: Proposal<'_>, harm: &Finding) {
         let why = format!("it would cause `{}`: {}", harm.rule, harm.message);
         self.refuse_one(tree, proposal, why);
@@ -301,8 +324,8 @@ impl<'f> Trial<'f> {
 struct Blame<'h> {
     /// Those that did it for sure, with the harm: a change of their own element.
     guilty: Vec<Option<&'h Finding>>,
-    /// Those that may have done it.
-    suspected: Vec<bool>,
+    /// Those of which one may have done it, with a harm. No fix is in two of these sets.
+    suspects: Vec<(Vec<usize>, &'h Finding)>,
 }
 
 impl<'h> Blame<'h> {
@@ -313,8 +336,11 @@ impl<'h> Blame<'h> {
         harm: &'h [Finding],
     ) -> Blame<'h> {
         let suspects = Suspects::of(tree, group);
-        let mut blame =
-            Blame { guilty: vec![None; group.len()], suspected: vec![false; group.len()] };
+        let mut guilty = vec![None; group.len()];
+        let mut sets = UnionFind::<usize>::new(group.len());
+        // By a fix that it speaks against.
+        let mut harms: BTreeMap<usize, &Finding> = BTreeMap::new();
+        let mut suspected = BTreeSet::new();
         let mut seen: FxHashSet<Blamed<'_>> = FxHashSet::default();
         for harm in harm {
             // Whoever is blamed once need not be blamed again.
@@ -323,23 +349,34 @@ impl<'h> Blame<'h> {
                 continue;
             }
             let found: Vec<usize> = found.collect();
+            let Some(&first) = found.first() else { continue };
+            harms.entry(first).or_insert(harm);
             for &at in &found {
-                blame.suspected[at] = true;
+                sets.union(first, at);
             }
-            if let ([at], Some(_), true) =
-                (&found[..], &harm.change, matches!(whom, Blamed::Own(_)))
-            {
-                blame.guilty[*at] = Some(harm);
+            if found.len() == 1 && harm.change.is_some() && matches!(whom, Blamed::Own(_)) {
+                guilty[first] = Some(harm);
+            }
+            suspected.extend(found);
+        }
+        let mut suspects: BTreeMap<usize, (Vec<usize>, &Finding)> = BTreeMap::new();
+        for (&at, &harm) in &harms {
+            suspects.entry(sets.find(at)).or_insert_with(|| (Vec::new(), harm));
+        }
+        for at in suspected {
+            if let Some((members, _)) = suspects.get_mut(&sets.find(at)) {
+                members.push(at);
             }
         }
-        blame
+        Blame { guilty, suspects: suspects.into_values().collect() }
     }
 }
 
 /// Which fixes can be to blame for a finding, found without a look at each of them.
 struct Suspects<'a> {
-    /// By the element that a fix is for.
-    by_element: BTreeMap<&'a str, Vec<usize>>,
+    /// By the element that a fix is for. A value of an enum is found as its sibling, as its full name
+    /// has it, and inside of it.
+    by_element: BTreeMap<Cow<'a, str>, Vec<usize>>,
     /// By the name that a fix gives to its element.
     by_new_name: FxHashMap<String, Vec<usize>>,
     by_file: FxHashMap<&'a str, Vec<usize>>,
@@ -364,8 +401,13 @@ impl<'a> Suspects<'a> {
             by_new_name: FxHashMap::default(),
             by_file: FxHashMap::default(),
         };
+        let mut members = Members::default();
         for (at, proposal) in proposals.iter().enumerate() {
-            suspects.by_element.entry(&proposal.finding.element).or_default().push(at);
+            let name = &proposal.finding.element;
+            if let Some(member) = members.of(tree, proposal.finding) {
+                suspects.by_element.entry(Cow::Owned(member.to_owned())).or_default().push(at);
+            }
+            suspects.by_element.entry(Cow::Borrowed(name)).or_default().push(at);
             if let Some(name) = proposal.renamed() {
                 suspects.by_new_name.entry(name).or_default().push(at);
             }
@@ -406,6 +448,28 @@ impl<'a> Suspects<'a> {
             Some((path, found)) => (Blamed::File(path), Box::new(found.iter().copied())),
             None => (Blamed::Nothing, Box::new(std::iter::empty())),
         }
+    }
+}
+
+/// What the values of enums are called as members of their enums, by their full names.
+#[derive(Default)]
+struct Members {
+    /// Whose values are known.
+    files: FxHashSet<FileId>,
+    names: FxHashMap<String, String>,
+}
+
+impl Members {
+    fn of(&mut self, tree: &Tree, finding: &Finding) -> Option<&str> {
+        let file = finding.location.place()?.file;
+        if self.files.insert(file) {
+            for it in tree.file(file).all_enums() {
+                let scope = it.full_name();
+                let named = |it: EnumValue<'_>| (it.full_name(), format!("{scope}.{}", it.name()));
+                self.names.extend(it.values().map(named));
+            }
+        }
+        self.names.get(&finding.element).map(String::as_str)
     }
 }
 
