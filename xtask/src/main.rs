@@ -51,7 +51,7 @@ enum Task {
         show: usize,
     },
     /// Check random pairs of schemas, and pass random values between them with another runtime. Try
-    /// the laws of layouts and fixes on random files.
+    /// the laws of layouts, fixes and damage on random files.
     Soundness {
         /// The number of pairs to try.
         #[arg(long, default_value_t = 2000)]
@@ -65,7 +65,10 @@ enum Task {
         /// The number of trees to fix.
         #[arg(long, default_value_t = 1000)]
         fixes: u64,
-        /// The random seed: the same seed gives the same pairs, files and trees.
+        /// The number of damages to do to files of trees.
+        #[arg(long, default_value_t = 10_000)]
+        damages: u64,
+        /// The random seed: the same seed gives the same pairs, files, trees and damages.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
@@ -130,11 +133,12 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
-        Task::Soundness { pairs, first, placements, fixes, seed } => {
+        Task::Soundness { pairs, first, placements, fixes, damages, seed } => {
             let parts = [
                 soundness::run(pairs, first, seed),
                 soundness::laws::placements(placements, seed),
                 soundness::laws::fixes(fixes, seed),
+                soundness::laws::damages(damages, seed),
             ];
             parts.into_iter().try_fold(true, |sound, part| Ok(sound & part?))
         }

@@ -4,11 +4,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fastrand::Rng;
 
+use self::damage::Damages;
 use self::fixable::try_fixes;
 use self::placements::{Layout, placed, violation};
 use super::parallel;
 use crate::task::Result;
+use crate::tools::workspace;
 
+#[path = "../../../crates/abide/tests/damage/mod.rs"]
+mod damage;
 #[path = "../../../crates/abide/tests/fixable/mod.rs"]
 mod fixable;
 #[path = "../../../crates/abide-format/tests/placements/mod.rs"]
@@ -47,6 +51,22 @@ pub(crate) fn fixes(count: u64, seed: u64) -> Result<bool> {
     let [fixed, refused] = [fixed, refused].map(AtomicUsize::into_inner);
     let what = format!("trees with {fixed} findings fixed and {refused} fixes refused");
     Ok(report("fixes", seed, count, &what, &failures))
+}
+
+/// Damages this many files; true if each was called what it is, and nothing else was accused.
+pub(crate) fn damages(count: u64, seed: u64) -> Result<bool> {
+    let damages = Damages::read(&workspace()?.join("testdata"));
+    let broken = AtomicUsize::new(0);
+    let failures = parallel(count, |id| {
+        let parses = match damages.try_one(&mut Rng::with_seed(seed ^ id.rotate_left(32))) {
+            Ok(parses) => parses,
+            Err(why) => return Some(why),
+        };
+        broken.fetch_add(usize::from(!parses), Ordering::Relaxed);
+        None
+    })?;
+    let what = format!("damages of which {} broke a file", broken.into_inner());
+    Ok(report("damages", seed, count, &what, &failures))
 }
 
 fn report(part: &str, seed: u64, count: u64, what: &str, failures: &[String]) -> bool {
