@@ -53,7 +53,7 @@ impl Project {
             if let Some((title, edit)) = put_back(analysis, decl, finding) {
                 offer(title, ActionKind::Fix, here(edit));
             }
-            for fix in &finding.fixes {
+            for fix in self.harmless(analysis, finding) {
                 if let Some(edits) = edits_of(analysis, fix) {
                     offer(capitalised(&fix.title), ActionKind::Fix, edits);
                 }
@@ -69,6 +69,21 @@ impl Project {
             }
         }
         actions
+    }
+
+    /// The fixes of a finding that `abide lint --fix` would not refuse.
+    fn harmless<'a>(
+        &self,
+        analysis: &'a Analysis,
+        finding: &'a Finding,
+    ) -> impl Iterator<Item = &'a Fix> {
+        let judge = self.judge();
+        let fixes: Vec<(&Finding, &Fix)> = finding.fixes.iter().map(|it| (finding, it)).collect();
+        let options = judge.options(analysis.old.as_ref(), None, self.reached());
+        let policy = &judge.config.policy;
+        let objections = abide::objections(&analysis.tree, policy, options, &fixes);
+        let harmless = finding.fixes.iter().zip(objections).filter(|(_, why)| why.is_none());
+        harmless.map(|(fix, _)| fix)
     }
 
     /// The package whose statement a span touches.

@@ -118,6 +118,11 @@ impl Chosen {
         }
     }
 
+    /// What is reached, as the whole tree says it.
+    pub(crate) fn reached(&self) -> &BTreeSet<Box<str>> {
+        &self.slice.reached
+    }
+
     /// Whether these files still decide everything after one of them was edited, which is then
     /// taken over. `keys_of` are the files of both trees that a path may mean.
     pub(crate) fn stays(

@@ -295,6 +295,11 @@ impl Project {
         self.analysis.as_ref()
     }
 
+    /// What the last analysis counts as reached from stable packages.
+    pub(crate) fn reached(&self) -> Option<&BTreeSet<Box<str>>> {
+        self.chosen.as_ref().map(Chosen::reached)
+    }
+
     /// Everything that a check of the whole tree takes, to be made elsewhere.
     pub fn whole(&self) -> Whole {
         let all = |files: &Files| files.values().map(|it| Arc::clone(&it.judged)).collect();

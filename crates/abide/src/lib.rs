@@ -106,7 +106,7 @@ pub use drawing::view::GraphView;
 pub use element_life::{
     ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
 };
-pub use engine::fixing::{FixRequest, Fixed, RefusedFix, fix};
+pub use engine::fixing::{FixRequest, Fixed, RefusedFix, fix, objections};
 pub use engine::hindrances::{early_release, hindrances, lossy_release};
 pub use engine::instance_releases::join_releases;
 pub use engine::instances::check_instances;

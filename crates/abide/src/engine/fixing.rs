@@ -1,6 +1,7 @@
 //! Applies fixes to a tree, and none that would do harm.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -95,6 +96,36 @@ pub fn fix(tree: &Tree, policy: &Policy, options: Options<'_>, request: FixReque
     fixing.fixed
 }
 
+/// What speaks against each of some fixes, applied to the tree by itself: the reasons for which
+/// [`fix()`] refuses it. One that is only applied when a person chooses it may change what is found,
+/// but the tree has to link as before.
+pub fn objections(
+    tree: &Tree,
+    policy: &Policy,
+    options: Options<'_>,
+    fixes: &[(&Finding, &Fix)],
+) -> Vec<Option<String>> {
+    if fixes.is_empty() {
+        return Vec::new();
+    }
+    let guard = Guard::of(tree, policy, options);
+    let quoted = OnceCell::new();
+    let objection = |&(finding, fix): &(_, _)| {
+        let proposal = Proposal { finding, fix };
+        if fix.applied == Applied::IfCompatible {
+            let quoted = quoted.get_or_init(|| quoted_words(tree));
+            if let Some(name) = proposal.simple_name().filter(|it| quoted.contains(it)) {
+                return Some(may_be_named(name));
+            }
+        }
+        let trial = Trial::of(tree, std::iter::once(proposal));
+        let harm = guard.harm(&trial, &Renames::default());
+        let counts = |it: &&Finding| fix.applied != Applied::Never || is_linker_error(it);
+        harm.iter().find(counts).map(would_cause)
+    };
+    fixes.iter().map(objection).collect()
+}
+
 /// The fixes of a tree under way.
 struct Fixing<'a> {
     guard: Guard<'a>,
@@ -116,7 +147,12 @@ struct Proposal<'f> {
     fix: &'f Fix,
 }
 
-impl Proposal<'_> {
+impl<'f> Proposal<'f> {
+    /// The name of the element without those around it.
+    fn simple_name(&self) -> Option<&'f str> {
+        self.finding.element.rsplit('.').next()
+    }
+
     /// The name of the element and the one that it gets, if it is a rename.
     fn rename(&self) -> Option<(String, String)> {
         let name = self.fix.edits.first().filter(|_| self.fix.applied == Applied::IfCompatible)?;
@@ -233,12 +269,12 @@ impl Fixing<'_> {
     /// would follow there.
     fn keep_quoted_names(&mut self, tree: &Tree, proposals: &mut Vec<Proposal<'_>>) {
         let quoted = quoted_words(tree);
-        let name = |it: &Proposal<'_>| it.finding.element.rsplit('.').next().map(str::to_owned);
-        let is_quoted = |it: &mut Proposal<'_>| name(it).is_some_and(|it| quoted.contains(&*it));
+        let is_quoted =
+            |it: &mut Proposal<'_>| it.simple_name().is_some_and(|it| quoted.contains(it));
         let refused: Vec<Proposal<'_>> = proposals.extract_if(.., is_quoted).collect();
         for proposal in refused {
-            let name = name(&proposal).unwrap_or_default();
-            self.refuse_one(tree, proposal, format!("a string may name `{name}`"));
+            let name = proposal.simple_name().unwrap_or_default();
+            self.refuse_one(tree, proposal, may_be_named(name));
         }
     }
 
@@ -289,8 +325,7 @@ impl Fixing<'_> {
     }
 
     fn refuse(&mut self, tree: &Tree, proposal: Proposal<'_>, harm: &Finding) {
-        let why = format!("it would cause `{}`: {}", harm.rule, harm.message);
-        self.refuse_one(tree, proposal, why);
+        self.refuse_one(tree, proposal, would_cause(harm));
     }
 
     fn refuse_one(&mut self, tree: &Tree, Proposal { finding, fix }: Proposal<'_>, why: String) {
@@ -302,6 +337,16 @@ impl Fixing<'_> {
             why,
         }));
     }
+}
+
+/// Why a fix that does this harm is refused.
+fn would_cause(harm: &Finding) -> String {
+    format!("it would cause `{}`: {}", harm.rule, harm.message)
+}
+
+/// Why a rename is refused.
+fn may_be_named(name: &str) -> String {
+    format!("a string may name `{name}`")
 }
 
 /// A tree with fixes applied.
