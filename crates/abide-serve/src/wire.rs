@@ -346,6 +346,7 @@ impl Incoming for DiscoveryRequest {
         Request {
             type_url: self.type_url,
             nonce: self.response_nonce,
+            version: self.version_info,
             error: self.error_detail.map(|it| it.message),
             names: Names::Whole(self.resource_names),
         }
@@ -374,6 +375,7 @@ impl Incoming for DeltaDiscoveryRequest {
         Request {
             type_url: self.type_url,
             nonce: self.response_nonce,
+            version: String::new(),
             error: self.error_detail.map(|it| it.message),
             names: Names::Delta {
                 subscribe: self.resource_names_subscribe,

@@ -28,6 +28,8 @@ pub struct Collection {
     /// Alias to name, where no resource has the alias as its name.
     aliases: BTreeMap<Arc<str>, Arc<str>>,
     version: Arc<str>,
+    /// Whether the content of one of them is not known.
+    has_unknown: bool,
     /// What they refer to.
     references: OnceLock<BTreeMap<Kind, BTreeSet<Arc<str>>>>,
     /// Found once for all clients that have the same.
@@ -104,6 +106,7 @@ impl Collection {
         let parts = resources.iter().flat_map(|it| [it.name.as_bytes(), it.version.as_bytes()]);
         let version = hash(parts);
         Collection {
+            has_unknown: resources.iter().any(|it| !it.is_known),
             resources: resources.into(),
             aliases,
             version,
@@ -158,6 +161,11 @@ impl Collection {
     /// Its resources by name, the same list for all who ask.
     pub(crate) fn all(&self) -> Arc<[Arc<Resource>]> {
         Arc::clone(&self.resources)
+    }
+
+    /// Whether the content of one of its resources is not known, which then may refer to anything.
+    pub(crate) fn has_unknown(&self) -> bool {
+        self.has_unknown
     }
 
     /// Whether one of its resources refers to this one.

@@ -33,6 +33,9 @@ pub struct Request {
     pub type_url: String,
     /// The nonce of the response that this is about; empty if about none.
     pub nonce: String,
+    /// In the state of the world, the version of what the client accepted last, here or on another
+    /// stream; empty if it accepted nothing. It only says whether the client has anything.
+    pub version: String,
     /// Why that response is refused.
     pub error: Option<String>,
     /// What the client wants.

@@ -23,6 +23,9 @@ pub struct Resource {
     pub references: Box<[Reference]>,
     /// Of a cluster with active health checks, how long the first round of them takes at most.
     pub health_round: Option<Duration>,
+    /// Whether its content is known. It is not where a client says that it holds a version which
+    /// nobody serves: this is never sent, and may refer to anything.
+    pub(crate) is_known: bool,
 }
 
 /// A resource that another one refers to.
@@ -49,6 +52,7 @@ impl Resource {
             body,
             references: Box::default(),
             health_round: None,
+            is_known: true,
         }
     }
 
@@ -78,6 +82,7 @@ impl Resource {
             body: Bytes::new(),
             references: Box::default(),
             health_round: None,
+            is_known: false,
         }
     }
 }

@@ -36,6 +36,9 @@ pub struct Options {
     /// How long something that is gone, and that nothing uses, is kept for a client
     /// that still names it.
     pub grace: Duration,
+    /// How long a client that comes with what it holds has time to ask for what may refer to it,
+    /// before it is told what of it is gone.
+    pub settling: Duration,
     /// How many names one type may have.
     pub max_names: usize,
     /// How many bytes the names of one type may have in all.
@@ -56,6 +59,7 @@ impl Default for Options {
             is_ordered: true,
             patience: Duration::from_secs(5),
             grace: Duration::from_secs(30),
+            settling: Duration::from_secs(2),
             max_names: 100_000,
             max_name_bytes: 8 << 20,
             max_types: 64,
@@ -134,7 +138,8 @@ impl Session {
         let busy = self.topics.values().filter(|it| it.is_stale);
         let busy = busy.filter_map(|it| it.busy_until(self.options.patience));
         let kept = self.topics.values().flat_map(|it| it.unused_since.values());
-        busy.chain(kept.map(|&since| since + self.options.grace)).min()
+        let settling = self.topics.values().filter_map(|it| it.settles_at);
+        busy.chain(kept.map(|&since| since + self.options.grace)).chain(settling).min()
     }
 
     /// What the client has, by type.
@@ -188,7 +193,7 @@ impl Session {
         let names = &self.options.names;
         let topic = self.topics.entry(key).or_insert_with(|| Topic::new(number, names));
         let before = topic.subscription.len();
-        let counts = topic.request(request, self.options.only.is_some(), served);
+        let counts = topic.request(request, self.options.only.is_some(), served, now);
         if topic.is_answered() {
             topic.first_answer.get_or_insert(now);
         }
@@ -235,7 +240,12 @@ impl Session {
             topic.is_between = planned.is_between;
             topic.held_back = planned.held_back;
             topic.unused_since = planned.unused_since;
+            topic.settles_at = planned.settles_at;
             let content = planned.content;
+            let is_whole = types.is(key.0, |it| it.is_whole);
+            if is_whole && topic.would_lose(target.withheld(&key.1)) {
+                continue; // It is answered as soon as nothing is withheld.
+            }
             let is_new = topic.sent.as_ref().is_none_or(|it| it.version() != content.version());
             let busy_until = topic.busy_until(self.options.patience);
             if !topic.is_owed() && is_new && busy_until.is_some_and(|until| now < until) {
@@ -252,8 +262,7 @@ impl Session {
                 is_held_back || is_awaited && target.refers_to(*kind, name)
             };
             let before = topic.sent.as_ref().unwrap_or(Collection::nothing()).clone();
-            let Some(payload) = topic.respond(types.is(*kind, |it| it.is_whole), &content, awaits)
-            else {
+            let Some(payload) = topic.respond(is_whole, &content, awaits) else {
                 continue;
             };
             self.nonces += 1;

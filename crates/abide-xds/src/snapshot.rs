@@ -12,6 +12,9 @@ use crate::resource::{Resource, hash};
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     types: BTreeMap<Arc<str>, Arc<Collection>>,
+    /// By type URL, the names of resources that there are, but not in any form that these clients
+    /// could hold.
+    withheld: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
 }
 
 /// A reference to a resource that is nowhere.
@@ -44,7 +47,18 @@ impl Snapshot {
     pub fn of_collections(
         types: impl IntoIterator<Item = (Arc<str>, Arc<Collection>)>,
     ) -> Snapshot {
-        Snapshot { types: types.into_iter().collect() }
+        Snapshot { types: types.into_iter().collect(), withheld: BTreeMap::new() }
+    }
+
+    /// Says that there is a resource which it does not have, because these clients could not hold it:
+    /// one that has it from before keeps it.
+    pub fn withhold(&mut self, type_url: &Arc<str>, name: &Arc<str>) {
+        self.withheld.entry(Arc::clone(type_url)).or_default().insert(Arc::clone(name));
+    }
+
+    /// The names of the resources of a type that are withheld.
+    pub(crate) fn withheld(&self, type_url: &str) -> impl Iterator<Item = &Arc<str>> {
+        self.withheld.get(type_url).into_iter().flatten()
     }
 
     /// The same with the resources of `upper`, which take the place of those with

@@ -58,6 +58,12 @@ pub(crate) struct Topic {
     /// Resources that are gone and only kept because the client still names
     /// them, with the time since when nothing uses them.
     pub(crate) unused_since: BTreeMap<Arc<str>, Duration>,
+    /// When the client came with what it holds from elsewhere.
+    pub(crate) resumed_at: Option<Duration>,
+    /// Until when what is gone stays, because what refers to it may not have been asked for yet.
+    pub(crate) settles_at: Option<Duration>,
+    /// Whether the client said, in the state of the world, that it has something from elsewhere.
+    has_more: bool,
 }
 
 /// What a response carries.
@@ -124,6 +130,7 @@ impl Topic {
         request: &Request,
         is_alone: bool,
         served: &Arc<Collection>,
+        now: Duration,
     ) -> bool {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         match &request.names {
@@ -142,6 +149,7 @@ impl Topic {
                     .map(|it| it.as_str().into())
                     .collect();
                 if !held.is_empty() {
+                    self.resumed_at = Some(now);
                     self.accepted = Arc::clone(&held);
                     self.sent = Some(held);
                 }
@@ -193,6 +201,7 @@ impl Topic {
     ) -> bool {
         if is_first {
             self.is_unanswered = true;
+            self.has_more = !request.version.is_empty();
         } else if let Some((nonce, _)) = &self.last {
             if **nonce != *request.nonce {
                 return false; // It crossed the response that is newer; another one will follow.
@@ -306,6 +315,13 @@ impl Topic {
         self.accepted_version.is_some() || self.refusal.is_some() || !self.accepted.is_empty()
     }
 
+    /// Whether a first answer in the state of the world would take away what the client has from
+    /// elsewhere and may keep.
+    pub(crate) fn would_lose<'n>(&self, mut withheld: impl Iterator<Item = &'n Arc<str>>) -> bool {
+        let wants = |name: &str| self.subscription.is_wildcard() || self.subscription.has(name);
+        self.has_more && self.sent.is_none() && withheld.any(|it| wants(it))
+    }
+
     /// Whether an answer is on its way to the client or back.
     pub(crate) fn is_in_flight(&self) -> bool {
         !self.in_flight.is_empty()
@@ -337,7 +353,9 @@ impl Topic {
     /// Whether the client, which accepted nothing yet, has this resource as soon as it
     /// accepts anything.
     pub(crate) fn begins_with(&self, name: &str) -> bool {
-        self.accepted_version.is_none() && self.is_in_all(name)
+        // One that came with something may refuse what it is given here.
+        let begins = self.accepted_version.is_none() && self.resumed_at.is_none();
+        begins && self.is_in_all(name)
     }
 
     /// Whether everything that was sent and may be what the client holds has this name.
@@ -383,6 +401,8 @@ impl Topic {
         for name in &due {
             match content.find(name) {
                 Some(resource) if difference.has_changed(&resource.name) => {}
+                // The client has it from elsewhere, and nobody can send it again.
+                Some(resource) if !resource.is_known => {}
                 Some(resource) => drop(again.insert(&resource.name, resource)),
                 None if **name == *"*" => is_asked = true,
                 None if awaits(name) => {}

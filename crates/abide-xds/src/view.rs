@@ -151,6 +151,11 @@ impl View {
             loss.held_back = Some(format!("it refers to `{}`, which is held back", found.missing));
             snapshot = assembled(&theirs);
         }
+        for (url, name) in losses.iter().filter(|(_, it)| it.held_back.is_some()).map(|it| it.0) {
+            if snapshot.collection(url).is_none_or(|it| it.get(name).is_none()) {
+                snapshot.withhold(url, name);
+            }
+        }
         View { snapshot: Arc::new(snapshot), losses, outcomes }
     }
 }

@@ -43,7 +43,7 @@ fn snapshot(types: &Types, pools: &[(&str, &str)]) -> Arc<Snapshot> {
 fn ask(session: &mut Session, url: &str, names: &[&str], nonce: &str) -> Vec<Response> {
     let names = Names::Whole(names.iter().map(|&it| it.to_owned()).collect());
     let nonce = nonce.to_owned();
-    let request = Request { type_url: url.to_owned(), nonce, error: None, names };
+    let request = Request { type_url: url.to_owned(), nonce, names, ..Request::default() };
     step(session, Event::Request(request))
 }
 

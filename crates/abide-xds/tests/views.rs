@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use abide_instance::{Instance, Migration, Notation, ReadOptions, Translator, VersionMapping};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_xds::{
-    Claims, Kind, Loss, Release, Releases, Snapshot, Types, Understanding, View, find, gather,
+    Action, Claims, Event, Kind, Loss, Names, Options, Release, Releases, Request, Session,
+    Snapshot, Types, Understanding, View, find, gather,
 };
 
 const API: &str = r#"
@@ -152,6 +154,28 @@ fn what_cannot_be_dropped_keeps_the_resource_back() {
         let alone = view(&cluster(&format!("name: a\n{newer}")), &View::default());
         assert_eq!(body(&alone, CDS, "a"), None);
     }
+}
+
+/// A server that begins anew has nothing that it could give them instead: what they hold stays.
+#[test]
+fn what_they_cannot_be_given_is_not_taken_from_them() {
+    let routes = format!("---\n\"@type\": {RDS}\nname: r\naction: {{cluster: b}}\n");
+    let text = cluster("name: a") + &cluster("name: b\ntype: NEWER") + &routes;
+    let alone = view(&text, &View::default());
+    let held = |names: &[&str]| {
+        let held = names.iter().map(|it| ((*it).to_owned(), "old".to_owned())).collect();
+        Names::Delta { subscribe: vec!["*".to_owned()], unsubscribe: Vec::new(), held }
+    };
+    let mut session = Session::new(Options::default());
+    let mut actions = session.step(Duration::ZERO, Event::Snapshot(Arc::clone(&alone.snapshot)));
+    for (url, names) in [(CDS, &["b", "gone"][..]), (RDS, &["r", "gone"])] {
+        let names = held(names);
+        let request = Request { type_url: url.to_owned(), names, ..Request::default() };
+        actions.extend(session.step(Duration::ZERO, Event::Request(request)));
+    }
+    let removed = actions.iter().filter_map(Action::response).flat_map(|it| &*it.removed);
+    let removed: Vec<&str> = removed.map(|it| &**it).collect();
+    assert_eq!(removed, ["gone", "gone"]);
 }
 
 #[test]

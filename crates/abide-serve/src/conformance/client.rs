@@ -641,6 +641,7 @@ mod tests {
         abide_xds::Request {
             type_url: Type::ENDPOINTS.url(),
             nonce: nonce.to_owned(),
+            version: String::new(),
             error: error.map(str::to_owned),
             names: Names::Whole(vec!["e".to_owned()]),
         }

@@ -100,8 +100,8 @@ impl Target for Sessions {
     }
 
     fn send(&mut self, stream: usize, ask: Ask) {
-        let Ask { type_url, nonce, error, names, .. } = ask;
-        self.step(stream, Event::Request(Request { type_url, nonce, error, names }));
+        let Ask { type_url, version, nonce, error, names, .. } = ask;
+        self.step(stream, Event::Request(Request { type_url, nonce, version, error, names }));
     }
 
     fn next(&mut self, _: Duration) -> Option<(usize, Arrival)> {

@@ -163,6 +163,14 @@ impl Types {
         self.get(kind)?.warmed_by
     }
 
+    /// Whether resources of a kind may refer to those of another one. No kind refers to itself, be it
+    /// through others.
+    pub(crate) fn may_refer(&self, from: Kind, to: Kind) -> bool {
+        let directs = |kind| self.is(kind, |it| it.directs_requests);
+        let is_further = directs(to) && from < to;
+        directs(from) && (to == Kind::CLUSTER || is_further) || self.warmed_by(from) == Some(to)
+    }
+
     /// The type URL that a type of either major has in the newest one, if it is described; else
     /// the same.
     pub fn newest_url(&self, type_url: &str) -> Arc<str> {

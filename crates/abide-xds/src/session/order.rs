@@ -23,6 +23,7 @@ pub(super) struct Planned {
     pub(super) is_between: bool,
     pub(super) held_back: Vec<HeldBack>,
     pub(super) unused_since: BTreeMap<Arc<str>, Duration>,
+    pub(super) settles_at: Option<Duration>,
 }
 
 pub(super) fn plan(
@@ -42,14 +43,25 @@ pub(super) fn plan(
         is_between: false,
         held_back: Vec::new(),
         unused_since: BTreeMap::new(),
+        settles_at: None,
     };
     let sent = topic.sent.as_ref().unwrap_or(Collection::nothing());
+    let mut changes: BTreeMap<Arc<str>, Option<Arc<Resource>>> = BTreeMap::new();
+    // What a client has, and cannot be given as it is now, it keeps.
+    for resource in target.withheld(url).filter_map(|it| sent.get(it)) {
+        changes.insert(Arc::clone(&resource.name), Some(Arc::clone(resource)));
+    }
+    if !changes.is_empty() {
+        planned.content = Arc::new(planned.content.with(changes));
+        changes = BTreeMap::new();
+    }
     if !options.is_ordered || options.only.is_some() || Arc::ptr_eq(sent, &planned.content) {
         return planned;
     }
     let difference = planned.content.since(sent);
-    let mut changes: BTreeMap<Arc<str>, Option<Arc<Resource>>> = BTreeMap::new();
     let types = &options.types;
+    let settled = topic.resumed_at.map(|it| it + options.settling).filter(|it| now < *it);
+    let settled = settled.filter(|_| has_unasked_users(types, topics, target, *kind));
     if types.is(*kind, |it| it.directs_requests) {
         for resource in &*difference.changed {
             if let Some(reason) = not_ready(topics, target, resource, topic.sent.is_none()) {
@@ -64,7 +76,12 @@ pub(super) fn plan(
         if all.get(name).is_some() {
             continue; // It is there, but the client does not want it any more.
         }
-        let is_used = is_used(topics, key, name);
+        if settled.is_some() {
+            planned.settles_at = settled;
+            changes.insert(Arc::clone(name), Some(Arc::clone(resource)));
+            continue;
+        }
+        let is_used = is_used(types, topics, key, name);
         let is_named = topic.subscription.names(resource);
         if !is_used && is_named && types.is(*kind, |it| it.is_whole) {
             let since = *topic.unused_since.get(name).unwrap_or(&now);
@@ -79,7 +96,7 @@ pub(super) fn plan(
     let retired = retired.get(key).into_iter().flat_map(BTreeMap::values);
     let is_wanted =
         |it: &&Arc<Resource>| all.get(&it.name).is_none() && topic.subscription.wants(it);
-    for resource in retired.filter(is_wanted).filter(|it| is_used(topics, key, &it.name)) {
+    for resource in retired.filter(is_wanted).filter(|it| is_used(types, topics, key, &it.name)) {
         changes.insert(Arc::clone(&resource.name), Some(Arc::clone(resource)));
     }
     planned.is_between = !changes.is_empty();
@@ -113,7 +130,7 @@ pub(super) fn retired(
     }
     for (key, resources) in &mut all {
         let has = |name: &str| new.collection(&key.1).is_some_and(|it| it.get(name).is_some());
-        resources.retain(|name, _| !has(name) && is_used(topics, key, name));
+        resources.retain(|name, _| !has(name) && is_used(types, topics, key, name));
     }
     all.retain(|_, resources| !resources.is_empty());
     all
@@ -154,8 +171,19 @@ fn not_ready(
 }
 
 /// Whether the client may hold another resource that refers to this one.
-fn is_used(topics: &Topics, key: &(Kind, Arc<str>), name: &str) -> bool {
-    let others = topics.iter().filter(|(other, _)| *other != key);
-    let mut held = others.flat_map(|(_, topic)| topic.may_hold());
-    held.any(|all| all.refers_to(key.0, name))
+fn is_used(types: &Types, topics: &Topics, key: &(Kind, Arc<str>), name: &str) -> bool {
+    topics.iter().filter(|(other, _)| *other != key).any(|((kind, _), topic)| {
+        let refers = types.may_refer(*kind, key.0);
+        let is_user =
+            |all: &Arc<Collection>| all.refers_to(key.0, name) || refers && all.has_unknown();
+        topic.may_hold().any(is_user)
+    })
+}
+
+/// Whether there is anything that may refer to resources of a kind, and that the client did not ask
+/// for yet.
+fn has_unasked_users(types: &Types, topics: &Topics, target: &Snapshot, kind: Kind) -> bool {
+    let served = target.types().filter(|(_, it)| !it.is_empty()).map(|(url, _)| types.kind(url));
+    let mut users = served.filter(|it| types.may_refer(*it, kind));
+    users.any(|user| topics.keys().all(|(asked, _)| *asked != user))
 }

@@ -2,7 +2,7 @@
 
 use abide_xds::Options;
 
-use super::script::{Play, play};
+use super::script::{Play, play, play_alone};
 
 /// One change of many resources is one resource.
 #[test]
@@ -115,6 +115,89 @@ fn s002_080_reconnect() {
          >> eds ack
          serve eds: b
          < eds -a",
+    );
+}
+
+/// What refers to something may come later on the stream than what is gone: the old cluster stays
+/// until the client has the new route.
+#[test]
+fn what_a_resumed_client_uses_stays() {
+    let script = "serve cds: new eds: lds: l>rds/r rds: r@2>cds/new
+         >> cds =old
+         < cds new
+         >> cds ack
+         >> lds =l>rds/r
+         < lds
+         >> lds ack
+         >> rds +r =r>cds/old
+         < rds r
+         >> rds ack
+         < cds -old";
+    play(script);
+    // One that asks for nothing else is told in the end.
+    play(
+        "serve cds: new lds: l>rds/r rds: r@2>cds/new
+         >> cds =old
+         < cds new
+         >> cds ack
+         wait 2
+         < cds -old",
+    );
+}
+
+/// Of what a client says that it holds, nobody knows the content: it cannot be sent again.
+#[test]
+fn what_is_only_known_by_name_is_not_sent() {
+    // The route waits for the cluster, and the listener that changed asks for it.
+    play(
+        "serve cds: c@2 lds: l@2>rds/r rds: r@2>cds/c
+         >> cds =c
+         < cds c
+         >> lds =l>rds/r
+         < lds l
+         >> rds +r =r>cds/c
+         >> lds ack
+         >> cds ack
+         < rds r
+         >> rds ack",
+    );
+    // Its endpoints are gone, and the cluster changes.
+    play(
+        "serve cds: a>eds/a
+         >> cds =a>eds/a
+         < cds
+         >> cds ack
+         >> eds +a =a
+         serve cds: a@2>eds/a
+         < cds a
+         >> cds ack",
+    );
+}
+
+/// A client that cannot be given a resource as it is now keeps the one that it has.
+#[test]
+fn what_is_withheld_is_not_taken_away() {
+    play(
+        "serve cds: c lds: l! rds: r!
+         >> cds =c
+         < cds
+         >> cds ack
+         >> lds =l>rds/r
+         < lds
+         >> lds ack
+         >> rds +r =r>cds/c
+         serve cds: c lds: l>rds/r rds: r@2>cds/c
+         < rds r
+         >> rds ack",
+    );
+    play_alone(
+        "vhds",
+        "serve vhds: a! b
+         >> vhds +a +b =a
+         < vhds b
+         >> vhds ack
+         serve vhds: b
+         < vhds -a",
     );
 }
 

@@ -105,6 +105,7 @@ fn nonces_are_new_and_known() {
         let request = Request {
             type_url: url("eds"),
             nonce: nonce.to_owned(),
+            version: String::new(),
             error: Some("no".to_owned()),
             names: Names::Whole(vec!["f".to_owned()]),
         };
@@ -140,7 +141,7 @@ fn memory_has_an_end() {
                 };
                 // It refuses something that nobody sent.
                 let error = (round % 3 == 0).then(|| "no".repeat(10_000));
-                let request = Request { type_url: url(ty), nonce: String::new(), error, names };
+                let request = Request { type_url: url(ty), error, names, ..Request::default() };
                 session.step(now, Event::Request(request));
             }
             session.step(now + Duration::from_secs(30), Event::Tick);

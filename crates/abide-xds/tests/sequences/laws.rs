@@ -95,7 +95,8 @@ impl Client {
                 held: BTreeMap::new(),
             },
         };
-        Request { type_url: type_url(kind), nonce, error, names }
+        let version = if self.held.contains_key(&kind) { "1" } else { "" }.to_owned();
+        Request { type_url: type_url(kind), nonce, version, error, names }
     }
 
     /// The server takes an event in.
@@ -108,6 +109,8 @@ impl Client {
         for action in self.session.step(self.now, event) {
             match action {
                 Action::Send(response) => {
+                    let is_blank = response.resources.iter().any(|it| it.body.is_empty());
+                    assert!(!is_blank, "a resource without content: {response:?}");
                     self.observer.response(&response);
                     self.inbox.push_back(response);
                 }
@@ -119,7 +122,9 @@ impl Client {
     /// Its stream breaks, and what was on the way is lost. On a new one it says what it wants and, if
     /// it can, what it holds.
     pub(crate) fn reconnect(&mut self, target: Arc<Snapshot>) {
-        self.session = Session::new(Options::default());
+        // Whatever the delay, it asks for all that it wants.
+        let settling = Duration::from_secs(1 << 20);
+        self.session = Session::new(Options { settling, ..Options::default() });
         self.observer = Observer::default();
         self.inbox.clear();
         self.outbox.clear();
@@ -240,10 +245,10 @@ impl Client {
         }
     }
 
-    /// Every route that it follows leads to a cluster that it has. A server knows nothing of routes that
-    /// an earlier stream brought.
+    /// Every route that it follows leads to a cluster that it has. In the state of the world a server
+    /// knows nothing of routes that an earlier stream brought.
     pub(crate) fn check(&self, history: &[String]) {
-        if self.is_back {
+        if self.is_back && !self.is_delta {
             return;
         }
         let nothing = BTreeMap::new();

@@ -8,6 +8,8 @@
 //!
 //! - A resource is `NAME=ALIAS@CONTENT%SECONDS>TYPE/NAME`; all but the name may be left out.
 //!   The seconds are those of the first round of its health checks.
+//! - `NAME!` is a resource that there is, and that the client cannot be given; `held` behind the
+//!   verb of a first request says that the client has something from elsewhere.
 //! - Words after the verb of a request are names; without any, those of the last one
 //!   are repeated; `none` is no name. `ack` and `nack` answer the last response of the
 //!   type, `again` has its nonce too, `stale` that of the first one, and `fresh` none.
@@ -72,14 +74,20 @@ pub(crate) fn resource(text: &str) -> Resource {
 
 pub(crate) fn snapshot(text: &str) -> Snapshot {
     let mut at = String::new();
-    let mut resources = Vec::new();
+    let (mut resources, mut withheld) = (Vec::new(), Vec::new());
     for part in text.split_whitespace() {
         match part.strip_suffix(':') {
             Some(ty) => at = url(ty),
+            None if part.ends_with('!') => withheld.push((at.clone(), part.trim_end_matches('!'))),
             None => resources.push((at.clone(), resource(part))),
         }
     }
-    Snapshot::of(resources.iter().map(|(url, resource)| (url.as_str(), resource.clone())))
+    let resources = resources.iter().map(|(url, resource)| (url.as_str(), resource.clone()));
+    let mut snapshot = Snapshot::of(resources);
+    for (url, name) in withheld {
+        snapshot.withhold(&url.into(), &name.into());
+    }
+    snapshot
 }
 
 /// A session on a stream of all types, whose client follows a script.
@@ -171,6 +179,7 @@ impl Play {
         let verb = words
             .next_if(|it| ["ack", "nack", "again", "stale", "fresh"].contains(it))
             .unwrap_or("fresh");
+        let held = words.next_if_eq(&"held").is_some();
         let names: Vec<String> = words.map(str::to_owned).collect();
         let names = match &*names {
             [] => self.names.get(&ty).cloned().unwrap_or_default(),
@@ -181,6 +190,7 @@ impl Play {
         Request {
             type_url: url(&ty),
             nonce: self.nonce(&ty, verb),
+            version: if held { "1" } else { "" }.to_owned(),
             error: (verb == "nack").then(|| "no".to_owned()),
             names: Names::Whole(names),
         }
@@ -205,6 +215,7 @@ impl Play {
         Request {
             type_url: url(ty),
             nonce: self.nonce(ty, verb),
+            version: String::new(),
             error: (verb == "nack").then(|| "no".to_owned()),
             names: Names::Delta { subscribe, unsubscribe, held },
         }

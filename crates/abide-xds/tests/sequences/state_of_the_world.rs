@@ -458,3 +458,22 @@ fn too_many_names() {
          ends at most 1 types",
     );
 }
+
+/// A client that has listeners from elsewhere is not told that there are fewer, if one is only
+/// withheld from it. One that has nothing is given what there is.
+#[test]
+fn what_is_withheld_is_not_taken_away() {
+    play(
+        "serve lds: l! m
+         > lds held
+         serve lds: l@2 m
+         < lds l m
+         > lds ack",
+    );
+    play(
+        "serve lds: l! m
+         > lds
+         < lds m
+         > lds ack",
+    );
+}
