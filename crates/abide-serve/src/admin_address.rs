@@ -3,12 +3,13 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use tokio::net::UnixListener;
+
+use crate::unix_socket::listen;
 
 /// Where the admin pages are to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,22 +74,4 @@ impl AdminAddress {
         }
         listen(path).map(Some).map_err(|why| format!("cannot listen at `{self}`: {why}"))
     }
-}
-
-/// Listens at a path, which only this user can open. The socket is made beside its place and
-/// moved there: that of the process before this one is replaced, and nobody gets in before it is
-/// closed to others.
-fn listen(path: &Path) -> Result<UnixListener, String> {
-    if path.symlink_metadata().is_ok_and(|it| !it.file_type().is_socket()) {
-        return Err("something is there, and it is no socket".to_owned());
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let _ = std::fs::remove_file(&beside);
-    let listener = UnixListener::bind(&beside).map_err(|it| it.to_string())?;
-    let closed = std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(0o600));
-    let moved = closed.and_then(|()| std::fs::rename(&beside, path));
-    moved.map_err(|it| it.to_string())?;
-    Ok(listener)
 }

@@ -43,6 +43,7 @@ mod tls;
 mod tokens;
 mod traffic;
 mod types_file;
+mod unix_socket;
 mod usage;
 mod wire;
 

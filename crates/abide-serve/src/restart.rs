@@ -16,8 +16,7 @@ mod predecessor;
 mod successor;
 
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -29,6 +28,7 @@ pub(crate) use self::successor::Successors;
 use crate::args::seconds;
 use crate::drain::DrainArgs;
 use crate::listeners::{Door, Listener};
+use crate::unix_socket::listen;
 
 /// How long the other process may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -104,15 +104,4 @@ pub(crate) async fn start(
 
 fn bind(wanted: &[(Door, SocketAddr)]) -> Result<Vec<Listener>, String> {
     wanted.iter().map(|&(door, address)| Listener::bind(door, address)).collect()
-}
-
-/// Listens at a path where nobody else does, for processes of this user.
-fn listen(path: &Path) -> std::io::Result<UnixListener> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let socket = UnixListener::bind(path)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(socket)
 }

@@ -153,8 +153,14 @@ impl Node {
         ];
         let extensions = self.extensions.iter_mut().flat_map(|it| [&mut it.name, &mut it.category]);
         for text in texts.into_iter().chain(extensions).chain(&mut self.client_features) {
-            text.truncate(brief(text).len());
+            let kept = brief(text);
+            if kept.len() < text.len() {
+                // What is cut off is not kept in memory either.
+                *text = kept.to_owned();
+            }
         }
+        self.extensions.shrink_to_fit();
+        self.client_features.shrink_to_fit();
         self
     }
 

@@ -15,6 +15,7 @@ mod waiting;
 mod wire;
 
 use std::io::{BufReader, Read, Write};
+use std::ops::Range;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -239,11 +240,15 @@ impl Calls {
         self.answered.lock().unwrap().iter().sum()
     }
 
-    /// Waits until each of these clients was answered once more.
-    fn go_on(&self, clients: usize) {
+    /// How often each client was answered until now.
+    fn so_far(&self) -> Vec<u64> {
+        self.answered.lock().unwrap().clone()
+    }
+
+    /// Waits until each of these clients was answered more often than it was then.
+    fn go_on_since(&self, then: &[u64], clients: Range<usize>) {
         let answered = self.answered.lock().unwrap();
-        let before = answered.clone();
-        let wait = |now: &mut Vec<u64>| (0..clients).any(|it| now[it] == before[it]);
+        let wait = |now: &mut Vec<u64>| clients.clone().any(|it| now[it] == then[it]);
         let waited = self.came.wait_timeout_while(answered, LONG, wait).unwrap().1;
         assert!(!waited.timed_out(), "a client is not answered");
     }
@@ -333,12 +338,17 @@ fn s001_001_002_030_five_restarts_under_load() {
         }
         let mut before = 0;
         for epoch in 1..=5 {
-            tokio::task::block_in_place(|| calls.go_on(POLLS));
+            let polls = || calls.go_on_since(&calls.so_far(), 0..POLLS);
+            tokio::task::block_in_place(polls);
+            // By the time when this test is told of it, all streams may have moved already.
+            let then = calls.so_far();
             let (next, its) = tokio::task::block_in_place(|| world.serving(epoch, FAST));
             assert_eq!(its, addresses, "the sockets are the same");
             tokio::task::block_in_place(|| next.says("took over"));
             // All of them, streams as well, are answered by the next process.
-            tokio::task::block_in_place(|| calls.go_on(POLLS + STREAMS));
+            tokio::task::block_in_place(polls);
+            let all = 0..POLLS + STREAMS;
+            tokio::task::block_in_place(|| calls.go_on_since(&then, all));
             let counted = its.stat("grpc.streams_total");
             assert!(counted >= before, "{counted} after {before}");
             before = counted;
@@ -366,6 +376,16 @@ fn s001_001_002_030_five_restarts_under_load() {
         assert_eq!(addresses.stat("grpc.streams_total"), answered, "all epochs are counted");
         assert!(process.is_running());
     });
+}
+
+#[test]
+fn nothing_but_a_socket_is_replaced() {
+    let world = World::new();
+    std::fs::write(world.socket(), "mine").unwrap();
+    let mut process = world.start(0, FAST);
+    assert_eq!(process.wait().code(), Some(2), "{}", process.log());
+    assert!(process.log().contains("it is no socket"), "{}", process.log());
+    assert_eq!(std::fs::read_to_string(world.socket()).unwrap(), "mine");
 }
 
 #[test]

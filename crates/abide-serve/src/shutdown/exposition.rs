@@ -61,8 +61,8 @@ impl<'a> Sum<'a> {
     /// The sum of what was taken; `None` if there was no such sample.
     pub(super) fn finish(mut self) -> Result<Option<u64>, Malformed> {
         self.end_line()?;
-        // Counts of connections are whole, and a gauge below zero counts nothing.
-        Ok(self.sum.map(|it| it.max(0.0) as u64))
+        // Counts of connections are whole.
+        Ok(self.sum.map(|it| it as u64))
     }
 
     fn end_line(&mut self) -> Result<(), Malformed> {
@@ -74,9 +74,13 @@ impl<'a> Sum<'a> {
             return Ok(());
         }
         let sample = Sample::read(text).map_err(failed)?;
+        let is_count = |it: f64| it.is_finite() && it >= 0.0;
         let is_asked =
             |(name, value): &(&str, String)| *name == self.label && self.values.contains(value);
         if sample.name == self.metric && sample.labels.iter().any(is_asked) {
+            if !is_count(sample.value) {
+                return Err(failed("its value is no number of connections"));
+            }
             *self.sum.get_or_insert(0.0) += sample.value;
         }
         Ok(())
@@ -193,6 +197,15 @@ mod tests {
             Ok(Some(14))
         );
         assert_eq!(of_both(sample("ingress_http", "3").trim_end()), Ok(Some(3)), "no last newline");
+    }
+
+    #[test]
+    fn what_is_no_number_of_connections_is_not_zero() {
+        for value in ["NaN", "-1", "+Inf", "-Inf"] {
+            assert!(of_both(&sample("ingress_http", value)).is_err(), "{value}");
+            assert_eq!(of_both(&sample("admin", value)), Ok(None), "nobody asked for it");
+        }
+        assert_eq!(of_both(&sample("ingress_http", "-0")), Ok(Some(0)));
     }
 
     #[test]

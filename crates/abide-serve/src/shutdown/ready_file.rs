@@ -18,9 +18,16 @@ impl ReadyFile {
         fs::exists(&self.0)
     }
 
-    /// Makes it; one that is there already is as good.
+    /// Makes it; one that is there already is as good. Where something else is, such as a link, nothing
+    /// is written.
     pub(super) fn create(&self) -> io::Result<()> {
-        fs::File::create(&self.0).map(|_| ())
+        match fs::File::create_new(&self.0) {
+            Ok(_) => Ok(()),
+            Err(error) => match fs::symlink_metadata(&self.0) {
+                Ok(it) if it.is_file() => Ok(()),
+                _ => Err(error),
+            },
+        }
     }
 
     /// Removes what an earlier run left, by which the proxy would be ended at once. True if there

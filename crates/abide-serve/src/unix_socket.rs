@@ -1,0 +1,35 @@
+//! Unix-domain sockets at paths.
+
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tokio::net::UnixListener;
+
+/// Listens at a path, which only this user can open. The socket is made beside its place and
+/// moved there: that of the process before this one is replaced, and nobody gets in before it is
+/// closed to others. Nothing else than a socket is ever replaced.
+///
+/// # Errors
+/// Why that cannot be: one phrase.
+pub(crate) fn listen(path: &Path) -> Result<UnixListener, String> {
+    if path.symlink_metadata().is_ok_and(|it| !it.file_type().is_socket()) {
+        return Err("something is there, and it is no socket".to_owned());
+    }
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if folder.metadata().is_ok_and(|it| it.permissions().mode() & 0o022 != 0) {
+        tracing::warn!(
+            folder = %folder.display(),
+            "others may write to the folder of the socket {}, and put their own in its place",
+            path.display()
+        );
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let _ = std::fs::remove_file(&beside);
+    let listener = UnixListener::bind(&beside).map_err(|it| it.to_string())?;
+    let closed = std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(0o600));
+    let moved = closed.and_then(|()| std::fs::rename(&beside, path));
+    moved.map_err(|it| it.to_string())?;
+    Ok(listener)
+}
