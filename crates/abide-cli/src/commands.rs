@@ -26,6 +26,7 @@ mod instances;
 mod lsp;
 mod made_files;
 mod outcome;
+mod outputs;
 mod owners;
 mod packaging;
 mod plugin;
@@ -37,6 +38,8 @@ mod upgrade;
 
 use std::process::ExitCode;
 
+use clap::ArgMatches;
+
 use self::outcome::Outcome;
 use self::release::Permits;
 use crate::args::{Cli, Command, Global};
@@ -45,7 +48,11 @@ use crate::terminal::{say, say_rendered};
 use crate::write;
 
 /// Runs a command and returns its exit status: 0, 1 or 2.
-pub(crate) fn run(cli: &Cli) -> ExitCode {
+pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
+    if let Err(error) = outputs::spare(cli, matches) {
+        complain(&error);
+        return ExitCode::from(2);
+    }
     let mut pool =
         rayon::ThreadPoolBuilder::new().num_threads(cli.global.jobs.map_or(0, usize::from));
     // This thread works, too, and what one step frees, the next one uses again. An editor's server

@@ -37,5 +37,5 @@ pub fn main() -> ExitCode {
     // clap prints help and usage errors itself, and exits with status 0 or 2.
     let matches = args::Cli::documented().get_matches();
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    commands::run(&cli)
+    commands::run(&cli, &matches)
 }

@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::source::{Contents, DescriptorFormat, KnownTexts, ReadProblem, Source};
+use crate::write;
 
 pub(crate) use changed::{ChangedFiles, ChangedRecords, Reached};
 
@@ -175,6 +176,14 @@ fn parsed(
             (descriptors(source, bytes, format)?, Vec::new(), Vec::new())
         }
     };
+    let mut notes = notes;
+    if source.folder().is_some_and(write::is_half_written) {
+        notes.push(format!(
+            "`{}`: a run that wrote to this tree was interrupted, or goes on, so a part of it may be \
+             old and a part new; the next command that writes to it undoes an interrupted run",
+            source.name()
+        ));
+    }
     let files = with_imports(source, files, &known)?;
     Ok(Parsed { files, name: source.name().to_owned(), unreadable, notes })
 }

@@ -1,6 +1,8 @@
 //! Writes files so that no reader ever sees a half-written one, and nothing else stays behind.
 
+mod attributes;
 mod folder;
+mod journal;
 mod litter;
 mod stop;
 
@@ -8,7 +10,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use folder::Folder;
+pub use folder::{FileStep, Folder, Unmade};
 
 /// How many links a path may lead through, as in most kernels; more are taken for a loop.
 const MAX_LINKS: u32 = 40;
@@ -45,6 +47,20 @@ pub fn write_with(target: Option<&Path>, fill: &mut Fill<'_>) -> io::Result<()> 
     let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let folder = target.parent().filter(|it| !it.as_os_str().is_empty());
     Folder::make(folder.unwrap_or(Path::new(".")))?.replace_with(name.as_ref(), fill)
+}
+
+/// Replaces a file that held `old` when it was read. If somebody edited it since, it is left alone.
+pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<(), Unmade> {
+    let failed = |error| Unmade::Failed { path: path.to_owned(), is_removal: false, error };
+    let target = end_of_links(path).map_err(failed)?;
+    let name = target.file_name().unwrap_or_default();
+    let folder = Folder::make(target.parent().unwrap_or(Path::new("."))).map_err(failed)?;
+    folder.apply(&[FileStep { path: name.as_ref(), old: Some(old), new: Some(new) }])
+}
+
+/// Whether a run wrote a part of what it wants to write in a folder, and goes on or was killed.
+pub fn is_half_written(folder: &Path) -> bool {
+    journal::is_in(folder)
 }
 
 fn write_stream(stream: &mut (impl Write + Send), fill: &mut Fill<'_>) -> io::Result<()> {

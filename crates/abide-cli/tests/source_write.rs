@@ -65,3 +65,27 @@ fn a_link_to_what_is_not_there_yet_keeps_pointing_at_it() {
     assert!(write(Some(&round), b"x").is_err());
     assert!(fs::symlink_metadata(&round).unwrap().is_symlink());
 }
+
+#[test]
+fn a_file_keeps_its_owner_and_its_attributes() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("a.proto");
+    fs::write(&file, "one").unwrap();
+    let flags = rustix::fs::XattrFlags::empty();
+    // Some file systems have none, and only root gives files away.
+    let has_attributes = rustix::fs::setxattr(&file, "user.note", b"mine", flags).is_ok();
+    let _ = chown(&file, Some(1234), Some(1234));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o2750)).unwrap();
+    let owner = |it: &fs::Metadata| (it.uid(), it.gid(), it.mode());
+    let before = fs::metadata(&file).unwrap();
+    write(Some(&file), b"two").unwrap();
+    let after = fs::metadata(&file).unwrap();
+    assert_eq!(owner(&after), owner(&before));
+    assert_ne!(after.ino(), before.ino(), "it was replaced");
+    if has_attributes {
+        let mut value = [0; 16];
+        let length = rustix::fs::getxattr(&file, "user.note", &mut value[..]).unwrap();
+        assert_eq!(&value[..length], b"mine");
+    }
+}

@@ -8,7 +8,7 @@ use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
 use super::days;
-use super::file_changes::{failed, open, writable};
+use super::file_changes::{open, unmade, writable};
 use super::fitness::{foreign, unless_linked, unlinked};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
@@ -21,7 +21,7 @@ use crate::render::{PlanFormat, PlanReport};
 use crate::settings::{Settings, lock, today, unresolved};
 use crate::source::{CONFIG, LOCK, Source};
 use crate::terminal::{error_color, look, say};
-use crate::write::Folder;
+use crate::write::{FileStep, Folder, Unmade};
 
 /// How often to start again if somebody edits the files at the same time.
 const ATTEMPTS: u32 = 5;
@@ -76,12 +76,13 @@ pub(super) fn bump(
         if rewrites.iter().any(Rewrite::imports_status) {
             find_status_proto(&source, &loaded.tree)?;
         }
-        let mut written = Vec::new();
         if let Some(folder) = folder
-            && !write_all(&open(folder)?, &rewrites, &mut written)?
+            && !write_all(&open(folder)?, &rewrites)?
         {
             continue;
         }
+        let written = rewrites.iter().filter(|_| action.write).map(|it| it.path.clone());
+        let written: Vec<String> = written.collect();
         drop(guard);
         progress.finish();
         let report = if action.diff {
@@ -180,27 +181,19 @@ fn rewrites(plan: &Plan, source: &Source, tree: &Tree) -> Result<Vec<Rewrite>, E
     Ok(rewrites)
 }
 
-/// Writes each file. If somebody changed one since it was read, stops and returns false: the work
-/// has to start again.
-fn write_all(
-    folder: &Folder,
-    rewrites: &[Rewrite],
-    written: &mut Vec<String>,
-) -> Result<bool, Error> {
-    for rewrite in rewrites {
-        let path = rewrite.path.as_ref();
-        folder.inside(path).map_err(failed("write", folder, path))?;
+/// Writes all files. If somebody changed one since it was read, writes none and returns false: the
+/// work has to start again.
+fn write_all(folder: &Folder, rewrites: &[Rewrite]) -> Result<bool, Error> {
+    let steps = rewrites.iter().map(|it| FileStep {
+        path: it.path.as_ref(),
+        old: it.old.as_deref(),
+        new: Some(&it.new),
+    });
+    match folder.apply(&steps.collect::<Vec<_>>()) {
+        Ok(()) => Ok(true),
+        Err(Unmade::Edited(_)) => Ok(false),
+        Err(why) => Err(unmade(folder, why)),
     }
-    for rewrite in rewrites {
-        let path = rewrite.path.as_ref();
-        let is_still = folder.is_still(path, rewrite.old.as_deref());
-        if !is_still.map_err(failed("read", folder, path))? {
-            return Ok(false);
-        }
-        folder.replace(path, &rewrite.new).map_err(failed("write", folder, path))?;
-        written.push(rewrite.path.clone());
-    }
-    Ok(true)
 }
 
 /// Fails if the file that declares the option cannot be imported.
@@ -237,28 +230,25 @@ mod tests {
             new: b"new".to_vec(),
         };
         let write = |rewrites: &[Rewrite]| {
-            let mut written = Vec::new();
             let tree = open(folder.path()).expect("it is a folder");
-            let done = write_all(&tree, rewrites, &mut written).expect("no trouble");
-            (done, written)
+            write_all(&tree, rewrites).expect("no trouble")
         };
         let edited = [
             rewrite("a.proto", Some("as read")),
             rewrite("b.proto", Some("as read")),
             rewrite("abide.lock", None),
         ];
-        assert_eq!(write(&edited), (false, vec!["a.proto".to_owned()]));
+        assert!(!write(&edited));
         let read = |name: &str| std::fs::read_to_string(path(name)).ok();
+        assert_eq!(read("a.proto").as_deref(), Some("as read"));
         assert_eq!(read("b.proto").as_deref(), Some("edited"));
         assert_eq!(read("abide.lock"), None, "the record of what is not there is not written");
         // A lock that appeared, and one that went.
         std::fs::write(path("abide.lock"), "theirs").expect("it can be written");
-        assert!(!write(&[rewrite("abide.lock", None)]).0);
+        assert!(!write(&[rewrite("abide.lock", None)]));
         assert_eq!(read("abide.lock").as_deref(), Some("theirs"));
-        assert!(!write(&[rewrite("gone.proto", Some("as read"))]).0);
-        assert_eq!(
-            write(&[rewrite("abide.lock", Some("theirs"))]),
-            (true, vec!["abide.lock".into()])
-        );
+        assert!(!write(&[rewrite("gone.proto", Some("as read"))]));
+        assert!(write(&[rewrite("abide.lock", Some("theirs"))]));
+        assert_eq!(read("abide.lock").as_deref(), Some("new"));
     }
 }

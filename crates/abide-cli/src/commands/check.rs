@@ -7,11 +7,12 @@ use abide_change::Surface;
 use abide_schema::ProblemKind;
 
 use super::changed::{Change, LAST_COMMIT, Trees};
-use super::file_changes::{failed, open};
+use super::file_changes::{failed, open, unmade};
 use super::fitness::{
     copies_apart, foreign, has_texts, left_out, losses, not_judged, troubles, unlinked,
 };
 use super::fix::Fixer;
+use super::folder_lock::recovered;
 use super::format::read_stdin;
 use super::instances::{Instances, RuntimeLayers, configured};
 use super::outcome::Outcome;
@@ -25,6 +26,7 @@ use crate::render::{Scene, TextFile};
 use crate::settings::{ACCEPTED, Settings, lock, today, unresolved};
 use crate::source::Source;
 use crate::terminal::{error_color, look, say};
+use crate::write::FileStep;
 
 /// What a command of this family does besides checking one tree.
 #[derive(Default)]
@@ -70,6 +72,9 @@ pub(super) fn check(
         return Err(Error::Usage(format!(
             "`--accept` writes {ACCEPTED} for the whole tree: leave `--changed` out"
         )));
+    }
+    if accept {
+        recovered(&settings.folder)?;
     }
     let instances = judge.names_no_part();
     let work = Work { accept, instances, fix: Some(fix), ..work(judge, compare, &settings) };
@@ -226,6 +231,9 @@ fn run(
         true => configured(settings, &[])?,
         false => Vec::new(),
     };
+    for subject in &subjects {
+        subject.spare(global, settings)?;
+    }
     if let (Some(change), Some(reached)) = (&change, &trees.reached) {
         change.narrow(&mut subjects, reached)?;
     }
@@ -431,11 +439,13 @@ fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let path = ACCEPTED.as_ref();
     let count = accepted.len();
     let before = folder.read(path).map_err(failed("read", folder, path))?;
-    let before = String::from_utf8(before.unwrap_or_default()).map_err(|_| {
+    let before = before.map(String::from_utf8).transpose().map_err(|_| {
         Error::Usage(format!("`{ACCEPTED}` is not UTF-8: save it as UTF-8, or remove it"))
     })?;
-    let text = Accepted::text(&before, accepted);
-    folder.replace(path, text.as_bytes()).map_err(failed("write", folder, path))?;
+    let text = Accepted::text(before.as_deref().unwrap_or_default(), accepted);
+    let old = before.as_ref().map(String::as_bytes);
+    let step = FileStep { path, old, new: Some(text.as_bytes()) };
+    folder.apply(&[step]).map_err(|why| unmade(folder, why))?;
     Ok(match count {
         1 => format!("1 finding recorded in {ACCEPTED}"),
         count => format!("{count} findings recorded in {ACCEPTED}"),

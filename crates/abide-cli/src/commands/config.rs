@@ -39,7 +39,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
     let selection = Selection::of(&args.show, args.format)?;
     let progress = Progress::new(global.quiet);
-    let subjects = subjects(args, &settings)?;
+    let subjects = subjects(global, args, &settings)?;
     spare_inputs(global, args)?;
     let runtime = RuntimeLayers::read(&args.runtime, args.disk_root.clone())?;
     let mut instances = Instances::load(&settings, subjects, runtime, &progress)?;
@@ -114,7 +114,11 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
 }
 
 /// The files that are judged, and by what.
-fn subjects(args: &ConfigCheckArgs, settings: &Settings) -> Result<Vec<Subject>, Error> {
+fn subjects(
+    global: &Global,
+    args: &ConfigCheckArgs,
+    settings: &Settings,
+) -> Result<Vec<Subject>, Error> {
     let reader = args.reader.as_deref().and_then(Dialect::named);
     let apis = match (&args.api, args.releases.as_slice()) {
         (Some(source), _) => vec![Api {
@@ -134,7 +138,9 @@ fn subjects(args: &ConfigCheckArgs, settings: &Settings) -> Result<Vec<Subject>,
             let message = "nothing to check: name FILE, or set `[[instances]]` in abide.toml";
             return Err(Error::Usage(message.to_owned()));
         }
-        return configured(settings, &apis);
+        let subjects = configured(settings, &apis)?;
+        subjects.iter().try_for_each(|it| it.spare(global, settings))?;
+        return Ok(subjects);
     }
     let notation = args.notation.as_deref().and_then(Notation::named);
     let files = named_files(&args.files, notation)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use abide::{DeprecationList, Status};
 
-use super::file_changes::{failed, open, writable};
+use super::file_changes::{open, unmade, writable};
 use super::fitness::{has_texts, link_errors, troubles, unless_linked};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
@@ -19,6 +19,7 @@ use crate::render::{DEPRECATIONS_TITLE, DeprecationReport, deprecation_tables, i
 use crate::settings::{Settings, lock, today};
 use crate::source::Source;
 use crate::terminal::{error_color, look, say, say_rendered};
+use crate::write::FileStep;
 
 /// The file of the list, unless `[deprecation]` names another.
 const FILE: &str = "DEPRECATED.md";
@@ -145,11 +146,7 @@ impl ListFile {
         let folder = &open(folder)?;
         let target = Path::new(path);
         let old = self.old.as_deref().map(str::as_bytes);
-        if !folder.is_still(target, old).map_err(failed("read", folder, target))? {
-            return Err(Error::Usage(format!(
-                "`{path}` was edited in the meantime: run the command again"
-            )));
-        }
-        folder.replace(target, new.as_bytes()).map_err(failed("write", folder, target))
+        let step = FileStep { path: target, old, new: Some(new.as_bytes()) };
+        folder.apply(&[step]).map_err(|why| unmade(folder, why))
     }
 }

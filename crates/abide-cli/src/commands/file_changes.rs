@@ -9,7 +9,7 @@ use abide_schema::File;
 use crate::diff::unified;
 use crate::error::Error;
 use crate::printable::shown;
-use crate::write::Folder;
+use crate::write::{FileStep, Folder, Unmade};
 
 /// The change of one file of the tree.
 pub(super) struct FileChange<'a> {
@@ -57,6 +57,10 @@ impl Author {
 }
 
 impl FileChange<'_> {
+    fn step<'a>(&'a self, path: &'a str) -> FileStep<'a> {
+        FileStep { path: path.as_ref(), old: self.old.as_deref(), new: self.new }
+    }
+
     /// Whether it would lose what a person may have written.
     pub(super) fn loses(&self) -> bool {
         self.author != Author::Abide && self.old.is_some()
@@ -96,37 +100,35 @@ pub(super) fn take_losing<'a>(changes: &mut Changes<'a>) -> Changes<'a> {
     losing
 }
 
-/// Fails if somebody edited one of the files since it was read, or one may not be written: better
-/// now than after half of the work.
-pub(super) fn unedited(folder: &Folder, changes: &Changes<'_>) -> Result<(), Error> {
-    for (path, change) in changes {
-        folder.unprotected(path.as_ref()).map_err(failed("write", folder, path.as_ref()))?;
-        let is_still = folder.is_still(path.as_ref(), change.old.as_deref());
-        let cannot = |error| Error::File { what: format!("cannot read `{}`", shown(path)), error };
-        if !is_still.map_err(cannot)? {
-            return Err(Error::Usage(format!(
-                "`{}` was edited in the meantime, so nothing was written: run the command again",
-                shown(path)
-            )));
-        }
-    }
-    Ok(())
+/// Makes all changes, or none if one fails or somebody edited a file since it was read: adds new files
+/// first, then changes existing ones, then deletes, and writes the record of them last.
+pub(super) fn write_changes(
+    folder: &Folder,
+    changes: &Changes<'_>,
+    record: Option<FileStep<'_>>,
+) -> Result<(), Error> {
+    let mut ordered: Vec<_> = changes.iter().map(|(path, it)| (path.as_str(), it)).collect();
+    ordered.sort_by_key(|(_, it)| (it.new.is_none(), it.old.is_some(), it.last));
+    let steps = ordered.into_iter().map(|(path, it)| it.step(path));
+    let steps: Vec<FileStep<'_>> = steps.chain(record).collect();
+    folder.apply(&steps).map_err(|why| unmade(folder, why))
 }
 
-/// Adds new files first, then changes existing ones, then deletes, so that an interrupted run can
-/// be repeated. The caller has the tree for itself and knows that the files are [`unedited`].
-pub(super) fn write_changes(folder: &Folder, changes: &Changes<'_>) -> Result<(), Error> {
-    let mut ordered: Vec<_> = changes.iter().collect();
-    ordered.sort_by_key(|(_, change)| (change.old.is_some(), change.last));
-    for (path, change) in ordered {
-        if let Some(text) = change.new {
-            put(folder, path.as_ref(), text)?;
+/// Why changes were not made, for the user.
+pub(super) fn unmade(folder: &Folder, why: Unmade) -> Error {
+    match why {
+        Unmade::Edited(edited) => {
+            let names = edited.iter().map(|it| format!("`{}`", shown(&it.to_string_lossy())));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let verb = if edited.len() == 1 { "was" } else { "were" };
+            Error::Usage(format!(
+                "{names} {verb} edited in the meantime, so nothing was written: run the command again"
+            ))
+        }
+        Unmade::Failed { path, is_removal, error } => {
+            failed(if is_removal { "delete" } else { "write" }, folder, &path)(error)
         }
     }
-    for (path, _) in changes.iter().filter(|(_, change)| change.new.is_none()) {
-        folder.remove(path.as_ref()).map_err(failed("delete", folder, path.as_ref()))?;
-    }
-    Ok(())
 }
 
 /// The changes as a patch, whose paths begin with `prefix`.
@@ -135,16 +137,6 @@ pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> String {
         unified(&format!("{prefix}{path}"), change.old.as_deref(), change.new)
     };
     changes.iter().map(shown).collect()
-}
-
-/// Writes a file, unless it has this content already.
-pub(super) fn put(folder: &Folder, path: &Path, text: &[u8]) -> Result<(), Error> {
-    let written = match folder.is_still(path, Some(text)) {
-        Ok(true) => Ok(()),
-        Ok(false) => folder.replace(path, text),
-        Err(error) => Err(error),
-    };
-    written.map_err(failed("write", folder, path))
 }
 
 /// The folder of a tree on disk, for a command that writes to it.

@@ -8,9 +8,7 @@ use abide::{FixRequest, Fixed, Lock, Options, Policy, counted};
 use abide_schema::Tree;
 use abide_upgrade::{Standing, Standings, apply};
 
-use super::file_changes::{
-    Author, Changes, FileChange, diff_of, failed, open, unedited, write_changes,
-};
+use super::file_changes::{Author, Changes, FileChange, diff_of, open, write_changes};
 use super::folder_lock::exclusive;
 use super::outcome::Outcome;
 use super::selection::Selection;
@@ -21,7 +19,7 @@ use crate::printable::shown;
 use crate::render::TextFile;
 use crate::settings::{ACCEPTED, Settings};
 use crate::source::Source;
-use crate::write::Folder;
+use crate::write::{FileStep, Folder};
 
 /// How many of the fixes that would do harm are named.
 const MAX_REFUSED: usize = 10;
@@ -119,13 +117,18 @@ impl Fixer {
     ) -> Result<(), Error> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let changes = changes(tree, fixed);
-        unedited(folder, &changes)?;
-        write_changes(folder, &changes)?;
-        if let Some(new) = accepted.and_then(|it| without_stale(it, fixed)) {
-            let (folder, path) = (&open(&settings.folder)?, Path::new(ACCEPTED));
-            folder.replace(path, &new).map_err(failed("write", folder, path))?;
+        let accepted = accepted.and_then(|it| Some((it, without_stale(it, fixed)?)));
+        let step = accepted.as_ref().map(|(old, new)| FileStep {
+            path: Path::new(ACCEPTED),
+            old: Some(old.text.as_bytes()),
+            new: Some(new),
+        });
+        let home = open(&settings.folder)?;
+        if home.path() == folder.path() {
+            return write_changes(folder, &changes, step);
         }
-        Ok(())
+        write_changes(folder, &changes, None)?;
+        write_changes(&home, &Changes::new(), step)
     }
 
     /// What the user should know about the fixes.

@@ -8,9 +8,7 @@ use abide::{Lock, counted};
 use abide_syntax::{LineIndex, SyntaxError};
 use rayon::prelude::*;
 
-use super::file_changes::{
-    Author, Changes, FileChange, diff_of, open, unedited, writable, write_changes,
-};
+use super::file_changes::{Author, Changes, FileChange, diff_of, open, writable, write_changes};
 use super::folder_lock::exclusive;
 use super::made_files::MadeFiles;
 use super::outcome::Outcome;
@@ -124,8 +122,7 @@ impl<'a> Run<'a> {
         }
         if target.write {
             let folder = writable(folder)?;
-            unedited(&folder, &changes)?;
-            write_changes(&folder, &changes)?;
+            write_changes(&folder, &changes, None)?;
         } else if target.diff {
             self.report.push_str(&diff_of(&changes, &settings.prefix(&tree)));
         } else {

@@ -15,6 +15,7 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use super::instance_files::NamedFile;
+use super::outputs::spare_files;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load, load_beside};
@@ -43,6 +44,15 @@ pub(super) struct Subject {
     pub(super) apis: Vec<Api>,
     /// With `--changed`, whether each file changed; `None`: all of them are judged.
     pub(super) changed: Option<Vec<bool>>,
+}
+
+impl Subject {
+    /// Fails if the report would replace one of the files, whose names count from `abide.toml`.
+    pub(super) fn spare(&self, global: &Global, settings: &Settings) -> Result<(), Error> {
+        let files: Vec<PathBuf> =
+            self.files.iter().map(|it| settings.folder.join(&it.name)).collect();
+        spare_files(global.output.as_deref(), files.iter().map(PathBuf::as_path))
+    }
 }
 
 /// Files with what was read from them, for each API that judges them.

@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::settings::lock;
 use crate::source::{LOCK, Source};
 use crate::terminal::error_color;
-use crate::write::Folder;
+use crate::write::{FileStep, Folder};
 
-use super::file_changes::{Author, failed};
+use super::file_changes::{Author, Changes};
 
 /// `abide.lock` as it was read.
 pub(super) struct MadeFiles {
@@ -31,41 +31,39 @@ impl MadeFiles {
         Author::of(self.lock.as_ref(), path, essence)
     }
 
-    /// Writes the lock, if `edit` changes it. Generated files are recorded last: a lock that is not
-    /// written yet does not keep an interrupted run from being repeated, since files that equal
-    /// what is generated count as generated.
-    pub(super) fn write(
-        &mut self,
+    /// The lock as `edit` makes it beside these changes of files; nothing if that changes nothing.
+    pub(super) fn edited(
+        &self,
         folder: &Folder,
+        changes: &Changes<'_>,
         edit: impl FnOnce(&mut Lock),
-    ) -> Result<(), Error> {
+    ) -> Option<EditedLock> {
         let mut lock = self.lock.clone().unwrap_or_default();
         edit(&mut lock);
         // A file that is gone can be anybody's when it comes back.
-        let gone: Vec<String> = lock
-            .made_paths()
-            .filter(|path| !folder.path().join(path).exists())
-            .map(str::to_owned)
-            .collect();
+        let is_gone = |path: &&str| match changes.get(*path) {
+            Some(change) => change.new.is_none(),
+            None => !folder.path().join(path).exists(),
+        };
+        let gone: Vec<String> = lock.made_paths().filter(is_gone).map(str::to_owned).collect();
         gone.iter().for_each(|path| lock.forget_made(path));
         if self.lock.as_ref().map_or(lock == Lock::default(), |it| *it == lock) {
-            return Ok(());
-        }
-        let path = Path::new(LOCK);
-        let is_still = folder.is_still(path, self.text.as_deref());
-        if !is_still.map_err(failed("read", folder, path))? {
-            return Err(Error::Usage(format!(
-                "`{LOCK}` was edited in the meantime: run the command again"
-            )));
+            return None;
         }
         // A lock that only recorded what is gone now would say that versions are wanted.
-        if lock == Lock::default() {
-            (self.text, self.lock) = (None, None);
-            return folder.remove(path).map_err(failed("delete", folder, path));
-        }
-        let text = lock.to_string().into_bytes();
-        folder.replace(path, &text).map_err(failed("write", folder, path))?;
-        (self.text, self.lock) = (Some(text), Some(lock));
-        Ok(())
+        let new = (lock != Lock::default()).then(|| lock.to_string().into_bytes());
+        Some(EditedLock { old: self.text.clone(), new })
+    }
+}
+
+/// `abide.lock` as it was read, and as it is to be.
+pub(super) struct EditedLock {
+    old: Option<Vec<u8>>,
+    new: Option<Vec<u8>>,
+}
+
+impl EditedLock {
+    pub(super) fn step(&self) -> FileStep<'_> {
+        FileStep { path: Path::new(LOCK), old: self.old.as_deref(), new: self.new.as_deref() }
     }
 }

@@ -10,10 +10,10 @@ use jiff::civil::Date;
 
 use super::build_files::Builds;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, display, take_losing, unedited, writable, write_changes,
+    Author, Changes, FileChange, diff_of, display, take_losing, writable, write_changes,
 };
 use super::fitness::{for_people, refused, troubles, unless_parsed};
-use super::made_files::MadeFiles;
+use super::made_files::{EditedLock, MadeFiles};
 use super::outcome::Outcome;
 use super::upgrade::{Opened, by_path, candidate_of, hindrances};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
@@ -54,7 +54,7 @@ pub(super) fn release(
     if let Some(refused) = unless_parsed(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
-    let mut records = MadeFiles::of(global, &source)?;
+    let records = MadeFiles::of(global, &source)?;
     if !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
             "nothing was released, because some files cannot be read: {}",
@@ -108,22 +108,11 @@ pub(super) fn release(
             return Ok(Outcome::nothing(true));
         }
     }
-    if !global.quiet {
-        let records = Records { lock: records.lock.as_ref(), ..Records::default() };
-        let notes = notes(&loaded, &settings, &made, records, day, target.write);
-        for note in notes.iter().filter(|it| *it != NOTHING_TO_RELEASE || ignored.is_empty()) {
-            say(&format!("note: {note}"));
-        }
-    }
     if target.write {
         let folder = writable(folder)?;
-        unedited(&folder, &changes)?;
-        // The days come first: a run that continues an interrupted release cannot know all that
-        // was replaced.
-        records.write(&folder, |lock| abide::stamp_release(lock, &loaded.tree, &made, day))?;
-        write_changes(&folder, &changes)?;
         // What is released is no longer generated; the lines of candidates go with their files.
-        records.write(&folder, |lock| {
+        let lock = records.edited(&folder, &changes, |lock| {
+            abide::stamp_release(lock, &loaded.tree, &made, day);
             made.files.iter().for_each(|it| {
                 lock.forget_made(&display(loaded.tree.file(it.from), &it.path));
             });
@@ -136,7 +125,17 @@ pub(super) fn release(
                     lock.set_made(&file.decl().display, &essence);
                 }
             }
-        })?;
+        });
+        write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
+    }
+    if !global.quiet {
+        let records = Records { lock: records.lock.as_ref(), ..Records::default() };
+        let notes = notes(&loaded, &settings, &made, records, day, target.write);
+        for note in notes.iter().filter(|it| *it != NOTHING_TO_RELEASE || ignored.is_empty()) {
+            say(&format!("note: {note}"));
+        }
+    }
+    if target.write {
         return Ok(Outcome::nothing(ignores));
     }
     if target.diff {

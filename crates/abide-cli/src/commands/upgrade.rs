@@ -13,12 +13,12 @@ use abide_upgrade::{
 use super::blocked::Blocked;
 use super::build_files::Builds;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, display, failed, open, put, take_losing, unedited,
-    writable, write_changes,
+    Author, Changes, FileChange, diff_of, display, failed, open, take_losing, unmade, writable,
+    write_changes,
 };
 use super::fitness::{for_people, refused, troubles, unless_parsed};
 use super::folder_lock::exclusive;
-use super::made_files::MadeFiles;
+use super::made_files::{EditedLock, MadeFiles};
 use super::outcome::Outcome;
 use crate::args::{Global, TreeArgs, UpgradeTarget};
 use crate::error::Error;
@@ -28,7 +28,7 @@ use crate::progress::Progress;
 use crate::settings::{Settings, today};
 use crate::source::LOCK;
 use crate::terminal::{error_color, say, say_rendered};
-use crate::write::{self, Folder};
+use crate::write::{self, FileStep, Folder};
 
 pub(super) fn upgrade(
     global: &Global,
@@ -61,7 +61,7 @@ pub(super) fn upgrade(
     if let Some(refused) = unless_parsed(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
-    let mut records = MadeFiles::of(global, &source)?;
+    let records = MadeFiles::of(global, &source)?;
     progress.step("upgrading");
     let closure =
         closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
@@ -116,12 +116,9 @@ pub(super) fn upgrade(
     } else if target.write {
         let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
         left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(path, it))));
-        announce_deletions(global, &loaded.tree, &made, &changes);
         let folder = writable(folder)?;
-        unedited(&folder, &changes)?;
-        write_changes(&folder, &changes)?;
         let as_of = global.as_of.unwrap_or_else(today);
-        records.write(&folder, |lock| {
+        let lock = records.edited(&folder, &changes, |lock| {
             let made_texts = essences(&loaded.tree, upgrade_settings.policy, &made);
             let builds = builds.made().map(|(path, text)| (path.to_owned(), text.to_vec()));
             let all = made_texts.chain(builds);
@@ -129,7 +126,9 @@ pub(super) fn upgrade(
                 lock.set_made(&path, &text);
             }
             abide::stamp_upgrade(lock, &loaded.tree, &made, as_of);
-        })?;
+        });
+        write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
+        announce_deletions(global, &loaded.tree, &made, &changes);
         Outcome::nothing(false)
     } else if target.diff {
         for (path, change) in changes.iter().filter(|(_, it)| it.loses() && !overwrite) {
@@ -175,15 +174,18 @@ fn put_elsewhere(
     let mut wanted = Vec::new();
     for &(path, text) in files {
         let old = folder.read(path.as_ref()).map_err(failed("write", &folder, path.as_ref()))?;
-        let message = refusal(&out.join(path), old, text, overwrite);
+        let message = refusal(&out.join(path), old.clone(), text, overwrite);
         if message.is_none() {
-            wanted.push((path, text));
+            wanted.push((path, text, old));
         }
         left.extend(message);
     }
-    for (path, text) in wanted {
-        put(&folder, path.as_ref(), text)?;
-    }
+    let steps = wanted.iter().map(|(path, text, old)| FileStep {
+        path: path.as_ref(),
+        old: old.as_deref(),
+        new: Some(text),
+    });
+    folder.apply(&steps.collect::<Vec<_>>()).map_err(|why| unmade(&folder, why))?;
     Ok(left)
 }
 

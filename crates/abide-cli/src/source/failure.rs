@@ -104,8 +104,11 @@ impl fmt::Display for SourceError {
             ),
             Self::NoRepository { base, reason } => write!(
                 f,
-                "no git repository encloses `{}`: run abide inside a clone ({reason})",
-                shown(base)
+                "no git repository encloses {}: run abide inside a clone ({reason})",
+                match base.as_str() {
+                    "" => "the current folder".to_owned(),
+                    base => format!("`{}`", shown(base)),
+                }
             ),
             Self::UnknownRevision { revision, advice, .. }
             | Self::NoCommitYet { revision, advice } => {

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata, OpenOptions};
+use cap_std::fs::{Dir, Metadata};
 
+use super::attributes;
+use super::journal::{self, Journal};
 use super::litter::{self, Litter};
 use super::stop::before;
 use super::{Fill, end_of_links};
@@ -36,7 +38,7 @@ impl Folder {
         Folder::of(path, Litter::default())
     }
 
-    /// Opens a folder that may not exist yet.
+    /// Opens a folder that may not exist yet, to write into it.
     pub fn make(path: &Path) -> io::Result<Folder> {
         let is_there = |it: &&Path| it.as_os_str().is_empty() || it.is_dir();
         let above = path.ancestors().find(is_there).unwrap_or(path);
@@ -44,7 +46,9 @@ impl Folder {
         let missing = missing.filter_map(|it| it.strip_prefix(above).ok().map(Path::to_owned));
         let mut missing: Vec<PathBuf> = missing.collect();
         if missing.is_empty() {
-            return Folder::open(path);
+            let folder = Folder::open(path)?;
+            folder.recover()?;
+            return Ok(folder);
         }
         missing.reverse();
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
@@ -101,18 +105,125 @@ impl Folder {
         }
     }
 
-    /// Whether a file still holds what it held when it was read. `None` means that it did not
-    /// exist.
-    pub fn is_still(&self, path: &Path, old: Option<&[u8]>) -> io::Result<bool> {
-        Ok(self.read(path)?.as_deref() == old)
-    }
-
     /// Fails if a file is there that its owner protects from being written.
-    pub fn unprotected(&self, path: &Path) -> io::Result<()> {
+    fn unprotected(&self, path: &Path) -> io::Result<()> {
         match self.dir.metadata(self.inside(path)?) {
             Ok(it) if it.permissions().readonly() => Err(read_only()),
             _ => Ok(()),
         }
+    }
+
+    /// Undoes what a killed run left half made in this folder, so that what is read next is whole.
+    /// Returns whether there was something.
+    pub fn recover(&self) -> io::Result<bool> {
+        match journal::recover(&self.dir)? {
+            None => Ok(false),
+            Some(edited) if edited.is_empty() => Ok(true),
+            Some(edited) => {
+                let names = edited.iter().map(|it| format!("`{}`", shown(&it.to_string_lossy())));
+                Err(io::Error::other(format!(
+                    "an earlier run was interrupted while it wrote, and what it did was undone, but \
+                     not in what was edited since: look at {}, and run the command again",
+                    names.collect::<Vec<_>>().join(", ")
+                )))
+            }
+        }
+    }
+
+    /// Makes all of these changes in their order, or none of them: if one fails, or if somebody
+    /// edited its file in the meantime, those before it are undone. What a killed run leaves of
+    /// them is undone by [`Folder::recover`].
+    ///
+    /// A link keeps pointing at the file that is written, and so do its other names; one that is
+    /// read-only is refused.
+    pub fn apply(&self, changes: &[FileStep<'_>]) -> Result<(), Unmade> {
+        let changes = changes.iter().filter(|it| it.old != it.new);
+        let steps = changes.map(|it| self.step(it)).collect::<Result<Vec<_>, _>>()?;
+        match &*steps {
+            [] => return Ok(()),
+            // Renaming over a file is one step, and a journal would make it many.
+            [only] if only.new.is_some() && !only.in_place => return self.take(only),
+            _ => {}
+        }
+        let journal = Journal::begin(&self.dir, &steps).map_err(|error| steps[0].failed(error))?;
+        let Err(why) = steps.iter().try_for_each(|it| self.take(it)) else {
+            return journal.close().map_err(|error| steps[0].failed(error));
+        };
+        match (journal.undo(), why) {
+            (Ok(more), Unmade::Edited(mut edited)) => {
+                edited.extend(more);
+                edited.sort();
+                edited.dedup();
+                Err(Unmade::Edited(edited))
+            }
+            (Ok(more), _) if !more.is_empty() => Err(Unmade::Edited(more)),
+            (Ok(_), why) => Err(why),
+            (Err(undone), why) => Err(why.and_stays(&undone)),
+        }
+    }
+
+    /// A change, once it was compared with its file.
+    fn step<'a>(&self, change: &FileStep<'a>) -> Result<Step<'a>, Unmade> {
+        let mut step = Step {
+            name: change.path,
+            path: change.path.to_owned(),
+            old: change.old,
+            new: change.new,
+            in_place: false,
+        };
+        step.path = self.inside(change.path).map_err(|error| step.failed(error))?;
+        self.unprotected(&step.path).map_err(|error| step.failed(error))?;
+        self.unedited(&step)?;
+        let there = self.dir.metadata(&step.path);
+        step.in_place = step.new.is_some() && there.is_ok_and(|it| has_other_names(&it));
+        Ok(step)
+    }
+
+    /// Fails if the file of a step does not hold what it held when it was read.
+    fn unedited(&self, step: &Step<'_>) -> Result<(), Unmade> {
+        let now = match self.dir.read(&step.path) {
+            Ok(now) => Some(now),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(step.failed(error)),
+        };
+        match now.as_deref() == step.old {
+            true => Ok(()),
+            false => Err(Unmade::Edited(vec![step.name.to_owned()])),
+        }
+    }
+
+    /// Makes a change, if its file is still what it was. A signal finds it made or not begun.
+    fn take(&self, step: &Step<'_>) -> Result<(), Unmade> {
+        let failed = |error| step.failed(error);
+        let Some(text) = step.new else {
+            before("a file is removed");
+            {
+                let _all = litter::all();
+                self.unedited(step)?;
+                self.dir.remove_file(&step.path).map_err(failed)?;
+            }
+            before("folders without files go");
+            let _all = litter::all();
+            for above in step.path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty()) {
+                // Fails at the first folder that is not empty.
+                if self.dir.remove_dir(above).is_err() {
+                    break;
+                }
+            }
+            return Ok(());
+        };
+        if step.in_place {
+            before("a file with several names is written in place");
+            let _all = litter::all();
+            self.unedited(step)?;
+            return journal::write_in_place(&self.dir, &step.path, text).map_err(failed);
+        }
+        let litter = self.filled(&step.path, &mut |out| out.write_all(text)).map_err(failed)?.0;
+        let allows = || self.unedited(step).map_err(Stopped::Unmade);
+        litter.keep_as(&step.path, allows).map_err(|it| match it {
+            Stopped::Unmade(unmade) => unmade,
+            Stopped::Io(error) => step.failed(error),
+        })
     }
 
     /// Replaces a file, or creates it with the folders on the way. A link keeps pointing at the
@@ -123,14 +234,32 @@ impl Folder {
 
     /// Replaces a file with what `fill` writes. If that fails, the file keeps its old content.
     pub(super) fn replace_with(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<()> {
-        let path = self.inside(path)?;
-        let old = match self.dir.symlink_metadata(&path) {
+        let real = self.inside(path)?;
+        let has_others = match self.dir.symlink_metadata(&real) {
             Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(old) if old.permissions().readonly() => return Err(read_only()),
-            Ok(old) if old.is_file() => Some(old),
+            Ok(old) if old.is_file() => has_other_names(&old),
             Ok(_) => return Err(io::Error::other("it is not a regular file")),
-            Err(_) => None,
+            Err(_) => false,
         };
+        let (litter, mut file) = self.filled(&real, fill)?;
+        if !has_others {
+            return litter.keep_as(&real, || Ok::<(), io::Error>(()));
+        }
+        // Renaming over it would leave the old content under the other names.
+        let mut new = Vec::new();
+        file.seek(io::SeekFrom::Start(0))?;
+        file.read_to_end(&mut new)?;
+        let old = self.read(path)?;
+        let written = self.apply(&[FileStep { path, old: old.as_deref(), new: Some(&new) }]);
+        written.map_err(|why| match why {
+            Unmade::Failed { error, .. } => error,
+            Unmade::Edited(_) => io::Error::other("it was edited in the meantime"),
+        })
+    }
+
+    /// A temporary file beside `path` with what `fill` writes, and all else of the file there.
+    fn filled(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<(Litter, fs::File)> {
         let folder = path.parent().unwrap_or(Path::new(""));
         if self.swept.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
             litter::sweep(&self.dir, folder);
@@ -138,34 +267,92 @@ impl Folder {
         let (litter, mut file) = litter::temporary_file(&self.dir, folder)?;
         before("a temporary file is filled");
         fill(&mut file)?;
-        let Some(old) = old else { return litter.keep_as(&path) };
-        if has_other_names(&old) {
-            before("a file with several names is written in place");
-            // Renaming over it would leave the old content under the other names.
-            file.seek(io::SeekFrom::Start(0))?;
-            let mut in_place = OpenOptions::new();
-            let mut target = self.dir.open_with(&path, in_place.write(true).truncate(true))?;
-            return io::copy(&mut file, &mut target).map(drop);
-        }
-        file.set_permissions(old.permissions().into_std(&file)?)?;
-        litter.keep_as(&path)
-    }
-
-    /// Deletes a file, and the folders that this leaves empty.
-    pub fn remove(&self, path: &Path) -> io::Result<()> {
-        let path = self.inside(path)?;
-        before("a file is removed");
-        match self.dir.remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        for above in path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty()) {
-            // Fails at the first folder that is not empty.
-            if self.dir.remove_dir(above).is_err() {
-                break;
+        match self.dir.open(path) {
+            Ok(old) => attributes::take_over(&old.into_std(), &file)?,
+            // It cannot be read, or there is none.
+            Err(_) => {
+                if let Ok(old) = self.dir.metadata(path) {
+                    file.set_permissions(old.permissions().into_std(&file)?)?;
+                }
             }
         }
-        Ok(())
+        Ok((litter, file))
+    }
+}
+
+/// A change of one file: what it has to hold still, and what it holds then. Nothing stands for no
+/// file.
+#[derive(Clone, Copy, Debug)]
+pub struct FileStep<'a> {
+    /// Its path from the folder.
+    pub path: &'a Path,
+    /// What it held when it was read.
+    pub old: Option<&'a [u8]>,
+    /// What it is to hold.
+    pub new: Option<&'a [u8]>,
+}
+
+/// A change of a file in its place.
+pub(super) struct Step<'a> {
+    /// Its path for people.
+    name: &'a Path,
+    /// Its path without links.
+    pub(super) path: PathBuf,
+    pub(super) old: Option<&'a [u8]>,
+    pub(super) new: Option<&'a [u8]>,
+    /// Whether the file keeps its place, since it has other names.
+    pub(super) in_place: bool,
+}
+
+impl Step<'_> {
+    fn failed(&self, error: io::Error) -> Unmade {
+        Unmade::Failed { path: self.name.to_owned(), is_removal: self.new.is_none(), error }
+    }
+}
+
+/// Why changes were not made.
+#[derive(Debug)]
+pub enum Unmade {
+    /// Somebody edited these files since they were read. They were left as they are.
+    Edited(Vec<PathBuf>),
+    /// A file could not be written or deleted.
+    Failed {
+        /// Its path from the folder.
+        path: PathBuf,
+        /// Whether it was to be deleted.
+        is_removal: bool,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+impl Unmade {
+    /// The same, where what was changed before could not be undone either.
+    fn and_stays(self, undone: &io::Error) -> Unmade {
+        let (path, is_removal, error) = match self {
+            Unmade::Failed { path, is_removal, error } => (path, is_removal, error),
+            Unmade::Edited(edited) => {
+                let error = io::Error::other("it was edited in the meantime");
+                (edited.into_iter().next().unwrap_or_default(), false, error)
+            }
+        };
+        let error = io::Error::other(format!(
+            "{error}; what was written before it cannot be undone now ({undone}): the next command \
+             that writes here undoes it"
+        ));
+        Unmade::Failed { path, is_removal, error }
+    }
+}
+
+/// What keeps a temporary file from its place.
+enum Stopped {
+    Unmade(Unmade),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Stopped {
+        Stopped::Io(error)
     }
 }
 

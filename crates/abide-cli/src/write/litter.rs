@@ -1,4 +1,5 @@
-//! What a run would leave behind if it ended now: temporary files, and folders without a file.
+//! What a run would leave behind if it ended now: temporary files, folders without a file, and changes
+//! that are half made.
 //!
 //! It goes when the run fails and when a signal ends it. Nothing can be done about what a killed
 //! process leaves, except later: every temporary file is locked by the process that writes it, so
@@ -29,15 +30,30 @@ struct Listed {
     folders: Vec<PathBuf>,
 }
 
+/// What must not stay when the run ends.
+pub(super) trait Leftover: Send + Sync {
+    /// Clears it. The caller holds the lock of [`all`].
+    fn clear(&self);
+}
+
+/// All that is left over, in the order in which it came.
+type Leftovers = Vec<Arc<dyn Leftover>>;
+
 /// All litter of this process. Whoever makes some, or keeps it, holds the lock, so that a signal
 /// finds either all of it or none.
-static ALL: Mutex<Vec<Arc<Listed>>> = Mutex::new(Vec::new());
+static ALL: Mutex<Leftovers> = Mutex::new(Vec::new());
 
-fn all() -> MutexGuard<'static, Vec<Arc<Listed>>> {
+/// Holds off signals: what is done meanwhile is done as a whole.
+pub(super) fn all() -> MutexGuard<'static, Leftovers> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Listed {
+/// Takes out what is kept, or what its owner clears.
+pub(super) fn forget(all: &mut Leftovers, it: &Arc<dyn Leftover>) {
+    all.retain(|other| !Arc::ptr_eq(other, it));
+}
+
+impl Leftover for Listed {
     /// Removes what is still there. A folder stays if somebody put something into it.
     fn clear(&self) {
         if let Some(file) = &self.file {
@@ -50,22 +66,30 @@ impl Listed {
 }
 
 impl Litter {
-    fn listed(listed: Listed, all: &mut Vec<Arc<Listed>>) -> Litter {
+    fn listed(listed: Listed, all: &mut Leftovers) -> Litter {
         let listed = Arc::new(listed);
-        all.push(Arc::clone(&listed));
+        all.push(Arc::clone(&listed) as Arc<dyn Leftover>);
         Litter { listed: Some(listed) }
     }
 
-    /// Renames the file to what it is for.
-    pub(super) fn keep_as(mut self, path: &Path) -> io::Result<()> {
+    /// Renames the file to what it is for, if `allows` says so when nothing can come in between.
+    pub(super) fn keep_as<E: From<io::Error>>(
+        mut self,
+        path: &Path,
+        allows: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
         before("a temporary file takes its place");
         let mut all = all();
-        if let Some(listed) = &self.listed
-            && let Some(file) = &listed.file
-        {
-            listed.dir.rename(file, &listed.dir, path)?;
-            all.retain(|it| !Arc::ptr_eq(it, listed));
-            self.listed = None;
+        if let Some(listed) = self.listed.take() {
+            let kept = allows().and_then(|()| match &listed.file {
+                Some(file) => Ok(listed.dir.rename(file, &listed.dir, path)?),
+                None => Ok(()),
+            });
+            if kept.is_err() {
+                listed.clear();
+            }
+            forget(&mut all, &(listed as Arc<dyn Leftover>));
+            return kept;
         }
         Ok(())
     }
@@ -75,8 +99,8 @@ impl Drop for Litter {
     fn drop(&mut self) {
         if let Some(listed) = self.listed.take() {
             let mut all = all();
-            all.retain(|it| !Arc::ptr_eq(it, &listed));
             listed.clear();
+            forget(&mut all, &(listed as Arc<dyn Leftover>));
         }
     }
 }
@@ -102,7 +126,7 @@ pub(super) fn temporary_file(dir: &Arc<Dir>, folder: &Path) -> io::Result<(Litte
     listed.make(ancestors.into_iter())?;
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id()));
+        let path = folder.join(temporary_name(&format!("{}-{number}", std::process::id())));
         match dir.open_with(&path, OpenOptions::new().read(true).write(true).create_new(true)) {
             Ok(file) => {
                 let file = file.into_std();
@@ -120,6 +144,11 @@ pub(super) fn temporary_file(dir: &Arc<Dir>, folder: &Path) -> io::Result<(Litte
             }
         }
     }
+}
+
+/// The name of a temporary file, which goes with the next writer if nobody holds its lock.
+pub(super) fn temporary_name(number: &str) -> String {
+    format!("{PREFIX}{number}{SUFFIX}")
 }
 
 impl Listed {
@@ -174,7 +203,7 @@ pub(super) fn sweep(dir: &Dir, folder: &Path) {
 }
 
 /// The list, once signals are handled.
-fn signal_safe() -> MutexGuard<'static, Vec<Arc<Listed>>> {
+pub(super) fn signal_safe() -> MutexGuard<'static, Leftovers> {
     #[cfg(unix)]
     {
         static HANDLED: Once = Once::new();
@@ -199,7 +228,8 @@ mod signals {
         let Ok(mut signals) = Signals::new(handled) else { return };
         std::thread::spawn(move || {
             for signal in signals.forever() {
-                // Never unlocked again: nobody makes more. A folder is listed before its files.
+                // Never unlocked again: nobody makes more. A folder is listed before its files, and a
+                // change before what it is made with.
                 let all = all();
                 all.iter().rev().for_each(|it| it.clear());
                 // Whoever waits for this process sees which signal ended it.

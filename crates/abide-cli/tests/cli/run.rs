@@ -118,7 +118,7 @@ pub(crate) fn status_proto() -> String {
 pub(crate) struct Running {
     child: Child,
     /// Not that of the child, which closes it when somebody waits for its end.
-    _stdin: Option<ChildStdin>,
+    stdin: Option<ChildStdin>,
     /// What it says on standard error.
     pub(crate) log: Arc<Log>,
 }
@@ -135,7 +135,7 @@ impl Running {
         set(&mut command);
         let mut child = command.spawn().expect("the binary starts");
         let log = Log::of(BufReader::new(child.stderr.take().expect("it is piped")));
-        Running { _stdin: child.stdin.take(), child, log }
+        Running { stdin: child.stdin.take(), child, log }
     }
 
     /// A run that stopped before the step of this number, of those that change a disk; `None` if it
@@ -151,6 +151,11 @@ impl Running {
         let status = run.wait();
         assert!(status.success(), "`abide {}`: {}", args.join(" "), run.log.text());
         None
+    }
+
+    /// Lets a run go on that stopped.
+    pub(crate) fn go_on(&mut self) {
+        self.stdin = None;
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

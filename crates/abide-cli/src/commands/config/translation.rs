@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::args::{Global, TranslationArgs, TreeArgs};
 use crate::commands::fitness::troubles;
+use crate::commands::folder_lock::recovered;
 use crate::commands::instance_files::{NamedFile, named_files, unreadable};
 use crate::commands::instances::message_named;
 use crate::commands::outcome::Outcome;
@@ -23,7 +24,7 @@ use crate::progress::Progress;
 use crate::render::{Scene, TextFile, TranslationReport, line_and_column};
 use crate::settings::{Settings, today};
 use crate::terminal::{error_color, look, say, say_rendered};
-use crate::write;
+use crate::write::{self, Unmade};
 
 /// Steps that come with Abide: their name, and the files.
 const BUILT_IN: &[(&str, &[(&str, &str)])] = &[(
@@ -69,7 +70,18 @@ pub(super) fn translate(
     let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
     let progress = Progress::new(global.quiet);
     let notation = args.notation.as_deref().and_then(Notation::named);
-    let files = named_files(&args.files, notation)?;
+    let mut files = named_files(&args.files, notation)?;
+    if args.target.write {
+        let folder = |it: &NamedFile| Path::new(&it.name).parent().map(Path::to_owned);
+        let mut folders: Vec<PathBuf> = files.iter().filter_map(folder).collect();
+        folders.dedup();
+        for folder in folders {
+            // A file with several names may hold a part of what a killed run wrote.
+            if recovered(&Path::new(".").join(folder))? {
+                files = named_files(&args.files, notation)?;
+            }
+        }
+    }
     let targets = targets(args, &files)?;
     let mapping = args.mapping.as_deref().map(read_mapping).transpose()?.unwrap_or_default();
     let migrations = read_steps(&args.steps)?;
@@ -135,13 +147,16 @@ pub(super) fn translate(
             }
             Target::Check => {}
             Target::Patch => printed += &unified(file, Some(&bytes[index]), Some(text)),
-            Target::File(path) if is_changed || path != Path::new(file) => {
+            Target::File(path) if path == Path::new(file) => {
+                let written = is_changed.then(|| write::replace(path, &bytes[index], text));
+                written.transpose().map_err(|why| rewriting(path, why))?;
+            }
+            Target::File(path) => {
                 write::write(Some(path), text).map_err(|error| Error::File {
                     what: format!("cannot write `{}`", path.display()),
                     error,
                 })?;
             }
-            Target::File(_) => {}
         }
     }
     // Findings stand beside a patch, not in it.
@@ -182,6 +197,19 @@ pub(super) fn translate(
     }
     outcome.failed |= args.target.check && count > 0;
     Ok(outcome)
+}
+
+/// Why a file was not replaced.
+fn rewriting(path: &Path, why: Unmade) -> Error {
+    match why {
+        Unmade::Edited(_) => Error::Usage(format!(
+            "`{}` was edited in the meantime, so it was not written: run the command again",
+            path.display()
+        )),
+        Unmade::Failed { error, .. } => {
+            Error::File { what: format!("cannot write `{}`", path.display()), error }
+        }
+    }
 }
 
 /// What is done with a new text.

@@ -1,0 +1,121 @@
+//! Files that a command writes because the user names them.
+//!
+//! A typo must not cost a source: a report, a descriptor set or a mapping replaces neither what the
+//! run reads nor what people write.
+
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use crate::args::{Cli, Command, ConfigCommand};
+use crate::error::Error;
+
+/// Endings of sources and of settings, which no output has.
+const SOURCES: &[&str] = &["proto", "toml", "lock", "accepted"];
+
+/// Endings of what trees are read from, which no report has.
+const DESCRIPTORS: &[&str] = &["binpb", "pb", "tar", "tgz", "zip"];
+
+/// An output that the user names.
+struct Output<'a> {
+    path: &'a Path,
+    /// The option, as the user writes it.
+    option: &'static str,
+    is_report: bool,
+    /// Whether it may be one of the files that are read.
+    is_in_place: bool,
+}
+
+/// Fails if an output would be written over what the run reads, or is named as a source is.
+pub(super) fn spare(cli: &Cli, matches: &ArgMatches) -> Result<(), Error> {
+    let outputs = outputs(cli);
+    if outputs.is_empty() {
+        return Ok(());
+    }
+    let inputs = inputs(matches);
+    for output in outputs {
+        let path = output.path.display();
+        let ending = output.path.extension().and_then(|it| it.to_str()).unwrap_or_default();
+        let is_of = |endings: &[&str]| endings.contains(&ending.to_ascii_lowercase().as_str());
+        if is_of(SOURCES) || output.is_report && is_of(DESCRIPTORS) {
+            return Err(Error::Usage(format!(
+                "`{} {path}` names a source: choose a name without the ending `.{ending}`",
+                output.option
+            )));
+        }
+        if let Some(input) =
+            inputs.iter().find(|it| !output.is_in_place && is_same(it, output.path))
+        {
+            return Err(Error::Usage(format!(
+                "`{} {path}` would overwrite `{}`, which this command reads: choose another name",
+                output.option,
+                input.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Fails if the report would be written over one of these files, which the run reads.
+pub(super) fn spare_files<'n>(
+    output: Option<&Path>,
+    files: impl IntoIterator<Item = &'n Path>,
+) -> Result<(), Error> {
+    let Some(output) = output else { return Ok(()) };
+    match files.into_iter().find(|it| is_same(it, output)) {
+        None => Ok(()),
+        Some(input) => Err(Error::Usage(format!(
+            "`--output {}` would overwrite `{}`, which this command reads: choose another name",
+            output.display(),
+            input.display()
+        ))),
+    }
+}
+
+fn outputs(cli: &Cli) -> Vec<Output<'_>> {
+    let mut outputs = Vec::new();
+    let is_set = matches!(cli.command, Command::Build { .. });
+    if let Some(path) = cli.global.output.as_deref() {
+        outputs.push(Output { path, option: "--output", is_report: !is_set, is_in_place: false });
+    }
+    let named = |path, option, is_in_place| Output { path, option, is_report: false, is_in_place };
+    match &cli.command {
+        Command::Build { out: Some(path), .. } => outputs.push(named(path, "-o", false)),
+        Command::Upgrade { mapping, .. } => {
+            outputs.extend(mapping.iter().map(|path| named(path, "--mapping", false)));
+        }
+        Command::Config(args) => {
+            if let ConfigCommand::Upgrade(args) | ConfigCommand::Downgrade(args) = &args.command {
+                outputs.extend(args.target.out.iter().map(|path| named(path, "--out", true)));
+            }
+        }
+        _ => {}
+    }
+    outputs.retain(|it| it.path != Path::new("-"));
+    outputs
+}
+
+/// What the command line names besides outputs: some of it is files.
+fn inputs(matches: &ArgMatches) -> Vec<PathBuf> {
+    let mut inputs = Vec::new();
+    let mut level = Some(matches);
+    let writes_mapping = matches.subcommand_name() == Some("upgrade");
+    let is_output = |id: &str| matches!(id, "output" | "out") || writes_mapping && id == "mapping";
+    while let Some(matches) = level {
+        for id in matches.ids().map(clap::Id::as_str).filter(|it| !is_output(it)) {
+            if matches.value_source(id) == Some(ValueSource::CommandLine)
+                && let Ok(Some(values)) = matches.try_get_raw(id)
+            {
+                inputs.extend(values.map(PathBuf::from));
+            }
+        }
+        level = matches.subcommand().map(|it| it.1);
+    }
+    inputs
+}
+
+/// Whether two names lead to one file.
+fn is_same(a: &Path, b: &Path) -> bool {
+    a.is_file() && a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+}
