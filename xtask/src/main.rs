@@ -68,9 +68,16 @@ enum Task {
         /// The number of damages to do to files of trees.
         #[arg(long, default_value_t = 10_000)]
         damages: u64,
-        /// The random seed: the same seed gives the same pairs, files, trees and damages.
+        /// The number of runs that write, to end at a random system call and to repeat. This needs
+        /// strace.
+        #[arg(long, default_value_t = 0)]
+        kills: u64,
+        /// The random seed: the same seed gives the same pairs, files, trees, damages and ends.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Run this binary instead of building the one of this workspace.
+        #[arg(long, value_name = "FILE")]
+        abide: Option<PathBuf>,
     },
     /// Compare speed and memory with buf and protoc, side by side.
     Bench {
@@ -133,12 +140,13 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
-        Task::Soundness { pairs, first, placements, fixes, damages, seed } => {
+        Task::Soundness { pairs, first, placements, fixes, damages, kills, seed, abide } => {
             let parts = [
                 soundness::run(pairs, first, seed),
                 soundness::laws::placements(placements, seed),
                 soundness::laws::fixes(fixes, seed),
                 soundness::laws::damages(damages, seed),
+                soundness::kills::kills(kills, seed, abide.as_deref()),
             ];
             parts.into_iter().try_fold(true, |sound, part| Ok(sound & part?))
         }

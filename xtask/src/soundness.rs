@@ -5,8 +5,10 @@
 //! the two sides. It is a failure if a value is lost, changed or rejected although
 //! the pair was called compatible, or if a witness does not misbehave.
 //!
-//! What is written has laws of its own, which are tried on generated files: [`laws`].
+//! What is written has laws of its own, which are tried on generated files: [`laws`]; and so has
+//! writing itself: [`kills`].
 
+pub(crate) mod kills;
 pub(crate) mod laws;
 mod schema;
 mod values;

@@ -69,7 +69,7 @@ pub(crate) fn damages(count: u64, seed: u64) -> Result<bool> {
     Ok(report("damages", seed, count, &what, &failures))
 }
 
-fn report(part: &str, seed: u64, count: u64, what: &str, failures: &[String]) -> bool {
+pub(super) fn report(part: &str, seed: u64, count: u64, what: &str, failures: &[String]) -> bool {
     for failure in failures.iter().take(5) {
         println!("{failure}");
     }

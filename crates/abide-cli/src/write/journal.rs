@@ -93,33 +93,16 @@ impl Journal {
     pub(super) fn begin(dir: &Arc<Dir>, steps: &[Step<'_>]) -> io::Result<Journal> {
         before("a journal is made");
         let journal = Journal::make(dir)?;
-        dir.write(at(MARK), b"")?;
-        let mark = Mark::of(&dir.metadata(at(MARK))?)?;
-        let mut list = List { mark, folders: missing_folders(dir, steps), files: Vec::new() };
-        for (number, step) in steps.iter().enumerate() {
-            if let Some(old) = step.old {
-                let kept = old_of(number);
-                let linked = match step.in_place {
-                    true => Err(io::ErrorKind::Unsupported.into()),
-                    false => dir.hard_link(&step.path, dir, &kept),
-                };
-                // Some file systems have no further names, and a folder may be of another one.
-                linked.or_else(|_| write_like(dir, &step.path, &kept, old))?;
-            }
-            if let Some(new) = step.new.filter(|_| step.in_place) {
-                write_like(dir, &step.path, &new_of(number), new)?;
-            }
-            list.files.push(Entry {
-                path: step.path.clone(),
-                old: step.old.map(digest),
-                new: step.new.map(digest),
-                in_place: step.in_place,
-            });
+        // A signal finds a journal that is complete, or one that nobody is at work on.
+        {
+            let _all = litter::all();
+            prepare(dir, steps)?;
         }
-        let text = serde_json::to_vec_pretty(&list)?;
-        dir.write(at(UNFINISHED_LIST), text)?;
         before("a journal is complete");
-        dir.rename(at(UNFINISHED_LIST), dir, at(LIST))?;
+        {
+            let _all = litter::all();
+            dir.rename(at(UNFINISHED_LIST), dir, at(LIST))?;
+        }
         Ok(journal)
     }
 
@@ -188,6 +171,34 @@ impl Drop for Journal {
             open.clear();
         }
     }
+}
+
+/// Writes all that the journal holds, with the list under another name.
+fn prepare(dir: &Dir, steps: &[Step<'_>]) -> io::Result<()> {
+    dir.write(at(MARK), b"")?;
+    let mark = Mark::of(&dir.metadata(at(MARK))?)?;
+    let mut list = List { mark, folders: missing_folders(dir, steps), files: Vec::new() };
+    for (number, step) in steps.iter().enumerate() {
+        if let Some(old) = step.old {
+            let kept = old_of(number);
+            let linked = match step.in_place {
+                true => Err(io::ErrorKind::Unsupported.into()),
+                false => dir.hard_link(&step.path, dir, &kept),
+            };
+            // Some file systems have no further names, and a folder may be of another one.
+            linked.or_else(|_: io::Error| write_like(dir, &step.path, &kept, old))?;
+        }
+        if let Some(new) = step.new.filter(|_| step.in_place) {
+            write_like(dir, &step.path, &new_of(number), new)?;
+        }
+        list.files.push(Entry {
+            path: step.path.clone(),
+            old: step.old.map(digest),
+            new: step.new.map(digest),
+            in_place: step.in_place,
+        });
+    }
+    dir.write(at(UNFINISHED_LIST), serde_json::to_vec_pretty(&list)?)
 }
 
 /// Undoes the change that a dead run left in the middle, and waits for a living one. Returns the
