@@ -76,12 +76,11 @@ pub(crate) fn package_owners(
 }
 
 fn on_disk(path: &Path, links: &Links) -> Result<Option<Vec<u8>>, Error> {
-    if !path.is_file() {
+    if !path.exists() {
         return Ok(None);
     }
     links
-        .follow(path)
-        .and_then(std::fs::read)
+        .read(path)
         .map(Some)
         .map_err(|error| Error::File { what: format!("cannot read `{}`", path.display()), error })
 }

@@ -1,5 +1,6 @@
 //! The settings of a run: the nearest `abide.toml` upward, and what the command line adds.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use abide::{Accepted, Config, ConfigError, Lock, Preset, nearest};
@@ -9,11 +10,9 @@ use crate::args::{Global, HistoryArgs, JudgeArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
 use crate::source::{
-    CONFIG, LOCK, Links, Source, SourceError, SourceOptions, Timeline, is_committed,
+    ACCEPTED, CONFIG, LOCK, Links, Source, SourceError, SourceOptions, Timeline, config_places,
+    is_committed, is_config, is_packed, read_limited,
 };
-
-/// The name of the file of accepted findings.
-pub(crate) const ACCEPTED: &str = "abide.accepted";
 
 /// The configuration of a run, and where its tree is.
 pub(crate) struct Settings {
@@ -23,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) file: Option<TextFile>,
     /// The folder of the tree: that of `abide.toml`, else SOURCE, else the current folder.
     pub(crate) folder: PathBuf,
+    /// What an archive holds of the settings, if the tree is in one.
+    packed: Option<Packed>,
     /// If SOURCE is a part of the tree, or several are: the parts, relative to `folder`. An empty
     /// path is the whole tree.
     focus: Vec<String>,
@@ -128,17 +129,46 @@ impl Settings {
             None => current.clone(),
         };
         let on_disk = present.clone().filter(|path| path.exists());
+        // What lies beside a packed tree is no part of it: its folder may be one for temporary files.
+        let options = SourceOptions { links: &links, ..SourceOptions::new(&current) };
+        let packed = source.filter(|spec| is_packed(spec, &options));
+        let tree = if packed.is_some() { current.clone() } else { tree };
+        let packed = match packed {
+            Some(spec) if global.config.is_none() => Packed::open(spec, &options)?,
+            _ => None,
+        };
         let mut passed = Vec::new();
         let path = match &global.config {
             Some(path) => Some(current.join(path)),
+            None if packed.is_some() => None,
             // With `..` in it, the ancestors of a path would lead down again.
             None => {
                 let tree = tree.canonicalize().unwrap_or_else(|_| tree.clone());
-                passed.extend(tree.ancestors().map(|dir| dir.join(CONFIG)));
-                let found = passed.iter().position(|path| path.is_file());
+                passed.extend(config_places(&tree));
+                let found = passed.iter().position(|path| is_config(path));
                 found.map(|at| passed.drain(at..).next()).unwrap_or_default()
             }
         };
+        if let Some(file) = packed.as_ref().and_then(|it| it.config.clone()) {
+            let preset = global.preset.as_deref().map(find_preset).transpose()?;
+            let config = Config::parse(&file.text, preset)
+                .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
+            let mut settings = Settings {
+                config: in_archive(config)?,
+                file: Some(file),
+                folder: current.clone(),
+                packed,
+                focus: Vec::new(),
+                own: None,
+                alone: None,
+                links,
+                current,
+                passed,
+                color,
+            };
+            settings.set_roots(&global.root)?;
+            return Ok(settings);
+        }
         let Some(path) = path else {
             let preset = global.preset.as_deref().map(find_preset).transpose()?;
             let config = Config::of_preset(preset.unwrap_or_default());
@@ -159,6 +189,7 @@ impl Settings {
                 config,
                 file: None,
                 folder,
+                packed,
                 focus: rooted.into_iter().collect(),
                 own: None,
                 alone,
@@ -187,6 +218,7 @@ impl Settings {
             config,
             file: Some(file),
             folder,
+            packed: None,
             focus: Vec::new(),
             own: None,
             alone: None,
@@ -229,8 +261,43 @@ impl Settings {
         if tree.source.is_none() || !self.focus.is_empty() {
             self.check_roots()?;
         }
+        let named = self.named_imports(&tree.import_path);
+        self.check_import_paths(&named)?;
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, None);
-        self.open(tree.source.as_deref(), import_paths, &self.focus, None)
+        self.open(tree.source.as_deref(), import_paths, &named, &self.focus, None)
+    }
+
+    /// The folders of `-I`, in full.
+    fn named_imports(&self, import_paths: &[String]) -> Vec<PathBuf> {
+        import_paths.iter().map(|it| self.current.join(it)).collect()
+    }
+
+    /// Reports the import paths of `abide.toml` that lead out of the tree by way of a link.
+    fn check_import_paths(&self, named_imports: &[PathBuf]) -> Result<(), Error> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let reach = Links::around(&self.folder, &[&self.links, named_imports].concat());
+        let named = self.config.import_paths.iter().zip(&self.config.import_path_spans);
+        let error = |(path, span): (&String, &Span)| {
+            let reason = reach.refusal(&self.folder, path)?;
+            let message = format!("the import path `{path}` is not read");
+            Some(ConfigError { message, span: *span, help: Some(reason) })
+        };
+        let errors: Vec<ConfigError> = named.filter_map(error).collect();
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Config(config_errors(&errors, file, self.color))),
+        }
+    }
+
+    /// Refuses a folder or file that a key of `abide.toml` names, if it leads out of the tree by way
+    /// of a link.
+    pub(crate) fn refuse_if_outside(&self, key: &str, path: &str) -> Result<(), Error> {
+        match self.links(&self.folder).refusal(&self.folder, path) {
+            Some(reason) => {
+                Err(Error::Usage(format!("cannot read `{path}`, which `{key}` names: {reason}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Reports the roots of `abide.toml` that are no folders.
@@ -252,6 +319,9 @@ impl Settings {
         if !Path::new(root).components().all(is_inside) {
             let message = format!("the root `{root}` is not inside the folder of {CONFIG}");
             return error(message, "folders outside can be `import-paths`".to_owned());
+        }
+        if let Some(reason) = self.links(&self.folder).refusal(&self.folder, root) {
+            return error(format!("the root `{root}` is not read"), reason);
         }
         if self.folder.join(root).is_dir() || is_committed(&self.folder, root) {
             return None;
@@ -322,9 +392,18 @@ impl Settings {
 
     fn old_tree(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
+        let configured =
+            [("against", &self.config.against), ("bump-against", &self.config.bump_against)];
+        for (key, value) in configured {
+            if value.as_deref() == Some(spec) && !spec.starts_with("git:") {
+                self.refuse_if_outside(key, spec)?;
+            }
+        }
+        let named = self.named_imports(&tree.import_path);
+        self.check_import_paths(&named)?;
         let copy = self.current.join(spec);
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, Some(&copy));
-        let source = self.open(Some(spec), import_paths, &[], judged)?;
+        let source = self.open(Some(spec), import_paths, &named, &[], judged)?;
         let parts: Vec<&String> = self.focus.iter().chain(&self.alone).collect();
         let roots: &[String] = if self.own.is_some() { &[] } else { &self.config.roots };
         Ok(match parts.iter().all(|part| part.is_empty()) {
@@ -366,6 +445,7 @@ impl Settings {
         &self,
         spec: Option<&str>,
         import_paths: impl Fn(&Path) -> Vec<String>,
+        named_imports: &[PathBuf],
         focus: &[String],
         merge_with: Option<&str>,
     ) -> Result<Source, Error> {
@@ -395,13 +475,13 @@ impl Settings {
             None => &self.current,
         };
         let import_paths = import_paths(base);
-        let links = &self.links[..];
         let options = SourceOptions {
             import_paths: &import_paths,
             roots,
             copied_roots: &self.config.roots,
             merge_with,
-            links,
+            links: &self.links,
+            named_imports,
             ..SourceOptions::new(base)
         };
         match (focus, spec) {
@@ -425,6 +505,7 @@ impl Settings {
         let own = path.filter(|_| part.is_none() && (gone.is_some() || self.file.is_some()));
         let base = if own.is_some() { &self.current } else { &self.folder };
         let roots: &[String] = if own.is_some() { &[] } else { &self.config.roots };
+        self.check_import_paths(&self.named_imports(&args.import_path))?;
         let import_paths = self.import_paths(base, &args.import_path, None);
         let (import_paths, links) = (&import_paths[..], &self.links[..]);
         let options = SourceOptions { import_paths, roots, links, ..SourceOptions::new(base) };
@@ -458,12 +539,16 @@ impl Settings {
     /// The accepted findings, if the file exists.
     pub(crate) fn accepted(&self, color: bool) -> Result<Option<(Accepted, TextFile)>, Error> {
         let path = self.accepted_path();
-        if !path.exists() {
-            return Ok(None);
-        }
-        let name = shown(&path, &self.current);
-        let reach = self.links(&self.folder);
-        let file = TextFile { text: read_text(&path, &name, Some(&reach))?, name };
+        let file = match &self.packed {
+            Some(Packed { accepted: Some(file), .. }) => file.clone(),
+            Some(_) => return Ok(None),
+            None if !path.exists() => return Ok(None),
+            None => {
+                let name = shown(&path, &self.current);
+                let reach = self.links(&self.folder);
+                TextFile { text: read_text(&path, &name, Some(&reach))?, name }
+            }
+        };
         let accepted = Accepted::parse(&file.text)
             .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
         Ok(Some((accepted, TextFile { name: ACCEPTED.to_owned(), ..file })))
@@ -508,8 +593,7 @@ impl Settings {
 
     /// The bytes of a file that settings are read from; `None` if there is none to read.
     pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
-        let path = self.links(&self.folder).follow(path).ok()?;
-        std::fs::read(path).ok()
+        self.links(&self.folder).read(path).ok()
     }
 
     /// How far links may lead in a folder of the tree or above it.
@@ -540,6 +624,53 @@ impl Settings {
     }
 }
 
+/// The settings that an archive holds.
+struct Packed {
+    config: Option<TextFile>,
+    accepted: Option<TextFile>,
+}
+
+impl Packed {
+    /// Those of a source; `None` if it is no archive, or cannot be opened, which is told where it is
+    /// read.
+    fn open(spec: &str, options: &SourceOptions<'_>) -> Result<Option<Packed>, Error> {
+        let Ok(source) = Source::open(Some(spec), options) else { return Ok(None) };
+        if !source.is_archive() {
+            return Ok(None);
+        }
+        let text = |name: &str| {
+            let Some(text) = source.packed_settings(name) else { return Ok(None) };
+            match String::from_utf8(text.to_vec()) {
+                Ok(text) => Ok(Some(TextFile { name: name.to_owned(), text })),
+                Err(error) => Err(Error::File {
+                    what: format!("cannot read `{name}` of `{spec}`"),
+                    error: io::Error::other(error),
+                }),
+            }
+        };
+        Ok(Some(Packed { config: text(CONFIG)?, accepted: text(ACCEPTED)? }))
+    }
+}
+
+/// The configuration of a tree that is in an archive: what it names is there, or nowhere.
+fn in_archive(mut config: Config) -> Result<Config, Error> {
+    let is_inside = |path: &&String| {
+        let is_below = |it| matches!(it, Component::Normal(_) | Component::CurDir);
+        Path::new(path).components().all(is_below)
+    };
+    if let Some(path) = config.import_paths.iter().find(|it| !is_inside(it)) {
+        return Err(Error::Usage(format!(
+            "the import path `{path}` of {CONFIG} is outside of the archive: name a folder on disk \
+             with `-I`, and a configuration with `--config`"
+        )));
+    }
+    // A path counts from the folder of the configuration, and that is not on disk.
+    for key in [&mut config.against, &mut config.bump_against] {
+        *key = key.take().filter(|it| it.starts_with("git:"));
+    }
+    Ok(config)
+}
+
 /// Reads the `abide.lock` of a source, if it has one. Messages add `whose` to its name, to tell the
 /// locks of two sources apart.
 pub(crate) fn lock(source: &Source, whose: &str, color: bool) -> Result<Option<Lock>, Error> {
@@ -567,10 +698,11 @@ pub(crate) fn find_preset(name: &str) -> Result<Preset, Error> {
     })
 }
 
+/// Reads a text of the settings, which the tree has if there is a `reach`.
 fn read_text(path: &Path, name: &str, reach: Option<&Links>) -> Result<String, Error> {
-    let path = reach.map_or_else(|| Ok(path.to_owned()), |links| links.follow(path));
-    path.and_then(std::fs::read_to_string)
-        .map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })
+    let bytes = reach.map_or_else(|| read_limited(path), |links| links.read(path));
+    let text = bytes.and_then(|it| String::from_utf8(it).map_err(io::Error::other));
+    text.map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })
 }
 
 fn is_proto(path: &Path) -> bool {

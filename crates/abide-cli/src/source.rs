@@ -38,23 +38,26 @@ use self::contents::Gathered;
 use self::failure::io_reason;
 use self::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use self::part::ComparedPart;
-use self::paths::{below, is_proto, normalize};
+use self::paths::{below, is_git_folder, is_proto, normalize};
 use self::roots::{Import, Mount, RootLayout};
 use crate::printable::shown;
 
-pub(crate) use contents::{CONFIG, OWNERS};
+pub(crate) use contents::{ACCEPTED, CONFIG, OWNERS};
 pub use contents::{Contents, DescriptorFormat, LOCK};
 pub(crate) use descriptors::asked_for;
 pub use disk::MAX_FILE;
+pub(crate) use disk::{read_limited, read_settings};
 pub use failure::{ReadProblem, SourceError};
 pub(crate) use git::default_branch::{DefaultBranch, default_branch};
 pub(crate) use git::index::is_committed;
 pub use git::moving::{FolderFiles, MovingFolder};
 pub(crate) use git::timeline::{Commit, Content, Cursor, Step, Timeline};
+use ignored::private_folder;
+pub(crate) use ignored::visible_files;
 pub(crate) use known::KnownTexts;
 pub(crate) use links::Links;
 pub(crate) use listing::{Listed, Listing};
-pub(crate) use paths::{canonical, home_by_package, join};
+pub(crate) use paths::{canonical, home_by_package, join, lexical};
 pub use spec::SourceOptions;
 pub(crate) use spec::subdir;
 
@@ -81,12 +84,50 @@ pub(crate) fn help() -> String {
 }
 
 /// `a, b or c`.
-fn either<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.collect();
+fn either(names: impl Iterator<Item = impl Into<String>>) -> String {
+    let names: Vec<String> = names.map(Into::into).collect();
     match names.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         names => names.concat(),
     }
+}
+
+/// Whether a source is one file that holds a whole tree, such as an archive or a descriptor set.
+pub(crate) fn is_packed(spec: &str, options: &SourceOptions<'_>) -> bool {
+    let links = Arc::new(Links::around(options.base, options.links));
+    let path = options.base.join(spec);
+    let found = fs::metadata(&path);
+    let asked = Asked { spec: Some(spec), name: spec, path, options, links: &links };
+    let spelled = KINDS.iter().find(|kind| (kind.is_spelled)(spec));
+    let kind = spelled.or_else(|| KINDS.iter().find(|kind| (kind.is_found)(&asked, &found)));
+    kind.is_some_and(|kind| kind.is_packed)
+}
+
+/// Where the configuration of a folder is looked for, the nearest place first: in the folder and in
+/// those above it, as far as the top of the repository. What is above that belongs to somebody else.
+pub(crate) fn config_places(folder: &Path) -> Vec<PathBuf> {
+    let mut places = Vec::new();
+    for folder in folder.ancestors() {
+        places.push(folder.join(CONFIG));
+        if folder.join(".git").exists() && !is_submodule(folder) {
+            break;
+        }
+    }
+    places
+}
+
+/// Whether the repository of a folder is a submodule of one above: that keeps its objects.
+fn is_submodule(folder: &Path) -> bool {
+    let Some(own) = private_folder(&folder.join(".git")) else { return false };
+    let own = canonical(&own);
+    let mut above = folder.ancestors().skip(1).map(|it| it.join(".git"));
+    let around = above.find(|it| it.exists()).and_then(|it| private_folder(&it));
+    around.is_some_and(|it| own.starts_with(canonical(&it).join("modules")))
+}
+
+/// Whether something is in the place of a configuration. What cannot be read is not passed over.
+pub(crate) fn is_config(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| !it.is_dir())
 }
 
 /// A place that a tree comes from, opened and ready to be read.
@@ -449,6 +490,16 @@ impl Source {
         self.open.text(LOCK)
     }
 
+    /// Whether it is an archive, which holds the settings of its tree.
+    pub(crate) fn is_archive(&self) -> bool {
+        self.open.is_archive()
+    }
+
+    /// A text of the settings that an archive holds, by its name.
+    pub(crate) fn packed_settings(&self, name: &str) -> Option<Text> {
+        self.open.packed_settings(name)
+    }
+
     /// A file by its path from the folder of the tree. An archive has only its protos, its
     /// Markdown and texts, `abide.lock` and `CODEOWNERS`.
     pub(crate) fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
@@ -458,7 +509,7 @@ impl Source {
     /// A file by its path from the top of the repository or the archive, if the source is a
     /// revision or an archive.
     pub(crate) fn at_top(&self, path: &str) -> Result<Option<Text>, SourceError> {
-        self.open.find(path)
+        self.open.settings(path)
     }
 
     /// The lists of features: these, or without a list `features.txt` in each root. Of a part of a
@@ -500,11 +551,10 @@ impl Source {
 
     /// The paths of the protos in a folder of the import paths on disk.
     pub(crate) fn importable(&self, folder: &str) -> Vec<String> {
-        let on_disk = self.imports.iter().filter_map(|it| match &it.at {
-            Mount::Disk(at) => fs::read_dir(at.join(folder)).ok(),
-            Mount::Inside(_) | Mount::Beside(..) => None,
+        let names = self.imports.iter().flat_map(|it| match &it.at {
+            Mount::Disk(at) => self.links.names(at, folder),
+            Mount::Inside(_) | Mount::Beside(..) => Vec::new(),
         });
-        let names = on_disk.flatten().filter_map(|it| it.ok()?.file_name().into_string().ok());
         names.filter(|it| is_proto(it.as_bytes())).map(|it| join(folder, &it)).collect()
     }
 
@@ -547,7 +597,11 @@ impl Source {
 }
 
 /// Whether an import can have this path. Like protoc, refuses names that would give one file two
-/// names.
+/// names; and those of git's own files, which may hold the credentials of a clone.
 fn is_import(path: &str) -> bool {
-    normalize(path).as_deref() == Some(path) && !Path::new(path).is_absolute() && !path.is_empty()
+    let is_git = || path.split('/').any(|name| is_git_folder(name.as_ref()));
+    normalize(path).as_deref() == Some(path)
+        && !Path::new(path).is_absolute()
+        && !path.is_empty()
+        && !is_git()
 }

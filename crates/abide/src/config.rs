@@ -31,6 +31,8 @@ pub struct Config {
     pub root_spans: Vec<Span>,
     /// The folders of imports, relative to the folder of `abide.toml`.
     pub import_paths: Vec<String>,
+    /// The place of each import path in the text.
+    pub import_path_spans: Vec<Span>,
     /// The lists of features, relative to the folder of `abide.toml`; `None` is
     /// `features.txt` in each root.
     pub features: Option<Vec<String>>,
@@ -145,7 +147,10 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
             "roots" => {
                 (config.roots, config.root_spans) = reader.strings(item).into_iter().unzip();
             }
-            "import-paths" => config.import_paths = reader.texts(item),
+            "import-paths" => {
+                (config.import_paths, config.import_path_spans) =
+                    reader.strings(item).into_iter().unzip();
+            }
             "features" => config.features = Some(reader.texts(item)),
             "against" => config.against = reader.string(item),
             "bump-against" => config.bump_against = reader.string(item),

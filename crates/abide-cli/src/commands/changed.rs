@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::load::{ChangedFiles, ChangedRecords, Loaded, Reached, load_both};
 use crate::printable::shown;
 use crate::progress::Progress;
-use crate::settings::{ACCEPTED, Settings};
-use crate::source::{CONFIG, Source};
+use crate::settings::Settings;
+use crate::source::{ACCEPTED, CONFIG, Source};
 
 /// What `--changed` compares with if nothing else is named.
 pub(super) const LAST_COMMIT: &str = "git:HEAD";

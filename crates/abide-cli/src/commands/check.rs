@@ -23,8 +23,8 @@ use crate::load::{Loaded, Reached, load, load_both, load_old};
 use crate::owners_file::{OwnersFile, package_owners};
 use crate::progress::Progress;
 use crate::render::{Scene, TextFile};
-use crate::settings::{ACCEPTED, Settings, lock, today, unresolved};
-use crate::source::Source;
+use crate::settings::{Settings, lock, today, unresolved};
+use crate::source::{ACCEPTED, Source};
 use crate::terminal::{error_color, look, say};
 use crate::write::FileStep;
 

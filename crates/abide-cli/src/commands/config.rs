@@ -145,7 +145,7 @@ fn subjects(
     let notation = args.notation.as_deref().and_then(Notation::named);
     let files = named_files(&args.files, notation)?;
     let mut apis = match apis.is_empty() {
-        true => vec![Api::default(settings)],
+        true => vec![Api::default(settings)?],
         false => apis,
     };
     for api in apis.iter_mut().filter(|_| args.api.is_none()) {
@@ -179,7 +179,7 @@ fn deprecations(global: &Global, args: &ConfigDeprecationsArgs) -> Result<Outcom
     let api = match &args.api {
         Some(_) => TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() },
         None => {
-            let api = Api::default(&settings);
+            let api = Api::default(&settings)?;
             TreeArgs { source: api.source, import_path: api.import_path }
         }
     };

@@ -17,8 +17,8 @@ use crate::diff::unified;
 use crate::error::Error;
 use crate::printable::shown;
 use crate::render::TextFile;
-use crate::settings::{ACCEPTED, Settings};
-use crate::source::Source;
+use crate::settings::Settings;
+use crate::source::{ACCEPTED, Source};
 use crate::write::{FileStep, Folder};
 
 /// How many of the fixes that would do harm are named.

@@ -22,7 +22,7 @@ use crate::args::Global;
 use crate::error::Error;
 use crate::render::{TextFile, config_errors};
 use crate::settings::find_preset;
-use crate::source::{CONFIG, DefaultBranch, default_branch, join};
+use crate::source::{CONFIG, DefaultBranch, default_branch, join, read_settings};
 use crate::terminal::{error_color, say};
 use crate::write::Folder;
 
@@ -119,10 +119,15 @@ fn suggested(preset: Preset, look: &FirstLook, branch: &DefaultBranch) -> String
     )
 }
 
+/// A text of the settings of another tool.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    String::from_utf8(read_settings(path)?).map_err(std::io::Error::other)
+}
+
 /// The policy that a file of another tool than buf holds; `None` if it is of buf.
 fn of_other_tool(from: &Path) -> Result<Option<Policy>, Error> {
     let name = from.display().to_string();
-    let text = std::fs::read_to_string(from)
+    let text = read_text(from)
         .map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })?;
     if let Some(what) = neighbours::of_another_kind(from) {
         return Err(Error::Usage(format!("`{name}` {what}")));
@@ -162,7 +167,7 @@ fn converted(
 ) -> Result<String, Error> {
     let name = from.display();
     let cannot = |what: String| move |error| Error::File { what, error };
-    let text = std::fs::read_to_string(from).map_err(cannot(format!("cannot read `{name}`")))?;
+    let text = read_text(from).map_err(cannot(format!("cannot read `{name}`")))?;
     let full = |path: &Path| path.canonicalize().map_err(cannot(format!("cannot read `{name}`")));
     let folder =
         folder.canonicalize().map_err(cannot(format!("cannot read `{}`", folder.display())))?;
@@ -191,7 +196,7 @@ fn converted(
             for folder in folders {
                 let file = from.with_file_name(&folder).join("buf.yaml");
                 let (at, shown) = (join(below, &folder), file.display().to_string());
-                match std::fs::read_to_string(&file) {
+                match read_text(&file) {
                     Ok(text) => {
                         let one = read(&text, &at, &shown)?;
                         all.modules.extend(one.modules);

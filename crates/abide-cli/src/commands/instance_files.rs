@@ -4,9 +4,11 @@ use std::io::Read;
 use std::path::Path;
 
 use abide_instance::Notation;
+use ignore::Match;
 
 use crate::error::Error;
 use crate::render::TextFile;
+use crate::source::{Links, visible_files};
 use crate::terminal::say;
 
 /// A file with instances: its name and bytes.
@@ -52,20 +54,23 @@ pub(super) fn named_files(
 fn in_folder(name: &str) -> Result<Vec<String>, Error> {
     let mut paths = Vec::new();
     let top = Path::new(name).canonicalize().map_err(|error| unreadable(name, error))?;
-    for entry in ignore::WalkBuilder::new(name).build() {
-        let entry = entry
-            .map_err(|error| Error::Usage(format!("cannot read the folder `{name}`: {error}")))?;
-        let path = entry.path().display().to_string();
-        let is_link = entry.path_is_symlink();
-        if is_link && Notation::of_path(&path).is_some() {
-            let target = entry.path().canonicalize();
+    let links = Links::around(&top, &[]);
+    let files = visible_files(Path::new(name), &links, &|_, _| Match::None);
+    let files = files.map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
+    for file in files {
+        let path = Path::new(name).join(&file.path);
+        let shown = path.display().to_string();
+        if file.is_link && Notation::of_path(&shown).is_some() {
+            let target = path.canonicalize();
             let is_inside = target.as_ref().is_ok_and(|it| it.starts_with(&top) && it.is_file());
             match is_inside {
-                true => paths.push(path),
-                false => say(&format!("note: `{path}` was not read: it is a link out of `{name}`")),
+                true => paths.push(shown),
+                false => {
+                    say(&format!("note: `{shown}` was not read: it is a link out of `{name}`"));
+                }
             }
-        } else if entry.file_type().is_some_and(|it| it.is_file()) {
-            paths.push(path);
+        } else if !file.is_link {
+            paths.push(shown);
         }
     }
     paths.sort();

@@ -14,7 +14,7 @@ use ignore::overrides::OverrideBuilder;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use super::instance_files::NamedFile;
+use super::instance_files::{NamedFile, unreadable};
 use super::outputs::spare_files;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
@@ -23,6 +23,7 @@ use crate::progress::Progress;
 use crate::render::TextFile;
 use crate::runtime_disk::{read_layers, read_layers_below};
 use crate::settings::Settings;
+use crate::source::{Links, visible_files};
 use crate::terminal::say;
 
 /// An API, by a name for reports.
@@ -92,24 +93,31 @@ pub(super) struct RuntimeLayers {
 
 impl Api {
     /// A configured API. Its folders count from that of `abide.toml`.
-    pub(super) fn configured(settings: &Settings, api: &ConfigApi) -> Api {
-        let here = |path: &String| {
-            let path = settings.folder.join(path);
-            path.exists().then(|| path.display().to_string())
+    pub(super) fn configured(settings: &Settings, api: &ConfigApi) -> Result<Api, Error> {
+        let key = |what: &str| format!("[api.{}] {what}", api.name);
+        let here = |path: &String, what: &str| {
+            let full = settings.folder.join(path);
+            if !full.exists() {
+                return Ok(None);
+            }
+            settings.refuse_if_outside(&key(what), path)?;
+            Ok(Some(full.display().to_string()))
         };
-        Api {
+        let import_paths = api.import_paths.iter().map(|it| here(it, "import-paths"));
+        let import_paths: Result<Vec<Option<String>>, Error> = import_paths.collect();
+        Ok(Api {
             name: api.name.clone(),
-            source: Some(here(&api.source).unwrap_or_else(|| api.source.clone())),
-            import_path: api.import_paths.iter().filter_map(here).collect(),
+            source: Some(here(&api.source, "source")?.unwrap_or_else(|| api.source.clone())),
+            import_path: import_paths?.into_iter().flatten().collect(),
             reader: api.reader,
-        }
+        })
     }
 
     /// The API that a name of `--release` means.
     pub(super) fn named(settings: &Settings, name: &str) -> Result<Api, Error> {
         let apis = &settings.config.apis;
         if let Some(api) = apis.iter().find(|it| it.name == name) {
-            return Ok(Api::configured(settings, api));
+            return Api::configured(settings, api);
         }
         let help = match nearest(name, apis.iter().map(|it| &*it.name)) {
             Some(near) => format!("; did you mean `{near}`?"),
@@ -119,15 +127,15 @@ impl Api {
     }
 
     /// The API of who names none: the only one that is configured, else the configured tree.
-    pub(super) fn default(settings: &Settings) -> Api {
+    pub(super) fn default(settings: &Settings) -> Result<Api, Error> {
         match settings.config.apis.as_slice() {
             [only] => Api::configured(settings, only),
-            _ => Api {
+            _ => Ok(Api {
                 name: "the tree".to_owned(),
                 source: None,
                 import_path: Vec::new(),
                 reader: None,
-            },
+            }),
         }
     }
 }
@@ -138,17 +146,17 @@ pub(super) fn configured(settings: &Settings, releases: &[Api]) -> Result<Vec<Su
     let subject = |it: &ConfigInstances| {
         let api = match &it.api {
             Some(name) => Api::named(settings, name)?,
-            None => Api::default(settings),
+            None => Api::default(settings)?,
         };
         let apis = if releases.is_empty() { vec![api] } else { releases.to_vec() };
-        let files = matching(&settings.folder, &it.files)?;
+        let files = matching(&settings.folder, &it.files, &settings.links(&settings.folder))?;
         Ok(Subject { files, ty: it.ty.clone(), at: it.at.clone(), apis, changed: None })
     };
     config.instances.iter().map(subject).collect()
 }
 
 /// The files in a folder whose paths match one of the patterns.
-fn matching(folder: &Path, patterns: &[String]) -> Result<Vec<NamedFile>, Error> {
+fn matching(folder: &Path, patterns: &[String], links: &Links) -> Result<Vec<NamedFile>, Error> {
     let invalid = |error: ignore::Error| Error::Usage(format!("`[[instances]] files`: {error}"));
     let mut overrides = OverrideBuilder::new(folder);
     for pattern in patterns {
@@ -157,14 +165,12 @@ fn matching(folder: &Path, patterns: &[String]) -> Result<Vec<NamedFile>, Error>
         overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(invalid)?;
     }
     let overrides = overrides.build().map_err(invalid)?;
-    let mut names = Vec::new();
-    for entry in ignore::WalkBuilder::new(folder).overrides(overrides).build() {
-        let entry = entry.map_err(invalid)?;
-        let path = entry.path();
-        let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
-        let is_file = entry.file_type().is_some_and(|it| it.is_file());
-        names.extend(is_file.then_some(name).filter(|it| Notation::of_path(it).is_some()));
-    }
+    let wanted = |path: &Path, is_folder: bool| overrides.matched(path, is_folder).map(|_| ());
+    let files = visible_files(folder, links, &wanted)
+        .map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
+    let files = files.into_iter().filter(|it| !it.is_link);
+    let names = files.map(|it| it.path.display().to_string());
+    let mut names: Vec<String> = names.filter(|it| Notation::of_path(it).is_some()).collect();
     names.sort();
     if names.is_empty() {
         let message = format!("`[[instances]] files` matches no file: {}", patterns.join(", "));
@@ -351,7 +357,7 @@ impl Instances {
             instances.flat_map(|it| &it.documents).filter_map(|it| it.reading.as_ref());
         if readings.any(|it| !it.undeclared.is_empty()) {
             for api in &settings.config.apis {
-                self.loaded(settings, &Api::configured(settings, api), progress)?;
+                self.loaded(settings, &Api::configured(settings, api)?, progress)?;
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The trees that open documents belong to: found, read and kept up to date.
 
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -13,8 +13,11 @@ use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::{parse_tree, parsed_old};
 use crate::progress::Progress;
-use crate::settings::{ACCEPTED, Settings, lock, today};
-use crate::source::{CONFIG, LOCK, MAX_FILE, Source, SourceError, canonical};
+use crate::settings::{Settings, lock, today};
+use crate::source::{
+    ACCEPTED, CONFIG, LOCK, MAX_FILE, Source, SourceError, canonical, config_places, is_config,
+    lexical, read_settings,
+};
 
 /// What a document belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,8 +38,8 @@ impl Home {
         {
             return Home::Folder(folder.clone());
         }
-        let mut above = path.ancestors().skip(1);
-        if let Some(folder) = above.find(|it| it.join(CONFIG).is_file()) {
+        let places = path.parent().map(config_places).unwrap_or_default();
+        if let Some(folder) = places.iter().find(|it| is_config(it)).and_then(|it| it.parent()) {
             return Home::Folder(folder.to_owned());
         }
         let around = workspace.iter().filter(is_around).max_by_key(|it| it.as_os_str().len());
@@ -166,9 +169,10 @@ fn as_of(global: &Global) -> jiff::civil::Date {
 
 /// The errors in the abide.toml of a tree, with its path and text.
 fn config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, Vec<ConfigError>)> {
-    let nearest = || tree.ancestors().map(|it| it.join(CONFIG)).find(|it| it.is_file());
+    let nearest = || config_places(tree).into_iter().find(|it| is_config(it));
     let path = global.config.clone().or_else(nearest)?;
-    let text = std::fs::read_to_string(&path).ok()?;
+    // What cannot be read is told where the settings are read.
+    let text = String::from_utf8(read_settings(&path).ok()?).ok()?;
     let preset = global.preset.as_deref().and_then(abide::Preset::find);
     let errors = abide::Config::parse(&text, preset).err()?;
     Some((path, text, errors))
@@ -180,21 +184,6 @@ fn resolved(path: &Path) -> PathBuf {
         (Some(folder), Some(name)) => canonical(folder).join(name),
         _ => path.to_owned(),
     }
-}
-
-/// A path without `.` and `..`, as far as that is known without a look at the disk.
-fn lexical(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            part => out.push(part),
-        }
-    }
-    out
 }
 
 impl Tree {
@@ -293,7 +282,8 @@ impl Stamps {
             files.extend(["packed-refs", "FETCH_HEAD"].iter().map(|it| common.join(it)));
             let revision = against.and_then(|it| it.strip_prefix("git:"));
             let revision = revision.and_then(|it| it.split([':', '.']).next());
-            let kinds = ["refs/heads", "refs/tags", "refs/remotes"];
+            // A full name begins with `refs/` itself.
+            let kinds = ["", "refs/heads", "refs/tags", "refs/remotes"];
             let of = |revision: &str| kinds.map(|kind| common.join(kind).join(revision));
             files.extend(revision.map(of).into_iter().flatten());
         }
@@ -311,9 +301,9 @@ fn git_folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     if git.is_dir() {
         return Some((git.clone(), git));
     }
-    let text = std::fs::read_to_string(&git).ok()?;
-    let own = git.parent()?.join(text.strip_prefix("gitdir:")?.trim());
-    let common = std::fs::read_to_string(own.join("commondir"));
-    let common = common.map_or_else(|_| own.clone(), |it| lexical(&own.join(it.trim())));
+    let text = |path: &Path| String::from_utf8(read_settings(path).ok()?).ok();
+    let own = git.parent()?.join(text(&git)?.strip_prefix("gitdir:")?.trim());
+    let common = text(&own.join("commondir"));
+    let common = common.map_or_else(|| own.clone(), |it| lexical(&own.join(it.trim())));
     Some((own, common))
 }

@@ -1,5 +1,6 @@
 //! What descriptors from another tool are judged by, and the judgement.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use jiff::civil::Date;
 
 use crate::error::Error;
 use crate::render::{Look, Scene, TextFile, config_errors};
-use crate::settings::{ACCEPTED, find_preset, today};
-use crate::source::LOCK;
+use crate::settings::{find_preset, today};
+use crate::source::{ACCEPTED, LOCK, Links, read_limited};
 
 /// The options that the plugins have in common, as the other tool passes them.
 #[derive(Default)]
@@ -62,14 +63,16 @@ impl Terms {
             as_of: as_of.unwrap_or_else(today),
         };
         let Some(path) = &options.config else { return Ok(terms) };
-        let file = TextFile { name: path.display().to_string(), text: text(path)? };
+        let file =
+            TextFile { name: path.display().to_string(), text: text(path, read_limited(path))? };
         terms.config = Config::parse(&file.text, preset)
             .map_err(|errors| Error::Config(config_errors(&errors, &file, false)))?;
         terms.file = Some(file);
         let beside = |name: &str| {
             let path = path.with_file_name(name);
             let file = |text| TextFile { name: path.display().to_string(), text };
-            path.is_file().then(|| text(&path).map(file)).transpose()
+            let reach = Links::around(path.parent().unwrap_or(Path::new("")), &[]);
+            path.exists().then(|| text(&path, reach.read(&path)).map(file)).transpose()
         };
         if let Some(file) = beside(ACCEPTED)? {
             let accepted = Accepted::parse(&file.text)
@@ -127,9 +130,10 @@ fn day(text: &str) -> Result<Date, Error> {
     text.parse().map_err(|_| Error::Usage(format!("`as_of={text}` is not a day (YYYY-MM-DD)")))
 }
 
-fn text(path: &Path) -> Result<String, Error> {
+fn text(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, Error> {
     let what = || format!("cannot read `{}`", path.display());
-    std::fs::read_to_string(path).map_err(|error| Error::File { what: what(), error })
+    let text = read.and_then(|it| String::from_utf8(it).map_err(io::Error::other));
+    text.map_err(|error| Error::File { what: what(), error })
 }
 
 /// Reads one serialised FileDescriptorProto.

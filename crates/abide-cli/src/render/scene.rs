@@ -53,6 +53,7 @@ pub(crate) struct Scene<'a> {
 }
 
 /// A text outside the tree that findings may point into.
+#[derive(Clone)]
 pub(crate) struct TextFile {
     /// The name to show.
     pub(crate) name: String,

@@ -21,6 +21,7 @@ pub(super) const KIND: SourceKind = SourceKind {
     is_found: |asked, found| {
         found.as_ref().is_ok_and(|it| it.is_file()) && is_proto(asked.name.as_bytes())
     },
+    is_packed: false,
     open,
 };
 

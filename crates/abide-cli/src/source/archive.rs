@@ -7,8 +7,8 @@ use std::path::Path;
 
 use abide_schema::{FileDecl, SourceFile, Text};
 
-use super::contents::{Gathered, LOCK, OWNERS};
-use super::disk::MAX_FILE;
+use super::contents::{ACCEPTED, CONFIG, Gathered, LOCK, OWNERS};
+use super::disk::{MAX_FILE, MAX_SETTINGS, over_limit};
 use super::failure::{
     NO_ROOT, NOT_REGULAR, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE, io_reason,
 };
@@ -27,6 +27,7 @@ pub(super) const KIND: SourceKind = SourceKind {
         Ok(found) => found.is_file() && packing(asked.name).is_some(),
         Err(_) => part_of_archive(asked.name).is_some(),
     },
+    is_packed: true,
     open,
 };
 
@@ -67,6 +68,16 @@ impl OpenSource for Archive {
 
     fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
         self.find(&join(&self.top, path))
+    }
+
+    fn is_archive(&self) -> bool {
+        true
+    }
+
+    fn packed_settings(&self, name: &str) -> Option<Text> {
+        let tops = [Some(self.top.clone()), self.only_folder()];
+        let files = &self.entries.files;
+        tops.into_iter().flatten().find_map(|top| files.get(&join(&top, name)).cloned())
     }
 
     fn may_be_copy(&self, has_roots: bool) -> bool {
@@ -228,8 +239,8 @@ impl Entries {
             .filter_map(move |it| Some((below(&it.path, folder)?, it.reason.as_str())))
     }
 
-    fn problem(&mut self, path: String, reason: &str) {
-        self.problems.push(ReadProblem { path, reason: reason.to_owned(), is_lost: false });
+    fn problem(&mut self, path: String, reason: impl Into<String>) {
+        self.problems.push(ReadProblem { path, reason: reason.into(), is_lost: false });
     }
 
     fn file(&mut self, name: String, text: Vec<u8>) -> Result<(), String> {
@@ -288,9 +299,17 @@ impl Entries {
 fn is_kept(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
     is_proto(name.as_bytes())
-        || matches!(last, LOCK | OWNERS)
+        || matches!(last, LOCK | OWNERS | CONFIG | ACCEPTED)
         || last.ends_with(".md")
         || last.ends_with(".txt")
+}
+
+/// How many bytes a file may have, and what is said of a larger one.
+fn limit_of(name: &str) -> (u64, String) {
+    match is_proto(name.as_bytes()) {
+        true => (MAX_FILE, TOO_LARGE.to_owned()),
+        false => (MAX_SETTINGS, over_limit()),
+    }
 }
 
 /// Whether a name is absolute on any system, so that it does not count from the archive's top.
@@ -311,14 +330,15 @@ fn entry_name(name: &[u8]) -> Result<String, String> {
     Ok(name.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/"))
 }
 
-fn read_entry(mut reader: impl Read, size: u64) -> io::Result<Option<Vec<u8>>> {
-    if size > MAX_FILE {
+/// The text of an entry; `None` if it is over the limit.
+fn read_entry(mut reader: impl Read, size: u64, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    if size > limit {
         return Ok(None);
     }
     // The size is only a claim: do not allocate all of it in advance.
     let mut text = Vec::with_capacity(size.min(1 << 20) as usize);
     reader.read_to_end(&mut text)?;
-    Ok((text.len() as u64 <= MAX_FILE).then_some(text))
+    Ok((text.len() as u64 <= limit).then_some(text))
 }
 
 fn read_tar(
@@ -354,9 +374,10 @@ fn read_tar(
             entries.problem(name, NOT_UNICODE);
         } else {
             let size = entry.size();
-            match read_entry(entry, size).map_err(failed)? {
+            let (limit, reason) = limit_of(&name);
+            match read_entry(entry, size, limit).map_err(failed)? {
                 Some(text) => entries.file(name, text)?,
-                None => entries.problem(name, TOO_LARGE),
+                None => entries.problem(name, reason),
             }
         }
     }
@@ -393,10 +414,11 @@ fn read_zip(packed: impl Read + io::Seek, allowance: &mut Allowance) -> Result<E
             entries.problem(name, NOT_UNICODE);
         } else {
             let size = entry.size();
-            let text = read_entry(allowance.read(entry), size);
+            let (limit, reason) = limit_of(&name);
+            let text = read_entry(allowance.read(entry), size, limit);
             match text.map_err(|error| unpack::reason(&error))? {
                 Some(text) => entries.file(name, text)?,
-                None => entries.problem(name, TOO_LARGE),
+                None => entries.problem(name, reason),
             }
         }
     }

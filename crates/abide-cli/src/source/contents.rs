@@ -8,6 +8,8 @@ use super::failure::ReadProblem;
 
 /// The name of the configuration.
 pub(crate) const CONFIG: &str = "abide.toml";
+/// The name of the file of accepted findings.
+pub(crate) const ACCEPTED: &str = "abide.accepted";
 /// The name of the file that records versions.
 pub const LOCK: &str = "abide.lock";
 /// The name of the file that says who owns which file of a repository.

@@ -23,6 +23,7 @@ FILE.binpb           a descriptor set: .binpb, .pb, .bin, .desc, .protoset, .jso
             // Some programs are called `.bin`.
             && !is_program(&asked.path).unwrap_or(false)
     },
+    is_packed: true,
     open,
 };
 

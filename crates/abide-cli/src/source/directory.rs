@@ -4,6 +4,7 @@
 use std::cell::{LazyCell, RefCell};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,12 +22,13 @@ use super::disk::read_regular;
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
 use super::git::index::{OnRecord, Tracked, may_be_rewritten, stat_of};
 use super::git::sparse::{LeftOut, not_fetched};
-use super::ignored::{Found, Ignored};
+use super::ignored::{Found, Ignored, Unread};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::links::{LinkedFolder, Links, MAX_SEARCHED, Sample};
 use super::listing::{Listed, Listing};
 use super::paths::{canonical, is_proto, is_skipped, join, relative, seen_from};
 use super::roots::{Mount, RootLayout, mount};
+use super::{config_places, is_config};
 use crate::printable::shown;
 
 pub(super) const KIND: SourceKind = SourceKind {
@@ -34,6 +36,7 @@ pub(super) const KIND: SourceKind = SourceKind {
     brief: "a folder",
     is_spelled: |_| false,
     is_found: |_, found| found.as_ref().is_ok_and(|it| it.is_dir()),
+    is_packed: false,
     open,
 };
 
@@ -189,8 +192,16 @@ impl OpenSource for Directory {
     }
 
     fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
-        let text = self.links.find(&self.top, path)?;
-        Ok(text.or_else(|| self.find_left_out(&self.top.join(path))))
+        let file = self.top.join(path);
+        if fs::symlink_metadata(&file).is_err() {
+            return Ok(self.find_left_out(&file));
+        }
+        match self.links.read(&file) {
+            Ok(text) => Ok(Some(text.as_slice().into())),
+            // A link to nowhere, or a file in the place of a folder.
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+            Err(error) => Err(SourceError::unusable(path, io_reason(&error))),
+        }
     }
 
     fn folder(&self) -> Option<&Path> {
@@ -244,8 +255,11 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
             hidden: &hidden,
             listed,
         };
-        if folder.is_dir() {
-            let ignored = Ignored::around(&folder);
+        if let Some(reason) = links.refusal(top, root) {
+            walk.problem(root, reason);
+        } else if folder.is_dir() {
+            let (ignored, unread) = Ignored::around(&folder, links);
+            walk.unread_rules(unread);
             rayon::scope(|scope| walk.enter(scope, &folder, Some(""), &ignored));
             let hidden = std::mem::take(&mut *locked(&hidden));
             if !hidden.is_empty() {
@@ -265,7 +279,7 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
 fn unread_configurations(top: &Path, folders: &mut [String]) -> Option<String> {
     folders.sort_unstable();
     let first = folders.first()?;
-    if top.ancestors().any(|it| it.join(CONFIG).is_file()) {
+    if config_places(top).iter().any(|it| is_config(it)) {
         return None;
     }
     let (more, verb) = match folders.len() {
@@ -327,7 +341,8 @@ impl Walk<'_> {
         if let Err(error) = listed {
             self.problem(self.display(folder), io_reason(&error));
         }
-        let ignored = around.below(folder, found);
+        let (ignored, unread) = around.below(folder, found, self.links);
+        self.unread_rules(unread);
         for (kind, entry) in entries {
             let name = entry.file_name();
             let is_proto = is_proto(name.as_encoded_bytes());
@@ -464,6 +479,12 @@ impl Walk<'_> {
                 text,
             }),
             Err(error) => self.problem(display, io_reason(&error)),
+        }
+    }
+
+    fn unread_rules(&self, unread: Vec<Unread>) {
+        for (path, reason) in unread {
+            self.problem(from_top(&path, self.top), reason);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::either;
 use crate::printable::shown;
 
 /// A file or folder that could not be read, while the rest could.
@@ -67,6 +68,13 @@ pub enum SourceError {
         /// Whether it may be there one day, such as the tag of the first release.
         may_come: bool,
     },
+    /// A name that several references have, such as a tag and a branch.
+    AmbiguousRevision {
+        /// The name as written.
+        name: String,
+        /// What would say which one is meant.
+        meanings: Vec<String>,
+    },
     /// A revision of a repository, or of a branch, that has no commit yet.
     NoCommitYet {
         /// The revision as written.
@@ -114,6 +122,12 @@ impl fmt::Display for SourceError {
             | Self::NoCommitYet { revision, advice } => {
                 write!(f, "unknown revision `{}`: {advice}", shown(revision))
             }
+            Self::AmbiguousRevision { name, meanings } => write!(
+                f,
+                "the revision `{}` is ambiguous: write {}",
+                shown(name),
+                either(meanings.iter().map(|it| format!("`{}`", shown(it))))
+            ),
             Self::NoMergeBase { revision, with, advice } => write!(
                 f,
                 "`{}` and `{}` have no known common ancestor: {advice}",

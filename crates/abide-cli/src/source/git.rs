@@ -3,9 +3,10 @@
 use std::cell::LazyCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use abide_schema::{SourceFile, Text};
-use gix::bstr::{BStr, ByteSlice};
+use gix::bstr::{BString, ByteSlice};
 use gix::error::MetadataValue;
 use gix::objs::tree::EntryKind;
 use gix::revision::walk::Sorting;
@@ -15,12 +16,15 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contents::{CONFIG, Gathered};
+use super::disk::{MAX_SETTINGS, over_limit};
 use super::failure::{NOT_UNICODE, SourceError};
 use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
 use super::known::KnownTexts;
 use super::links::{LinkedFolder, MAX_SEARCHED, Sample};
 use super::listing::{Listed, Listing};
-use super::paths::{below, canonical, is_proto, is_skipped, join, normalize, relative, seen_from};
+use super::paths::{
+    below, canonical, is_proto, is_skipped, join, lexical, normalize, relative, seen_from,
+};
 use super::roots::{Mount, RootLayout, mount};
 use super::spec::{SourceOptions, split_subdir};
 use crate::printable::shown;
@@ -28,7 +32,7 @@ use index::StagedTrees;
 use objects::{DeadEnd, Missing, Target, find_file, find_folder, read_blob, recorded, walk_path};
 use revision::{merge_base, resolve_commit, resolve_revision};
 use sparse::LeftOut;
-use submodules::repository_of;
+use submodules::{Submodules, repository_of};
 
 pub(crate) mod default_branch;
 pub(super) mod index;
@@ -46,6 +50,7 @@ git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
     brief: "`git:REV`",
     is_spelled: |spec| spec.starts_with(PREFIX),
     is_found: |_, _| false,
+    is_packed: false,
     open,
 };
 
@@ -81,6 +86,7 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     }
     revision.find_submodules(&layout)?;
     let mut notes: Vec<String> = note.into_iter().collect();
+    revision.refuse_links_out(options)?;
     let inside = |written: &str| revision.locate(written, options.base);
     let imports = mount(options, inside, Some(&revision.top), &mut layout, &mut notes);
     Ok(Opening { source: Box::new(revision), layout, imports, notes })
@@ -164,17 +170,34 @@ impl OpenSource for Revision {
 
     fn blob(&self, path: &str) -> Result<Option<ObjectId>, SourceError> {
         let repo = self.repository.to_thread_local();
-        find_file(&repo, self.tree, path).map_err(|it| self.failed(it))
+        let found = find_file(&repo, self.tree, path).and_then(|found| match found {
+            None if self.recorded(&repo, path).is_some() => {
+                self.nested().find_file(&repo, self.tree, path)
+            }
+            found => Ok(found),
+        });
+        found.map_err(|it| self.failed(it))
     }
 
     fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
         let repo = self.repository.to_thread_local();
-        let found = self.blob(path)?;
-        found.map(|id| read_blob(&repo, id).map_err(|reason| self.failed(reason))).transpose()
+        let Some(id) = self.blob(path)? else { return Ok(None) };
+        let text = read_blob(&repo, id).or_else(|reason| self.nested().text(id, reason));
+        text.map(Some).map_err(|reason| self.failed(reason))
     }
 
     fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
-        self.find(&join(&self.top, path))
+        self.settings(&join(&self.top, path))
+    }
+
+    fn settings(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        let repo = self.repository.to_thread_local();
+        let Some(blob) = self.blob(path)? else { return Ok(None) };
+        let size = repo.find_header(blob).map_or(0, |it| it.size());
+        match size > MAX_SETTINGS {
+            true => Err(self.failed(format_args!("`{}`: {}", shown(path), over_limit()))),
+            false => self.find(path),
+        }
     }
 
     fn folder_in_repository(&self) -> Option<&str> {
@@ -214,6 +237,8 @@ struct Revision {
     work: Option<PathBuf>,
     /// The roots that are in submodules: each with its submodule, and its folder there.
     submodules: FxHashMap<usize, (Revision, String)>,
+    /// The submodules below roots and import paths, as far as a path led into one.
+    nested: Mutex<Submodules>,
 }
 
 impl Revision {
@@ -269,7 +294,9 @@ impl Revision {
         let commit = found.and_then(|it| it.peel_to_commit().ok()).map(|it| it.id);
         drop(repo);
         let submodules = FxHashMap::default();
-        let mut revision = Self { repository, name, commit, tree, top, folder, work, submodules };
+        let nested = Mutex::default();
+        let mut revision =
+            Self { repository, name, commit, tree, top, folder, work, submodules, nested };
         if let (None, Some(inside)) = (&revision.folder, revision.enter_submodule()?) {
             revision = inside;
         }
@@ -278,6 +305,10 @@ impl Revision {
             return Err(revision.no_folder());
         }
         Ok((revision, note))
+    }
+
+    fn nested(&self) -> MutexGuard<'_, Submodules> {
+        self.nested.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A path on disk, from the top of the repository.
@@ -300,6 +331,33 @@ impl Revision {
             None => normalize(written)?,
         };
         self.mounted(folder)
+    }
+
+    /// Fails if an import path is a link of the revision that leads out of the repository, unless
+    /// it is a folder on disk that the user names.
+    fn refuse_links_out(&self, options: &SourceOptions<'_>) -> Result<(), SourceError> {
+        let Some(work) = &self.work else { return Ok(()) };
+        let repo = self.repository.to_thread_local();
+        let named = options.links.iter().chain(options.named_imports);
+        let named: Vec<PathBuf> = named.map(|it| canonical(it)).collect();
+        for written in options.import_paths {
+            let place = lexical(&canonical(options.base).join(written));
+            let Some(folder) = relative(&place, work) else { continue };
+            let on_disk = canonical(&place);
+            if named.iter().any(|it| on_disk.starts_with(it)) {
+                continue;
+            }
+            if let Err(reason @ (DeadEnd::Leaves | DeadEnd::Loops)) =
+                walk_path(&repo, self.tree, &folder)
+            {
+                return Err(self.failed(format_args!(
+                    "its import path `{}` is not read: {reason}; if a folder on disk may take its \
+                     place, name that with `-I`",
+                    shown(written)
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// A folder of the revision or of one of its submodules.
@@ -395,6 +453,7 @@ impl Revision {
             folder: Some(String::new()),
             work: self.work.as_ref().map(|work| work.join(path)),
             submodules: FxHashMap::default(),
+            nested: Mutex::default(),
         };
         Some((submodule, below(folder, path).unwrap_or_default().to_owned()))
     }
@@ -411,9 +470,13 @@ impl Revision {
 
     fn read_blobs(&self, layout: &RootLayout, walked: Walked, known: &KnownTexts) -> Gathered {
         let Walked { found, mut gathered } = walked;
+        let all = self.submodules.values().map(|(it, _)| it).chain([self]);
+        let nested: Vec<ThreadSafeRepository> =
+            all.flat_map(|it| it.nested().repositories()).collect();
+        let local = || (FxHashMap::default(), Vec::new());
         let read: Vec<(String, Result<SourceFile, DeadEnd>)> = found
             .into_par_iter()
-            .map_init(FxHashMap::default, |repositories, Found { root, path, id }| {
+            .map_init(local, |(repositories, inner), Found { root, path, id }| {
                 let submodule = self.submodules.get_key_value(&root);
                 let repo =
                     repositories.entry(submodule.map(|(root, _)| root)).or_insert_with(|| {
@@ -423,7 +486,12 @@ impl Revision {
                 let size = || Some(repo.find_header(id).ok()?.size());
                 let text = match known.find(id, size) {
                     Some(text) => Ok(text),
-                    None => read_blob(repo, id),
+                    None => read_blob(repo, id).or_else(|reason| {
+                        if inner.is_empty() {
+                            inner.extend(nested.iter().map(ThreadSafeRepository::to_thread_local));
+                        }
+                        inner.iter().find_map(|it| read_blob(it, id).ok()).ok_or(reason)
+                    }),
                 };
                 let file = text.map(|text| SourceFile {
                     path: path.into(),
@@ -483,11 +551,11 @@ impl Revision {
                             let name = if display.is_empty() { "." } else { display.as_str() };
                             listing.gathered.lost(name, Missing::tree(id));
                         };
-                        let Ok(tree) = repo.find_tree(id) else {
+                        let Some(tree) = revision.entries_of(&repo, id) else {
                             damage(&mut listing);
                             continue;
                         };
-                        for entry in tree.iter() {
+                        for entry in tree {
                             let Ok(entry) = entry else {
                                 damage(&mut listing);
                                 break;
@@ -498,11 +566,6 @@ impl Revision {
                                     self.failed("its tree has more than ten million entries")
                                 );
                             }
-                            let entry = Entry {
-                                name: entry.filename(),
-                                kind: entry.mode().kind(),
-                                id: entry.object_id(),
-                            };
                             let place =
                                 Place { root, top: &top, folder: &folder, folders: &mut folders };
                             revision.visit(&repo, layout, place, entry, &mut listing);
@@ -522,29 +585,58 @@ impl Revision {
         Ok(listing)
     }
 
+    /// The entries of a folder of the revision or of a submodule; one that cannot be read ends
+    /// them. `None` if the folder is missing.
+    fn entries_of(&self, repo: &Repository, folder: ObjectId) -> Option<Vec<Result<Entry, ()>>> {
+        let entries = |tree: &gix::Tree<'_>| {
+            let entry = |entry: gix::objs::tree::EntryRef<'_>| Entry {
+                name: entry.filename.to_owned(),
+                kind: entry.mode.kind(),
+                id: entry.oid.to_owned(),
+            };
+            let entries = gix::objs::TreeRefIter::from_bytes(&tree.data, folder.kind());
+            entries.map(|it| it.map(entry).map_err(drop)).collect()
+        };
+        match repo.find_tree(folder) {
+            Ok(tree) => Some(entries(&tree)),
+            Err(_) => self.nested().tree(repo, folder).ok().map(|it| entries(&it)),
+        }
+    }
+
+    /// What a path of the revision leads to, be it by way of submodules.
+    fn target(&self, repo: &Repository, path: &str) -> Result<Option<Target>, DeadEnd> {
+        match walk_path(repo, self.tree, path) {
+            Ok(None) if self.recorded(repo, path).is_some() => {
+                self.nested().find(repo, self.tree, path)
+            }
+            found => found,
+        }
+    }
+
     fn visit(
         &self,
         repo: &Repository,
         layout: &RootLayout,
         place: Place<'_>,
-        entry: Entry<'_>,
+        entry: Entry,
         to: &mut Walked,
     ) {
         let Place { root, top, folder, folders } = place;
         let lossy = entry.name.to_str_lossy();
-        if is_skipped(&lossy) && (lossy != "node_modules" || entry.kind == EntryKind::Tree) {
+        let is_folder = matches!(entry.kind, EntryKind::Tree | EntryKind::Commit);
+        if is_skipped(&lossy) && (lossy != "node_modules" || is_folder) {
             return;
         }
         let path = join(folder, &lossy);
         let display = layout.display(root, &path);
-        let is_proto = is_proto(entry.name);
+        let is_proto = is_proto(&entry.name);
         match entry.kind {
-            EntryKind::Tree if layout.ends_at(&display) => {}
+            EntryKind::Tree | EntryKind::Commit if layout.ends_at(&display) => {}
             EntryKind::Tree => folders.push((entry.id, path)),
-            EntryKind::Commit => to.gathered.notes.push(format!(
-                "the submodule `{}` was not entered: its files are not in this repository",
-                shown(&display)
-            )),
+            EntryKind::Commit => match self.nested().enter(repo, &join(top, &path), entry.id) {
+                Ok(tree) => folders.push((tree, path)),
+                Err(missing) => to.gathered.lost(display, missing),
+            },
             _ if is_proto && entry.name.to_str().is_err() => {
                 to.gathered.problem(display, NOT_UNICODE);
             }
@@ -552,7 +644,7 @@ impl Revision {
                 to.found.push(Found { root, path, id: entry.id });
             }
             EntryKind::Blob | EntryKind::BlobExecutable => {}
-            EntryKind::Link => match walk_path(repo, self.tree, &join(top, &path)) {
+            EntryKind::Link => match self.target(repo, &join(top, &path)) {
                 Ok(Some(Target { kind: EntryKind::Tree, id, path: target })) => {
                     if let Some(sample) = sample_of(repo, id).filter(|_| !layout.ends_at(&display))
                     {
@@ -635,8 +727,8 @@ fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError> {
 }
 
 /// An entry of a git tree.
-struct Entry<'t> {
-    name: &'t BStr,
+struct Entry {
+    name: BString,
     kind: EntryKind,
     id: ObjectId,
 }

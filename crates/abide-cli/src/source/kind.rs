@@ -26,6 +26,8 @@ pub(super) struct SourceKind {
     pub(super) is_spelled: fn(&str) -> bool,
     /// Whether what is at the path that the argument names is of this kind.
     pub(super) is_found: fn(&Asked<'_>, &io::Result<Metadata>) -> bool,
+    /// Whether one file holds the whole tree: what is beside it on disk is not part of that.
+    pub(super) is_packed: bool,
     /// Opens what is of this kind.
     pub(super) open: fn(&Asked<'_>, RootLayout) -> Result<Opening, SourceError>,
 }
@@ -142,6 +144,21 @@ pub(super) trait OpenSource: Send + Sync {
     /// A file by its path on disk that a sparse checkout leaves out.
     fn find_left_out(&self, _path: &Path) -> Option<Text> {
         None
+    }
+
+    /// Whether it is an archive, which holds the settings of its tree.
+    fn is_archive(&self) -> bool {
+        false
+    }
+
+    /// A text of the settings that an archive holds, by its name.
+    fn packed_settings(&self, _name: &str) -> Option<Text> {
+        None
+    }
+
+    /// A text beside the protos, by its path from the top of the repository or the archive.
+    fn settings(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        self.find(path)
     }
 
     /// A file by its path from the top of the repository or the archive.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use abide_schema::{FileDecl, SourceFile, Text};
 
-use super::disk::find_on_disk;
+use super::disk::{find_on_disk, read_settings};
 use super::failure::SourceError;
-use super::paths::{below, canonical, home_by_package};
+use super::paths::{below, canonical, home_by_package, is_git_folder, lexical};
 use super::roots::RootLayout;
 use super::spec::SourceOptions;
 use crate::printable::shown;
@@ -153,9 +153,9 @@ impl Links {
 
     /// Whether a path without links is in reach. What git keeps for itself never is: it may hold
     /// the credentials of a clone.
-    fn reach(&self, path: &Path) -> bool {
+    pub(super) fn reach(&self, path: &Path) -> bool {
         let below = |folder: &PathBuf| path.strip_prefix(folder).ok();
-        self.inside.iter().filter_map(below).any(|it| it.iter().all(|name| name != ".git"))
+        self.inside.iter().filter_map(below).any(|it| !it.iter().any(is_git_folder))
     }
 
     /// Where a path really is. An error says if that is out of reach.
@@ -180,5 +180,44 @@ impl Links {
             return find_on_disk(&self.follow(&file).map_err(unusable)?);
         }
         find_on_disk(&file)
+    }
+
+    /// The names in a folder below another one; none if it is out of reach.
+    pub(super) fn names(&self, folder: &Path, below: &str) -> Vec<String> {
+        let inner = folder.join(below);
+        let is_elsewhere = self.elsewhere.iter().any(|it| it == folder);
+        let inner = if is_elsewhere { Ok(inner) } else { self.follow(&inner) };
+        let entries = inner.and_then(fs::read_dir).into_iter().flatten().filter_map(Result::ok);
+        entries.filter_map(|it| it.file_name().into_string().ok()).collect()
+    }
+
+    /// Reads a file beside the protos that is part of the tree: see [`read_settings`].
+    pub(crate) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        read_settings(&self.follow(path)?)
+    }
+
+    /// Why a folder or a file that `abide.toml` names, by a path from its folder, is not read: by
+    /// way of a link in the tree it leads out of the tree, or into what git keeps for itself.
+    ///
+    /// A path that leads out by itself, as `../googleapis` does, says so where it is reviewed. The
+    /// link is put there by a change that leaves `abide.toml` as it is.
+    pub(crate) fn refusal(&self, folder: &Path, written: &str) -> Option<String> {
+        let place = lexical(&canonical(folder).join(written));
+        let real = canonical(&folder.join(written));
+        let is_git = |it: &&Path| it.iter().any(is_git_folder);
+        if let Some(git) = [&*place, &*real].into_iter().find(is_git) {
+            return Some(format!(
+                "it leads to `{}`, which git keeps for itself: name another folder",
+                shown(&git.to_string_lossy())
+            ));
+        }
+        let is_ours = self.reach(&place) || real != canonical(&place);
+        (is_ours && !self.reach(&real)).then(|| {
+            let real = shown(&real.to_string_lossy());
+            format!(
+                "a link leads out of the tree, to `{real}`: if that may be read, allow it with \
+                 `--follow-links {real}`"
+            )
+        })
     }
 }

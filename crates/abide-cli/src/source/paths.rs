@@ -1,11 +1,30 @@
 //! Paths of trees: `/`-separated, relative, and without `.` and `..`.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Whether every walk skips this name: hidden ones, and installed JavaScript packages.
 pub(super) fn is_skipped(name: &str) -> bool {
     name.starts_with('.') || name == "node_modules"
+}
+
+/// Whether a name is that of git's own folder, in whatever case: some disks do not tell cases apart.
+pub(super) fn is_git_folder(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(".git")
+}
+
+/// A path without `.` and `..`, as far as that is known without a look at the disk.
+pub(crate) fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(out.pop()),
+            part => out.push(part),
+        }
+    }
+    out
 }
 
 /// Whether a name matches `*.proto`.

@@ -18,6 +18,7 @@ pub(super) const KIND: SourceKind = SourceKind {
     is_found: |asked, found| {
         found.as_ref().is_ok_and(|it| it.is_file()) && is_program(&asked.path).unwrap_or(false)
     },
+    is_packed: true,
     open,
 };
 

@@ -19,6 +19,8 @@ pub struct SourceOptions<'a> {
     pub merge_with: Option<&'a str>,
     /// Folders outside of the tree that links in it may lead into.
     pub links: &'a [PathBuf],
+    /// Those of the import paths that a person names, and no file of the tree.
+    pub named_imports: &'a [PathBuf],
 }
 
 impl<'a> SourceOptions<'a> {
@@ -31,6 +33,7 @@ impl<'a> SourceOptions<'a> {
             copied_roots: &[],
             merge_with: None,
             links: &[],
+            named_imports: &[],
         }
     }
 }

@@ -174,3 +174,74 @@ fn two_revisions_are_compared_by_their_blobs() {
     let ran = abide(folder.path(), &args);
     assert_eq!((ran.status, ran.rules()), (1, vec!["field-removed".to_owned()]), "{}", ran.stderr);
 }
+
+/// Who may push a tag need not be who may merge: git would take the tag.
+#[test]
+fn a_name_that_a_tag_and_a_branch_have_is_refused() {
+    let (server, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let user = |ty: &str| {
+        let text =
+            "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {\n  TYPE mail = 1;\n}\n";
+        text.replace("TYPE", ty)
+    };
+    let path = "acme/user/v1/user.proto";
+    git(server.path(), &["init", "--quiet", "--initial-branch=main"]);
+    put(server.path(), &[(path, &user("string"))]);
+    git(server.path(), &["add", "."]);
+    git(server.path(), &["commit", "--quiet", "-m", "first"]);
+    git(folder.path(), &["clone", "--quiet", server.path().to_str().unwrap(), "clone"]);
+    let top = folder.path().join("clone");
+    let first = git(&top, &["rev-parse", "HEAD"]).trim().to_owned();
+    git(&top, &["checkout", "--quiet", "-b", "pr"]);
+    put(&top, &[(path, &user("bytes"))]);
+    git(&top, &["commit", "--quiet", "-am", "break"]);
+    let short = &first[..8];
+    let refused = |command: &[&str], name: &str, meant: &[&str]| {
+        let ran = abide(&top, command);
+        let said = format!("the revision `{name}` is ambiguous: write ");
+        assert!(ran.status == 2 && ran.stderr.contains(&said), "{command:?}: {}", ran.stderr);
+        for meant in meant {
+            assert!(ran.stderr.contains(&format!("`{meant}`")), "{command:?}: {}", ran.stderr);
+        }
+    };
+    for name in ["origin/main", "main", short] {
+        git(&top, &["tag", name]);
+    }
+    let remote = ["refs/tags/origin/main", "refs/remotes/origin/main"];
+    let local = ["refs/tags/main", "refs/heads/main"];
+    for spec in ["git:origin/main", "git:origin/main...", "git:origin/main~0", "git:origin/main^0"]
+    {
+        refused(&["check", "--against", spec], "origin/main", &remote);
+    }
+    for command in [
+        &["check", "--against", "git:main"][..],
+        &["check", "--against", "git:main@{0}"],
+        &["check", "git:main"],
+        &["lint", "git:main:acme"],
+        &["breaking", "--against", "git:main"],
+        &["breaking", "--against", "git:HEAD", "--bump-against", "git:main"],
+        &["bump", "--against", "git:main"],
+        &["hash", "git:main"],
+        &["build", "git:main", "-o", "x.binpb"],
+        &["history", "--since", "main"],
+        &["owners", "--against", "git:main"],
+        &["check", "--against", "git:main", "--changed"],
+    ] {
+        refused(command, "main", &local);
+    }
+    let id = format!("refs/tags/{short}");
+    refused(&["check", "--against", &format!("git:{short}")], short, &[&id, &first]);
+    // In full, each of them is understood.
+    let found = |spec: &str| abide(&top, &["check", "--against", spec, "--format", "json"]).rules();
+    for name in
+        ["refs/remotes/origin/main", "refs/heads/main", &first, "refs/remotes/origin/main..."]
+    {
+        assert_eq!(found(&format!("git:{name}")), ["field-type-changed"], "{name}");
+    }
+    // Nobody can put a name before `HEAD`, or give a full name to something else.
+    git(&top, &["tag", "HEAD", "HEAD~1"]);
+    assert!(found("git:HEAD").is_empty());
+    git(&top, &["update-ref", "refs/tags/refs/heads/gone", "HEAD"]);
+    let ran = abide(&top, &["check", "--against", "git:refs/heads/gone"]);
+    assert!(ran.status == 2 && ran.stderr.contains("unknown revision"), "{}", ran.stderr);
+}

@@ -280,3 +280,261 @@ fn a_linked_folder_is_told_with_the_folder_that_its_import_paths_count_from() {
     );
     assert_eq!(note("roots = [\".\", \"linked\"]\n"), (0, String::new()));
 }
+
+/// What only a file of the tree names: the folder of `abide.toml` that a link leads out of.
+const CONFIGURED: [(&str, &str); 6] = [
+    ("roots = [\"proto\", \"third\"]\n", "the root `third` is not read"),
+    ("roots = [\"proto\", \"third/a\"]\n", "the root `third/a` is not read"),
+    ("roots = [\"proto\"]\nimport-paths = [\"third\"]\n", "the import path `third` is not read"),
+    (
+        "roots = [\"proto\"]\nimport-paths = [\"third/a\"]\n",
+        "the import path `third/a` is not read",
+    ),
+    ("roots = [\"proto\"]\nagainst = \"third\"\n", "cannot read `third`, which `against` names"),
+    (
+        "roots = [\"proto\"]\n[api.far]\nsource = \"third\"\n[[instances]]\nfiles = [\"x.yaml\"]\n",
+        "cannot read `third`, which `[api.far] source` names",
+    ),
+];
+
+#[test]
+fn a_folder_that_the_tree_turns_into_a_link_is_not_read() {
+    for in_repository in [false, true] {
+        for (config, said) in CONFIGURED {
+            let folder = TempDir::new().unwrap();
+            let top = folder.path().join("tree");
+            let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \".netrc\";\nimport \
+                        \"x.proto\";\nmessage User {}\n";
+            put(
+                folder.path(),
+                &[
+                    ("tree/abide.toml", config),
+                    ("tree/x.yaml", "{}\n"),
+                    ("tree/proto/acme/user/v1/user.proto", user),
+                    ("home/.netrc", SECRET),
+                    ("home/a/.netrc", SECRET),
+                    ("home/x.proto", SECRET),
+                    ("home/a/x.proto", SECRET),
+                ],
+            );
+            symlink("../home", top.join("third")).unwrap();
+            if in_repository {
+                crate::history::git(&top, &["init", "--quiet"]);
+                crate::history::git(&top, &["add", "."]);
+                crate::history::git(&top, &["commit", "--quiet", "-m", "first"]);
+            }
+            let ran = silent(abide(&top, &["check"]));
+            assert_eq!(ran.status, 2, "{config}{}{}", ran.text(), ran.stderr);
+            assert!(ran.stderr.contains(said), "{config}{}", ran.stderr);
+            assert!(ran.stderr.contains("`--follow-links "), "{config}{}", ran.stderr);
+            // Who names the folder is shown what is there.
+            let home = folder.path().join("home").display().to_string();
+            let ran = abide(&top, &["check", "--follow-links", &home]);
+            assert!(!ran.stderr.contains(said), "{config}{}", ran.stderr);
+            if in_repository && config.contains("import-paths") {
+                let ran = silent(abide(&top, &["check", "git:HEAD"]));
+                assert_eq!(ran.status, 2, "{config}{}", ran.stderr);
+                // The link is only in the revision.
+                fs::remove_file(top.join("third")).unwrap();
+                put(&top, &[("third/x.proto", ""), ("third/a/x.proto", "")]);
+                for args in [&["check", "git:HEAD"][..], &["check", "--against", "git:HEAD"]] {
+                    let ran = abide(&top, args);
+                    let said = "is not read: it links to a place outside the repository";
+                    assert!(ran.status == 2 && ran.stderr.contains(said), "{}", ran.stderr);
+                }
+                let ran = abide(&top, &["check", "--against", "git:HEAD", "-I", "third"]);
+                assert!(ran.status < 2, "{}", ran.stderr);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_linked_folder_inside_the_repository_is_read_and_one_that_is_written_out_is_too() {
+    let folder = TempDir::new().unwrap();
+    let top = folder.path().join("tree");
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/far/v1/far.proto\";\n\
+                message User { acme.far.v1.Far far = 1; }\n";
+    let far = "syntax = \"proto3\";\npackage acme.far.v1;\nmessage Far {}\n";
+    put(
+        folder.path(),
+        &[
+            ("tree/proto/acme/user/v1/user.proto", user),
+            ("tree/deep/far/acme/far/v1/far.proto", far),
+            ("other/acme/far/v1/far.proto", far),
+        ],
+    );
+    symlink("deep/far", top.join("third")).unwrap();
+    for path in ["third", "../other"] {
+        put(
+            &top,
+            &[("abide.toml", &format!("roots = [\"proto\"]\nimport-paths = [\"{path}\"]\n"))],
+        );
+        let ran = abide(&top, &["lint"]);
+        assert_eq!(ran.status, 0, "{path}: {}{}", ran.text(), ran.stderr);
+    }
+}
+
+#[test]
+fn what_git_keeps_for_itself_is_no_text_of_a_tree() {
+    let folder = TempDir::new().unwrap();
+    let top = folder.path();
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \".git/config\";\nimport \
+                \".GIT/config\";\n";
+    put(
+        top,
+        &[
+            ("tree/proto/acme/user/v1/user.proto", user),
+            ("tree/.git/config", SECRET),
+            ("other/.git/config", SECRET),
+        ],
+    );
+    let tree = top.join("tree");
+    for config in ["", "import-paths = [\".\"]\n", "import-paths = [\"../other\"]\n"] {
+        put(&tree, &[("abide.toml", &format!("roots = [\"proto\"]\n{config}"))]);
+        for args in [&["check"][..], &["check", "-I", "../other"], &["check", "-I", "."]] {
+            let ran = silent(abide(&tree, args));
+            let is_told = ran.text().contains("import-not-found") || ran.status == 2;
+            assert!(is_told, "{config} {args:?}: {}{}", ran.text(), ran.stderr);
+        }
+    }
+    for config in ["roots = [\".git\"]\n", "roots = [\"proto\"]\nimport-paths = [\".git\"]\n"] {
+        put(&tree, &[("abide.toml", config)]);
+        let ran = silent(abide(&tree, &["check"]));
+        assert!(ran.status == 2 && ran.stderr.contains("git keeps for itself"), "{}", ran.stderr);
+    }
+}
+
+/// Every file beside the protos that a tree may hold, and that Abide reads.
+const BESIDE: [&str; 7] = [
+    "abide.toml",
+    "abide.lock",
+    "abide.accepted",
+    "features.txt",
+    ".gitignore",
+    ".ignore",
+    "CODEOWNERS",
+];
+
+#[test]
+fn no_file_beside_the_protos_holds_up_a_run() {
+    for name in BESIDE {
+        for kind in ["device", "pipe", "huge"] {
+            let folder = tree();
+            let top = folder.path().join("tree");
+            fs::create_dir(top.join(".git")).unwrap();
+            let at = top.join(name);
+            let _ = fs::remove_file(&at);
+            match kind {
+                "device" => symlink("/dev/zero", &at).unwrap(),
+                "pipe" => {
+                    let made = Command::new("mkfifo").arg(&at).status().unwrap();
+                    assert!(made.success());
+                }
+                _ => fs::File::create(&at).unwrap().set_len(1 << 30).unwrap(),
+            }
+            let command = if name == "CODEOWNERS" { "owners" } else { "check" };
+            let ran = abide(&top, &[command]);
+            assert_eq!(ran.status, 2, "{name} {kind}: {}{}", ran.text(), ran.stderr);
+            let said = match kind {
+                "device" => "it is a link to `/dev/zero`",
+                "pipe" => "it is not a regular file",
+                _ => "it is larger than 16 MiB",
+            };
+            assert!(ran.stderr.contains(said), "{name} {kind}: {}", ran.stderr);
+        }
+    }
+}
+
+/// As in a tree of a stranger whose instances are judged.
+#[test]
+fn no_ignore_file_holds_up_a_run_that_looks_for_instances() {
+    let folder = tree();
+    let top = folder.path().join("tree");
+    put(
+        &top,
+        &[
+            ("abide.toml", "[[instances]]\nfiles = [\"i/*.yaml\"]\ntype = \"acme.user.v1.User\"\n"),
+            ("i/x.yaml", "id: a\n"),
+        ],
+    );
+    symlink("/dev/zero", top.join("i/.gitignore")).unwrap();
+    let named = ["config", "check", "i", "--type", "acme.user.v1.User"];
+    for args in [&["config", "check"][..], &named] {
+        let ran = abide(&top, args);
+        let said = "it is a link to `/dev/zero`";
+        assert!(ran.status == 2 && ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_configuration_of_a_repository_is_in_it() {
+    let folder = TempDir::new().unwrap();
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { bytes mail = 2; }\n";
+    put(
+        folder.path(),
+        &[
+            ("abide.toml", "no configuration"),
+            ("tree/proto/acme/user/v1/user.proto", user),
+            ("tree/.git/HEAD", ""),
+        ],
+    );
+    let ran = abide(&folder.path().join("tree/proto"), &["lint"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.text(), ran.stderr);
+    // Without a repository, it may be in any folder above.
+    fs::remove_dir_all(folder.path().join("tree/.git")).unwrap();
+    let ran = abide(&folder.path().join("tree/proto"), &["lint"]);
+    assert!(ran.status == 2 && ran.stderr.contains("abide.toml"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_archive_is_judged_by_the_configuration_inside() {
+    let folder = TempDir::new().unwrap();
+    let user = |ty: &str| {
+        let text = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User { TYPE mail = 2; }\n";
+        text.replace("TYPE", ty)
+    };
+    let off = "[rules]\ncompatibility = \"off\"\n";
+    put(
+        folder.path(),
+        &[
+            ("old/abide.toml", "roots = [\"proto\"]\n"),
+            ("old/proto/acme/user/v1/user.proto", &user("string")),
+            ("new/abide.toml", "roots = [\"proto\"]\n"),
+            ("new/proto/acme/user/v1/user.proto", &user("bytes")),
+            ("tmp/abide.toml", off),
+        ],
+    );
+    let tmp = folder.path().join("tmp");
+    let pack = |side: &str, config: &str| {
+        put(folder.path(), &[(&format!("{side}/abide.toml"), config)]);
+        let mut tar = Command::new("tar");
+        tar.args(["-cf", &format!("tmp/{side}.tar"), "-C", side, "."]).current_dir(folder.path());
+        assert!(tar.status().unwrap().success());
+    };
+    pack("old", "roots = [\"proto\"]\n");
+    pack("new", "roots = [\"proto\"]\n");
+    let args = ["check", "new.tar", "--against", "old.tar", "--format", "json"];
+    // Neither beside the archive nor in the current folder.
+    assert_eq!(abide(&tmp, &args).rules(), ["field-type-changed"]);
+    let ran = abide(folder.path(), &["check", "tmp/new.tar", "--against", "tmp/old.tar"]);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    // What is inside counts, and so does what the user names.
+    pack("new", &format!("roots = [\"proto\"]\n{off}"));
+    assert_eq!(abide(&tmp, &args).status, 0);
+    pack("new", "roots = [\"proto\"]\n");
+    let named = [&args[..], &["--config", "abide.toml"]].concat();
+    assert!(!abide(&tmp, &named).rules().contains(&"field-type-changed".to_owned()));
+    // It leads nowhere on disk.
+    pack("new", "roots = [\"proto\"]\nimport-paths = [\"../old\"]\n");
+    let ran = abide(&tmp, &args);
+    assert!(ran.status == 2 && ran.stderr.contains("outside of the archive"), "{}", ran.stderr);
+    // A set is judged by the project of the current folder, and not by what is beside it.
+    for side in ["old", "new"] {
+        let proto = format!("{side}/proto");
+        let ran = abide(folder.path(), &["build", &proto, "-o", &format!("tmp/{side}.binpb")]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+    }
+    let ran = abide(folder.path(), &["check", "tmp/new.binpb", "--against", "tmp/old.binpb"]);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+}

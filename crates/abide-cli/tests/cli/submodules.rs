@@ -165,3 +165,91 @@ fn a_whole_tree_may_be_in_a_submodule() {
     let ran = abide(top, &["check", "git:HEAD:protos/none"]);
     assert!(ran.stderr.contains("has no folder"), "{}", ran.stderr);
 }
+
+const MONEY: &str =
+    "syntax = \"proto3\";\npackage acme.money.v1;\nmessage Money {\n  int64 amount = 1;\n}\n";
+
+/// A repository of which a folder below its root is a submodule, at a commit before the type of a
+/// field changes; the checkout of the submodule has the change.
+fn below_a_root() -> (TempDir, TempDir) {
+    let (module, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    git(module.path(), &["init", "--quiet"]);
+    put(module.path(), &[("v1/money.proto", MONEY)]);
+    commit(module.path(), "money");
+    let top = folder.path();
+    git(top, &["init", "--quiet"]);
+    put(top, &[("abide.toml", "roots = [\"proto\"]\n"), ("proto/acme/user/v1/user.proto", USER)]);
+    add_submodule(top, module.path(), "proto/acme/money");
+    commit(top, "first");
+    let inner = top.join("proto/acme/money");
+    put(&inner, &[("v1/money.proto", &MONEY.replace("int64", "string"))]);
+    commit(&inner, "broken");
+    (folder, module)
+}
+
+#[test]
+fn a_submodule_below_a_root_is_compared_as_recorded() {
+    let (folder, _module) = below_a_root();
+    let top = folder.path();
+    let check = |args: &[&str]| abide(top, &[&["check", "--format", "json"], args].concat());
+    for changed in [&[][..], &["--changed"]] {
+        let ran = check(&[&["--against", "git:HEAD"], changed].concat());
+        assert_eq!(ran.rules(), ["field-type-changed"], "{changed:?}: {}", ran.stderr);
+    }
+    commit(top, "raised");
+    let ran = check(&["git:HEAD", "--against", "git:HEAD~1"]);
+    assert_eq!(ran.rules(), ["field-type-changed"], "{}", ran.stderr);
+    assert!(check(&["--against", "git:HEAD"]).rules().is_empty());
+    let found = rows(&abide(top, &["history"]));
+    let wanted = ["raised acme.money.v1 refused", "field-type-changed:"];
+    assert_eq!(found[..2], wanted, "{found:?}");
+
+    // A folder that became a submodule, and one that was one.
+    git(top, &["rm", "--quiet", "--cached", "proto/acme/money", ".gitmodules"]);
+    let inner = top.join("proto/acme/money");
+    fs::rename(inner.join(".git"), top.join("kept")).unwrap();
+    put(&inner, &[("v1/money.proto", MONEY)]);
+    git(top, &["add", "proto"]);
+    git(top, &["commit", "--quiet", "-m", "folder"]);
+    let ran = check(&["git:HEAD", "--against", "git:HEAD~1"]);
+    assert_eq!(ran.rules(), ["field-type-changed"], "{}", ran.stderr);
+    let ran = check(&["git:HEAD~1", "--against", "git:HEAD"]);
+    assert_eq!(ran.rules(), ["field-type-changed"], "{}", ran.stderr);
+    assert_eq!(rows(&abide(top, &["history"]))[..2], ["folder acme.money.v1 refused", wanted[1]]);
+}
+
+#[test]
+fn an_import_from_a_submodule_is_found_in_a_revision() {
+    let (folder, _module) = below_a_root();
+    let top = folder.path();
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/money/v1/money.proto\";\n\
+                message User {\n  acme.money.v1.Money total = 1;\n}\n";
+    put(
+        top,
+        &[
+            ("abide.toml", "roots = [\"own\"]\nimport-paths = [\"proto\"]\n"),
+            ("own/acme/user/v1/user.proto", user),
+        ],
+    );
+    git(&top.join("proto/acme/money"), &["checkout", "--quiet", "HEAD~1"]);
+    git(top, &["rm", "--quiet", "--cached", "proto/acme/user/v1/user.proto"]);
+    fs::remove_dir_all(top.join("proto/acme/user")).unwrap();
+    commit(top, "second");
+    let ran = abide(top, &["lint", "git:HEAD"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.text(), ran.stderr);
+}
+
+#[test]
+fn a_submodule_below_a_root_whose_commit_is_not_here_ends_the_run() {
+    let (folder, _module) = below_a_root();
+    let top = folder.path();
+    fs::remove_dir_all(top.join(".git/modules")).unwrap();
+    fs::remove_file(top.join("proto/acme/money/.git")).unwrap();
+    for args in [&["check", "--against", "git:HEAD"][..], &["check", "git:HEAD"]] {
+        let ran = abide(top, args);
+        assert_eq!(ran.status, 2, "{args:?}: {}{}", ran.text(), ran.stderr);
+        let said = "is not here: run `git submodule update --init --recursive`";
+        assert!(ran.stderr.contains("`proto/acme/money`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+}

@@ -11,7 +11,9 @@ use crate::args::Global;
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::progress::Progress;
-use crate::source::{CONFIG, DefaultBranch, Source, SourceError, SourceOptions, canonical, join};
+use crate::source::{
+    CONFIG, DefaultBranch, Source, SourceError, SourceOptions, canonical, join, read_settings,
+};
 
 use super::layout::{Layout, ProtoFile, is_below};
 use super::mentions::Mentions;
@@ -206,7 +208,7 @@ fn settings_of_buf(top: &Path, files: &[ProtoFile], layout: &Layout) -> Option<S
 
 /// The submodules of a folder that are not there.
 fn missing_submodules(top: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(top.join(".gitmodules")).ok()?;
+    let text = String::from_utf8(read_settings(&top.join(".gitmodules")).ok()?).ok()?;
     let paths = text.lines().filter_map(|line| line.trim().strip_prefix("path"));
     let paths = paths.filter_map(|it| it.trim_start().strip_prefix('=')).map(str::trim);
     let is_empty = |it: &&str| {

@@ -9,8 +9,19 @@ use crate::source::failure::SourceError;
 use crate::source::paths::below;
 
 /// The object that a revision names, as in `git rev-parse`.
+///
+/// A name with several meanings is refused, where git warns and takes the tag: who may push a tag
+/// need not be who may merge, and a tag with the name of a branch would turn a comparison off.
 pub(super) fn resolve_revision(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
-    let parsed = if revision.is_empty() { None } else { repo.rev_parse_single(revision).ok() };
+    let name = base_name(revision);
+    let meanings = meanings(repo, name);
+    if meanings.len() > 1 {
+        return Err(SourceError::AmbiguousRevision { name: name.to_owned(), meanings });
+    }
+    // A full name is no short one of something else, such as the tag `refs/heads/main`.
+    let is_named = !name.starts_with("refs/") || !meanings.is_empty();
+    let parsed = (!revision.is_empty() && is_named).then(|| repo.rev_parse_single(revision).ok());
+    let parsed = parsed.flatten();
     parsed.map(|id| id.detach()).ok_or_else(|| {
         let Absence { advice, until } = Absence::of(repo, revision);
         let revision = revision.to_owned();
@@ -20,6 +31,47 @@ pub(super) fn resolve_revision(repo: &Repository, revision: &str) -> Result<Obje
             Until::Never => SourceError::UnknownRevision { revision, advice, may_come: false },
         }
     })
+}
+
+/// The name at the beginning of a revision: `main` of `main~3` and of `main@{1}`.
+fn base_name(revision: &str) -> &str {
+    let end = revision.find(['~', '^']).unwrap_or(revision.len());
+    let end = revision.find("@{").map_or(end, |at| at.min(end));
+    &revision[..end]
+}
+
+/// What a name may mean, by the rules of `git rev-parse` for short names of references; one that is
+/// also a part of an object's id may mean that, too. Nobody can put anything before `HEAD`.
+fn meanings(repo: &Repository, name: &str) -> Vec<String> {
+    if name.is_empty() || name == "HEAD" || name == "@" {
+        return Vec::new();
+    }
+    let exists = |full: &String| {
+        let found = repo.try_find_reference(full.as_str()).ok().flatten();
+        found.is_some_and(|it| it.name().as_bstr() == full.as_bytes().as_bstr())
+    };
+    if name.starts_with("refs/") {
+        return [name.to_owned()].into_iter().filter(exists).collect();
+    }
+    let kinds = ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+    let mut names: Vec<String> = kinds.iter().map(|kind| format!("{kind}{name}")).collect();
+    names.push(format!("refs/remotes/{name}/HEAD"));
+    names.retain(exists);
+    // `git describe` writes a part of the id behind `-g`.
+    let id = name.rsplit_once("-g").map_or(name, |(_, id)| id);
+    if !names.is_empty() && (4..40).contains(&id.len()) {
+        let prefix = gix::hash::Prefix::from_hex(id).ok();
+        let object = prefix.and_then(|it| repo.objects.lookup_prefix(it, None).ok()??.ok());
+        let is_other = |id: &ObjectId| {
+            let mut named = names.iter().filter_map(|it| repo.rev_parse_single(&**it).ok());
+            !named.any(|it| {
+                it == *id
+                    || it.object().is_ok_and(|it| it.peel_to_commit().is_ok_and(|it| it.id == *id))
+            })
+        };
+        names.extend(object.filter(is_other).map(|it| it.to_string()));
+    }
+    names
 }
 
 pub(super) fn resolve_commit(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {

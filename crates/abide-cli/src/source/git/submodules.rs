@@ -57,6 +57,34 @@ pub(super) struct Submodules {
 }
 
 impl Submodules {
+    /// The tree of a commit of the submodule at a path from the top of the own repository.
+    pub(super) fn enter(
+        &mut self,
+        own: &Repository,
+        place: &str,
+        commit: ObjectId,
+    ) -> Result<ObjectId, Missing> {
+        let opened = self.opened.values().flatten();
+        if let Some(tree) = opened.clone().find_map(|repo| tree_of(repo, commit).ok()) {
+            return Ok(tree);
+        }
+        // A submodule of a submodule is among those of the outer one.
+        let around = self.opened.iter().flat_map(|(at, all)| all.iter().map(move |it| (&**at, it)));
+        let parents = around.filter_map(|(at, repo)| Some((repo, below(place, at)?)));
+        let (found, tree) = [(own, place)]
+            .into_iter()
+            .chain(parents)
+            .find_map(|(repo, path)| repository_of(repo, path, commit))
+            .ok_or(Missing::submodule(commit))?;
+        self.opened.entry(place.to_owned()).or_default().push(found.to_thread_local());
+        Ok(tree)
+    }
+
+    /// The repositories that were opened.
+    pub(super) fn repositories(&self) -> Vec<ThreadSafeRepository> {
+        self.opened.values().flatten().map(|it| it.clone().into_sync()).collect()
+    }
+
     /// What a path leads to in a commit, by way of the commits of submodules that it records.
     pub(super) fn find(
         &mut self,

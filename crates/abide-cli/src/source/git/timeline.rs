@@ -394,12 +394,32 @@ impl Cursor<'_> {
                 }
                 let Ok(name) = name.to_str() else { continue };
                 let path = join(&folder, name);
-                let tree = |entry: Option<&(EntryKind, ObjectId)>, layout: &RootLayout| {
-                    let entry = entry.filter(|it| it.0 == EntryKind::Tree)?;
-                    let ends = || layout.ends_at(&layout.display(root as usize, &path));
-                    (!is_skipped(name) && !ends()).then_some(entry.1)
+                let (repo, submodules) = (&self.repo, &mut self.submodules);
+                let mut tree = |entry: Option<&(EntryKind, ObjectId)>, layout: &RootLayout| {
+                    let is_folder = |kind| matches!(kind, EntryKind::Tree | EntryKind::Commit);
+                    let Some((kind, id)) = entry.filter(|it| is_folder(it.0)) else {
+                        return Ok(None);
+                    };
+                    let display = layout.display(root as usize, &path);
+                    if is_skipped(name) || layout.ends_at(&display) {
+                        return Ok(None);
+                    }
+                    match kind {
+                        EntryKind::Commit => {
+                            let place = join(&self.timeline.top, &display);
+                            submodules.enter(repo, &place, *id).map(Some)
+                        }
+                        _ => Ok(Some(*id)),
+                    }
                 };
-                let folders = (tree(old, was), tree(new, is));
+                let folders = match (tree(old, was), tree(new, is)) {
+                    (Ok(old), Ok(new)) => (old, new),
+                    (Err(missing), _) | (_, Err(missing)) => {
+                        let path = self.timeline.layout.display(root as usize, &path);
+                        self.losses.note(&path, DeadEnd::Missing(missing));
+                        continue;
+                    }
+                };
                 if folders.0 != folders.1 || folders.1.is_some() && !is_same_layout {
                     open.push((folders.0, folders.1, path.clone()));
                 }
