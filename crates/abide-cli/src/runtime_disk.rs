@@ -16,6 +16,8 @@ use abide_instance::runtime::{
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
+use crate::source::Links;
+
 /// So often a root is read that is moved every time while it is read.
 const ATTEMPTS: u32 = 1000;
 /// No more files are read of one layer.
@@ -24,16 +26,23 @@ const MAX_FILES: usize = 100_000;
 const MAX_BYTES: usize = 64 << 20;
 /// What Envoy does not read, whatever path or link leads there.
 const REFUSED: &[&str] = &["/dev", "/proc", "/sys"];
+/// Why a file or a folder that a tree names is not read.
+const OUTSIDE: &str = "it is outside of the tree";
 
 /// What is on disk for each layer there, in the order of the layers. Relative roots start at `base`.
 pub fn read_layers(layers: &Layers, base: &Path) -> Vec<DiskReading> {
-    read_roots(layers, &mut |root, folders| read_root(&base.join(root), folders))
+    read_roots(layers, &mut |root, folders| read_root(&base.join(root), folders, None))
+}
+
+/// The same for layers that a file of a tree declares: nothing is read that lies out of reach.
+pub(crate) fn read_layers_within(layers: &Layers, reach: &Links) -> Vec<DiskReading> {
+    read_roots(layers, &mut |root, folders| read_root(Path::new(root), folders, Some(reach)))
 }
 
 /// The same for a copy of the disk that the layers are on: `top` is its uppermost folder.
 pub(crate) fn read_layers_below(layers: &Layers, top: &Path) -> Vec<DiskReading> {
     let place = |root: &str| top.join(root.trim_start_matches('/'));
-    read_roots(layers, &mut |root, folders| read_root(&place(root), folders))
+    read_roots(layers, &mut |root, folders| read_root(&place(root), folders, None))
 }
 
 /// The same with what reads folders below one root. It is called once for each root, so that layers
@@ -61,16 +70,27 @@ fn read_roots(
 }
 
 /// What is in folders below one root.
-fn read_root(root: &Path, folders: &[&str]) -> Vec<DiskReading> {
-    let read = |top: &Top| folders.iter().map(|it| top.read_layer(it)).collect();
-    read_unmoved(root, read).unwrap_or_else(|failed| vec![failed; folders.len()])
+fn read_root(root: &Path, folders: &[&str], reach: Option<&Links>) -> Vec<DiskReading> {
+    let read = |top: &Top<'_>| {
+        if !top.reaches(&top.path) {
+            let path = root.display().to_string();
+            let reason = DiskFailureReason::Unreadable(OUTSIDE.to_owned());
+            return vec![DiskReading::Failed(DiskFailure { path, reason }); folders.len()];
+        }
+        folders.iter().map(|it| top.read_layer(it)).collect()
+    };
+    read_unmoved(root, reach, read).unwrap_or_else(|failed| vec![failed; folders.len()])
 }
 
 /// Reads below one root, again and again until that led to one folder all the time.
 ///
 /// # Errors
 /// What takes the place of each reading: there is no folder, or never one for long enough.
-fn read_unmoved<T>(root: &Path, mut read: impl FnMut(&Top) -> T) -> Result<T, DiskReading> {
+fn read_unmoved<T>(
+    root: &Path,
+    reach: Option<&Links>,
+    mut read: impl FnMut(&Top<'_>) -> T,
+) -> Result<T, DiskReading> {
     for _ in 0..ATTEMPTS {
         let Ok(real) = root.canonicalize() else { break };
         let Ok(dir) = Dir::open_ambient_dir(&real, ambient_authority()) else {
@@ -80,7 +100,7 @@ fn read_unmoved<T>(root: &Path, mut read: impl FnMut(&Top) -> T) -> Result<T, Di
             }
             break;
         };
-        let top = Top { dir, path: real };
+        let top = Top { dir, path: real, reach };
         let found = read(&top);
         if root.canonicalize().is_ok_and(|now| now == top.path) {
             return Ok(found);
@@ -96,9 +116,11 @@ fn read_unmoved<T>(root: &Path, mut read: impl FnMut(&Top) -> T) -> Result<T, Di
 }
 
 /// The folder that a root led to.
-struct Top {
+struct Top<'l> {
     dir: Dir,
     path: PathBuf,
+    /// How far links may lead, if a file of a tree names the folder.
+    reach: Option<&'l Links>,
 }
 
 /// A file or a folder, with the folder that it is opened from.
@@ -118,7 +140,11 @@ struct Taken {
     bytes: usize,
 }
 
-impl Top {
+impl Top<'_> {
+    fn reaches(&self, path: &Path) -> bool {
+        self.reach.is_none_or(|it| it.reach(path))
+    }
+
     fn read_layer(&self, folder: &str) -> DiskReading {
         let folder = folder.trim_matches('/');
         let folder = if folder.is_empty() { "." } else { folder };
@@ -199,6 +225,9 @@ impl Top {
             return Ok(Found { metadata, outside: None, path, is_refused });
         }
         let real = self.path.join(path).canonicalize()?;
+        if !self.reaches(&real) {
+            return Err(io::Error::other(OUTSIDE));
+        }
         let (above, name) = match (real.parent(), real.file_name()) {
             (Some(above), Some(name)) => (above, name.to_string_lossy().into_owned()),
             _ => (&*real, ".".to_owned()),
@@ -302,7 +331,7 @@ mod tests {
         std::os::unix::fs::symlink("one", place("current")).unwrap();
         std::os::unix::fs::symlink("two", place("next")).unwrap();
         let mut times = 0;
-        let readings = read_unmoved(&place("current"), |top| {
+        let readings = read_unmoved(&place("current"), None, |top| {
             times += 1;
             let first = top.read_layer("a");
             if times == 1 {

@@ -9,7 +9,8 @@ use abide_schema::ProblemKind;
 use super::changed::{Change, LAST_COMMIT, Trees};
 use super::file_changes::{failed, open, unmade};
 use super::fitness::{
-    copies_apart, foreign, has_texts, left_out, losses, not_judged, troubles, unlinked,
+    copies_apart, foreign, has_texts, imports_changed, left_out, losses, no_longer_judged,
+    not_judged, troubles, unlinked,
 };
 use super::fix::Fixer;
 use super::folder_lock::recovered;
@@ -292,6 +293,12 @@ fn run(
         notes.push(format!("nothing changed since {spec}, so nothing is reported"));
     }
     notes.extend(unresolved(recorded.as_ref().filter(|_| work.versions)));
+    // Of a part, everything else is only imported.
+    if trees.reached.is_none() && !settings.is_part() {
+        let old = baseline.as_ref().map(|it| &it.tree);
+        notes.extend(no_longer_judged(&loaded.tree, old, recorded.as_ref()));
+        notes.extend(old.and_then(|old| imports_changed(&loaded.tree, old)));
+    }
     for old in baseline.iter().chain(&released) {
         notes.extend(unlinked(old)?);
         notes.extend(foreign(loaded, old));

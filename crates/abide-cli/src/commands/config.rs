@@ -155,7 +155,7 @@ fn subjects(
         api.reader = reader.or(api.reader);
     }
     let (ty, at) = (args.ty.clone(), args.at.clone());
-    Ok(vec![Subject { files, ty, at, apis, changed: None }])
+    Ok(vec![Subject { files, ty, at, apis, changed: None, is_of_tree: false }])
 }
 
 /// Refuses to write the report over what it is about.

@@ -1,9 +1,9 @@
 //! Whether a tree is fit for what a command does with it, and what is said where it is not.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use abide::{Check, CopyApart, Report, Rule, RuleScope, Severity, counted};
-use abide_schema::{File, Problem, Tree};
+use abide::{Check, CopyApart, Lock, Report, Rule, RuleScope, Severity, counted};
+use abide_schema::{File, Package, Problem, Tree};
 use abide_upgrade::Refusal;
 
 use super::outcome::Outcome;
@@ -14,7 +14,7 @@ use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{HUMAN, Scene};
 use crate::settings::{Settings, today};
-use crate::source::ReadProblem;
+use crate::source::LOCK;
 use crate::terminal::{look_of_errors, say, say_rendered};
 
 /// Refuses a tree with link errors or unreadable files: reports them, and says that nothing was
@@ -203,22 +203,65 @@ pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
     loaded.unreadable.iter().map(ToString::to_string).collect()
 }
 
-/// Files of an old tree that its repository has lost. The rest is compared, but the exit status is 2.
+/// Files of an old tree that could not be read, such as links to nowhere. The rest is compared, but
+/// the exit status is 2: whatever changed in them would pass.
 pub(super) fn losses(old: &Loaded) -> impl Iterator<Item = String> + '_ {
-    old.unreadable.iter().filter(|it| it.is_lost).map(in_baseline)
+    let unread = old.unreadable.iter().filter(|it| !it.is_absence());
+    unread.map(|it| format!("in the baseline, {it}"))
 }
 
-/// Files of an old tree that are not there to be read, such as links to nowhere: no more than notes.
+/// Notes about the roots that an old tree does not have.
 pub(super) fn left_out(old: &Loaded) -> impl Iterator<Item = String> + '_ {
-    old.unreadable.iter().filter(|it| !it.is_lost).map(|problem| match problem.is_absence() {
-        true => format!(
-            "the baseline `{}` has no root `{}`, which counts as empty",
-            old.name, problem.path
-        ),
-        false => in_baseline(problem),
+    let absent = old.unreadable.iter().filter(|it| it.is_absence());
+    absent.map(|it| {
+        format!("the baseline `{}` has no root `{}`, which counts as empty", old.name, it.path)
     })
 }
 
-fn in_baseline(problem: &ReadProblem) -> String {
-    format!("in the baseline, {problem}")
+/// Notes about packages that were judged in the old tree, or that `abide.lock` records, and that are
+/// now only imported: whoever moves a package to an import path ends its promise.
+pub(super) fn no_longer_judged(new: &Tree, old: Option<&Tree>, lock: Option<&Lock>) -> Vec<String> {
+    let gone = new.packages().filter(|it| !it.is_judged()).filter_map(|package| {
+        let is_it = |it: &Package<'_>| it.name() == package.name() && it.is_judged();
+        let was_judged = old.is_some_and(|it| it.packages().any(|it| is_it(&it)));
+        let is_recorded = lock.is_some_and(|it| it.record(package.name()).is_some());
+        let record = match is_recorded {
+            true => format!(", and {LOCK} still records it"),
+            false => String::new(),
+        };
+        (was_judged || is_recorded).then(|| {
+            format!(
+                "the package `{}` is no longer checked, because its files are only imported{record}: \
+                 list their folder in `roots` if it is still promised to anybody",
+                shown(package.name())
+            )
+        })
+    });
+    gone.collect()
+}
+
+/// A note about imported files that are not as they were: they are not checked, but what is checked
+/// depends on them.
+pub(super) fn imports_changed(new: &Tree, old: &Tree) -> Option<String> {
+    let before: HashMap<&str, File<'_>> =
+        old.files().filter(|it| it.is_imported()).map(|it| (it.path(), it)).collect();
+    let changed = new.files().filter(|it| it.is_imported()).filter(|file| {
+        let Some(old) = before.get(file.path()) else { return false };
+        // A set has no texts, and nothing is known of its imports but what is used of them.
+        let texts = (old.decl().source_text(), file.decl().source_text());
+        matches!(texts, (Some(old), Some(new)) if old != new)
+    });
+    let changed: Vec<File<'_>> = changed.collect();
+    let first = format!("`{}`", shown(&changed.first()?.decl().display));
+    let subject = match changed.len() {
+        1 => format!("the imported file {first} changed, and what breaks in it is"),
+        count => format!(
+            "{first} and {} changed, and what breaks in them is",
+            counted(count - 1, "other imported file")
+        ),
+    };
+    Some(format!(
+        "{subject} not reported: `abide bump` counts it for the packages that depend on it; list the \
+         folder in `roots` to check it"
+    ))
 }

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::load::{Loaded, load, load_beside};
 use crate::progress::Progress;
 use crate::render::TextFile;
-use crate::runtime_disk::{read_layers, read_layers_below};
+use crate::runtime_disk::{read_layers, read_layers_below, read_layers_within};
 use crate::settings::Settings;
 use crate::source::{Links, visible_files};
 use crate::terminal::say;
@@ -45,6 +45,8 @@ pub(super) struct Subject {
     pub(super) apis: Vec<Api>,
     /// With `--changed`, whether each file changed; `None`: all of them are judged.
     pub(super) changed: Option<Vec<bool>>,
+    /// Whether `abide.toml` names them: then what they name is read within the tree alone.
+    pub(super) is_of_tree: bool,
 }
 
 impl Subject {
@@ -150,7 +152,14 @@ pub(super) fn configured(settings: &Settings, releases: &[Api]) -> Result<Vec<Su
         };
         let apis = if releases.is_empty() { vec![api] } else { releases.to_vec() };
         let files = matching(&settings.folder, &it.files, &settings.links(&settings.folder))?;
-        Ok(Subject { files, ty: it.ty.clone(), at: it.at.clone(), apis, changed: None })
+        Ok(Subject {
+            files,
+            ty: it.ty.clone(),
+            at: it.at.clone(),
+            apis,
+            changed: None,
+            is_of_tree: true,
+        })
     };
     config.instances.iter().map(subject).collect()
 }
@@ -252,7 +261,8 @@ impl Instances {
                     instances = all.read(number, &subject);
                 }
                 let instances = instances?;
-                let disk = all.disk_of(&all.apis[number].1.tree, &instances);
+                let reach = subject.is_of_tree.then(|| settings.links(&settings.folder));
+                let disk = all.disk_of(&all.apis[number].1.tree, &instances, reach.as_ref());
                 read.push(ReadFiles { api: number, instances, disk });
             }
             let are_judged = match &subject.changed {
@@ -265,11 +275,19 @@ impl Instances {
     }
 
     /// What is on disk for the layers that bootstraps declare there, file by file.
-    fn disk_of(&self, tree: &Tree, instances: &[Instance]) -> Vec<Vec<DiskReading>> {
+    fn disk_of(
+        &self,
+        tree: &Tree,
+        instances: &[Instance],
+        reach: Option<&Links>,
+    ) -> Vec<Vec<DiskReading>> {
         let read = |instance: &Instance| match (declared_layers(tree, instance), &self.runtime.root)
         {
             (None, _) => Vec::new(),
-            (Some(layers), None) => read_layers(&layers, Path::new("")),
+            (Some(layers), None) => match reach {
+                Some(reach) => read_layers_within(&layers, reach),
+                None => read_layers(&layers, Path::new("")),
+            },
             (Some(layers), Some(top)) => read_layers_below(&layers, top),
         };
         instances.iter().map(read).collect()

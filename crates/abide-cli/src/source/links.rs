@@ -153,7 +153,7 @@ impl Links {
 
     /// Whether a path without links is in reach. What git keeps for itself never is: it may hold
     /// the credentials of a clone.
-    pub(super) fn reach(&self, path: &Path) -> bool {
+    pub(crate) fn reach(&self, path: &Path) -> bool {
         let below = |folder: &PathBuf| path.strip_prefix(folder).ok();
         self.inside.iter().filter_map(below).any(|it| !it.iter().any(is_git_folder))
     }

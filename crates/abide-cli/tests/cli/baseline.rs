@@ -245,3 +245,70 @@ fn a_name_that_a_tag_and_a_branch_have_is_refused() {
     let ran = abide(&top, &["check", "--against", "git:refs/heads/gone"]);
     assert!(ran.status == 2 && ran.stderr.contains("unknown revision"), "{}", ran.stderr);
 }
+
+/// Of an old file that cannot be read, whatever changed in it would pass.
+#[test]
+fn an_old_file_that_cannot_be_read_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path();
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {}\n";
+    git(top, &["init", "--quiet"]);
+    put(top, &[("acme/k/v1/k.proto", "syntax = \"proto3\";\npackage acme.k.v1;\nmessage K {}\n")]);
+    fs::create_dir_all(top.join("acme/user/v1")).unwrap();
+    let path = top.join("acme/user/v1/user.proto");
+    std::os::unix::fs::symlink("nowhere", &path).unwrap();
+    git(top, &["add", "."]);
+    git(top, &["commit", "--quiet", "-m", "first"]);
+    fs::remove_file(&path).unwrap();
+    put(top, &[("acme/user/v1/user.proto", user)]);
+    for args in [&["check"][..], &["breaking"], &["check", "--changed"]] {
+        let ran = abide(top, &[args, &["--against", "git:HEAD"]].concat());
+        let said =
+            "in the baseline, cannot read `acme/user/v1/user.proto`: its link leads to no file";
+        assert!(ran.status == 2 && ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_package_that_moves_to_an_import_path_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path();
+    let money =
+        "syntax = \"proto3\";\npackage acme.money.v1;\nmessage Money {\n  int64 amount = 1;\n}\n";
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/money/v1/money.proto\";\n\
+                message User {\n  acme.money.v1.Money total = 1;\n}\n";
+    git(top, &["init", "--quiet"]);
+    put(
+        top,
+        &[
+            ("abide.toml", "roots = [\"proto\"]\nimport-paths = [\"shared\"]\n"),
+            ("proto/acme/user/v1/user.proto", user),
+            ("proto/acme/money/v1/money.proto", money),
+        ],
+    );
+    git(top, &["add", "."]);
+    git(top, &["commit", "--quiet", "-m", "first"]);
+    fs::create_dir_all(top.join("shared/acme")).unwrap();
+    git(top, &["mv", "proto/acme/money", "shared/acme/money"]);
+    let gone =
+        "the package `acme.money.v1` is no longer checked, because its files are only imported";
+    let ran = abide(top, &["check", "--against", "git:HEAD"]);
+    assert!(ran.status == 0 && ran.stderr.contains(gone), "{}", ran.stderr);
+    git(top, &["commit", "--quiet", "-m", "moved"]);
+    // The lock remembers it when the old tree does not.
+    put(top, &[("shared/acme/money/v1/money.proto", &money.replace("int64", "string"))]);
+    let ran = abide(top, &["check", "--against", "git:HEAD"]);
+    assert!(!ran.stderr.contains(gone), "{}", ran.stderr);
+    let changed = "the imported file `shared/acme/money/v1/money.proto` changed, and what breaks in it is \
+                   not reported";
+    assert!(ran.stderr.contains(changed), "{}", ran.stderr);
+    git(top, &["mv", "shared/acme/money", "proto/acme/money"]);
+    assert_eq!(abide(top, &["bump", "--write"]).status, 0);
+    git(top, &["mv", "proto/acme/money", "shared/acme/money"]);
+    let ran = abide(top, &["check"]);
+    let said = format!("{gone}, and abide.lock still records it");
+    assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+    // Of a part, everything else is only imported.
+    let ran = abide(top, &["check", "proto/acme/user"]);
+    assert!(!ran.stderr.contains("no longer checked"), "{}", ran.stderr);
+}

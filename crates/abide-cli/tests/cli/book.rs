@@ -109,3 +109,129 @@ fn every_page_is_a_chapter() {
     }
     assert!(pages > 10, "only {pages} pages were found");
 }
+
+/// The commands of the book that no test of this file runs: the page, how each begins, and why.
+const NOT_RUN: [(&str, &str, &str); 30] = [
+    ("ci.md", "#!/bin/sh", "`server_hook` runs the script in a bare repository"),
+    ("conformance.md", "abide-serve conformance", "it needs a server or a client to talk to"),
+    ("editor.md", "npm install", "it needs npm and the network"),
+    ("editor.md", "npx @vscode/vsce", "it needs npm and the network"),
+    ("editor.md", "code --install-extension", "it needs an editor"),
+    ("inside-other-tools.md", "protoc ", "`tests/plugins` runs the plugin as protoc does"),
+    ("inside-other-tools.md", "bazel ", "it needs Bazel"),
+    ("install.md", "docker run", "it needs an image"),
+    ("install.md", "abide completions", "it writes to the home folder"),
+    ("install.md", "abide man", "it writes to the home folder"),
+    ("moving-from-protolock.md", "git rm", "git itself"),
+    ("operators.md", "abide config check", "`config` checks bootstraps with an API"),
+    ("performance.md", "cargo ", "it measures this workspace"),
+    ("performance.md", "perf ", "it needs perf"),
+    ("proofs.md", "cargo ", "it tests this workspace"),
+    ("proofs.md", ".ci/package", "it packages this workspace"),
+    ("real-apis.md", "cargo ", "it downloads releases of other projects"),
+    ("real-apis.md", "cd target/oracle", "the line before makes the folder"),
+    ("restarting.md", "abide-serve ", "the tests of abide-serve restart it"),
+    ("restarting.md", "--restart-socket", "the rest of the line before"),
+    ("restarting.md", "kill ", "the tests of abide-serve restart it"),
+    ("runtime.md", "# Seconds.", "it is a file, which a session of the page reads"),
+    ("runtime.md", "7", "it is a file, which a session of the page reads"),
+    ("runtime.md", "cp -r", "it changes the disk of a proxy"),
+    ("runtime.md", "echo 9", "it changes the disk of a proxy"),
+    ("runtime.md", "ln -s", "it changes the disk of a proxy"),
+    ("runtime.md", "abide config diff", "`instance_diff` compares bootstraps with an API"),
+    ("serving.md", "abide-serve ", "the tests of abide-serve run it"),
+    ("shutting-down.md", "abide-serve ", "the tests of abide-serve run it"),
+    ("translating.md", "abide config", "`translation` translates with declared steps"),
+];
+
+/// A repository in which the commands of the book have what they name.
+fn example() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let top = folder.path();
+    let proto = |package: &str, name: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.{package}.v1;\nmessage {name} {{\n  string name = 1;\n}}\n"
+        )
+    };
+    put(
+        top,
+        &[
+            ("abide.toml", "roots = [\"proto\"]\n"),
+            ("buf.yaml", "version: v2\nmodules:\n  - path: proto\n"),
+            (".api-linter.yaml", "- included_paths: ['**/*.proto']\n  disabled_rules: ['all']\n"),
+            ("proto.lock", "{\"definitions\": []}\n"),
+            ("edited.proto", &proto("user", "User")),
+            ("third_party/acme/far/v1/far.proto", &proto("far", "Far")),
+            ("proto/acme/user/v1/user.proto", &proto("user", "User")),
+            ("proto/acme/user/v1/role.proto", &proto("user", "Role")),
+        ],
+    );
+    git(top, &["init", "-q", "-b", "main"]);
+    commit(top);
+    git(top, &["tag", "v1.4"]);
+    git(top, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    git(top, &["archive", "--output", "api-v1.tar.gz", "HEAD"]);
+    put(
+        top,
+        &[("proto/acme/user/v1/user.proto", &format!("// A user.\n{}", proto("user", "User")))],
+    );
+    commit(top);
+    folder
+}
+
+#[test]
+fn every_command_of_the_book_is_run_or_says_why_not() {
+    let mut used = vec![false; NOT_RUN.len()];
+    let (mut run, mut wrong) = (0, Vec::new());
+    let mut pages: Vec<_> = std::fs::read_dir(repository().join("crates/abide-cli/book"))
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .filter(|it| it.extension().is_some_and(|it| it == "md"))
+        .collect();
+    pages.sort();
+    for path in pages {
+        let page = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let arena = Arena::new();
+        for node in parse_document(&arena, &page, &Options::default()).descendants() {
+            let data = node.data.borrow();
+            let NodeValue::CodeBlock(block) = &data.value else { continue };
+            if !["sh", "bash", "shell"].contains(&block.info.split(' ').next().unwrap_or_default())
+            {
+                continue;
+            }
+            let is_script = block.literal.starts_with("#!");
+            let lines = block.literal.lines().map(str::trim).filter(|it| !it.is_empty());
+            let lines = lines.take(if is_script { 1 } else { usize::MAX });
+            let mut folder: Option<TempDir> = None;
+            for line in lines {
+                let reason = NOT_RUN.iter().position(|it| it.0 == name && line.starts_with(it.1));
+                if let Some(at) = reason {
+                    used[at] = true;
+                    continue;
+                }
+                let folder = folder.get_or_insert_with(example);
+                if line.starts_with("abide init") {
+                    let _ = std::fs::remove_file(folder.path().join("abide.toml"));
+                }
+                let binary = Path::new(env!("CARGO_BIN_EXE_abide")).parent().unwrap();
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let path = [binary.to_owned()].into_iter().chain(std::env::split_paths(&path));
+                let mut shell = Command::new("sh");
+                shell.args(["-c", line]).current_dir(folder.path()).stdin(Stdio::null());
+                shell.env("PATH", std::env::join_paths(path).unwrap());
+                let output = shell.output().unwrap();
+                run += 1;
+                if !matches!(output.status.code(), Some(0 | 1)) {
+                    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                    wrong.push(format!("{name}: {line}: {said}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let unused = NOT_RUN.iter().zip(&used).filter(|(_, used)| !**used);
+    let unused: Vec<_> = unused.map(|(it, _)| (it.0, it.1)).collect();
+    assert!(unused.is_empty(), "no longer in the book: {unused:?}");
+    assert!(run > 15, "only {run} commands were run");
+}

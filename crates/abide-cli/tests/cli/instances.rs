@@ -284,6 +284,36 @@ fn layers_on_disk_are_read_where_the_bootstrap_says() {
     assert_eq!(check(folder.path(), &["here.yaml", "--disk-root", "no"]).status, 2);
 }
 
+/// A bootstrap of the tree may name any folder of the machine that checks it.
+#[test]
+fn layers_of_a_bootstrap_that_the_tree_has_are_read_within_it() {
+    let key = format!("{PREFIX}.Filter.older");
+    let extra = "older: x\n  mode: MANUAL";
+    let folder = folder(&[
+        ("outside/envoy/other", "hunter2\n"),
+        (&format!("tree/disk/envoy/{key}"), "true\n"),
+    ]);
+    let top = folder.path().join("tree");
+    let outside = folder.path().join("outside").display().to_string();
+    let layer = |root: &str, below: &str| {
+        let disk = format!("{{symlink_root: {root}, subdirectory: {below}}}");
+        bootstrap(&format!("{{name: d, disk_layer: {disk}}}"), extra, "")
+    };
+    let config = "[[instances]]\nfiles = [\"b.yaml\"]\napi = \"it\"\n[api.it]\nsource = \"../api\"\n\
+                  import-paths = [\"../imports\"]\n";
+    put(&top, &[("abide.toml", config), (".git/HEAD", ""), ("b.yaml", &layer("disk", "envoy"))]);
+    let inside = abide(&top, &["config", "check"]);
+    assert!(!inside.stderr.contains("runtime layer"), "{}", inside.stderr);
+    std::os::unix::fs::symlink("../../outside", top.join("disk/linked")).unwrap();
+    for (root, below) in [(&*outside, "envoy"), ("disk", "linked/envoy"), ("disk/linked", "envoy")]
+    {
+        put(&top, &[("b.yaml", &layer(root, below))]);
+        let ran = abide(&top, &["config", "check"]);
+        assert!(ran.stderr.contains("is judged without its runtime layer `d`"), "{}", ran.stderr);
+        assert!(!(ran.text() + &ran.stderr).contains("hunter2"), "{}", ran.text());
+    }
+}
+
 const USERS: &str = "syntax = \"proto3\";
 package acme.user.v1;
 message User {

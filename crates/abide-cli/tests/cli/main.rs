@@ -39,6 +39,7 @@ mod repeated_writes;
 mod roots;
 mod run;
 mod runtime;
+mod server_hook;
 mod sets;
 mod snapshots;
 mod sparse;
