@@ -51,7 +51,7 @@ enum Task {
         show: usize,
     },
     /// Check random pairs of schemas, and pass random values between them with another runtime. Try
-    /// the laws of layouts, fixes and damage on random files.
+    /// the laws of layouts, fixes, damage and generated code on random files.
     Soundness {
         /// The number of pairs to try.
         #[arg(long, default_value_t = 2000)]
@@ -65,6 +65,9 @@ enum Task {
         /// The number of trees to fix.
         #[arg(long, default_value_t = 1000)]
         fixes: u64,
+        /// The number of pairs whose generated code is compared.
+        #[arg(long, default_value_t = 20_000)]
+        symbols: u64,
         /// The number of damages to do to files of trees.
         #[arg(long, default_value_t = 10_000)]
         damages: u64,
@@ -140,11 +143,12 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
-        Task::Soundness { pairs, first, placements, fixes, damages, kills, seed, abide } => {
+        Task::Soundness { pairs, first, placements, fixes, symbols, damages, kills, seed, abide } => {
             let parts = [
                 soundness::run(pairs, first, seed),
                 soundness::laws::placements(placements, seed),
                 soundness::laws::fixes(fixes, seed),
+                soundness::laws::symbols(symbols, seed),
                 soundness::laws::damages(damages, seed),
                 soundness::kills::kills(kills, seed, abide.as_deref()),
             ];

@@ -5,12 +5,13 @@
 //! the two sides. It is a failure if a value is lost, changed or rejected although
 //! the pair was called compatible, or if a witness does not misbehave.
 //!
-//! What is written has laws of its own, which are tried on generated files: [`laws`]; and so has
-//! writing itself: [`kills`].
+//! What is written and what is found in generated code have laws of their own, which are tried on
+//! generated files: [`laws`]; and so has writing itself: [`kills`].
 
 pub(crate) mod kills;
 pub(crate) mod laws;
-mod schema;
+#[path = "../../crates/abide/tests/schemas/mod.rs"]
+mod schemas;
 mod values;
 
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ use base64::prelude::BASE64_STANDARD as BASE64;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use self::schema::Schema;
+use self::schemas::Schema;
 use crate::task::Result;
 
 /// The number of values in each direction for each pair.

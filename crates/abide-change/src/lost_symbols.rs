@@ -1,6 +1,6 @@
 //! The symbols of generated code that a change loses, and whom that breaks.
 
-use abide_schema::{Element, EnumId, File, MessageId, Package};
+use abide_schema::{Element, EnumId, File, MessageId, OneofId, Package};
 
 use crate::change::Change;
 use crate::diff::Diff;
@@ -36,6 +36,10 @@ impl Correspondence for Diff<'_> {
 
     fn same_enum(&self, old: EnumId, new: EnumId) -> bool {
         self.new_enum(self.old.enumeration(old)).is_some_and(|it| it.id == new)
+    }
+
+    fn same_oneof(&self, old: OneofId, new: OneofId) -> bool {
+        self.new_oneof(self.old.oneof(old)).is_some_and(|it| it.id == new)
     }
 }
 
@@ -97,6 +101,9 @@ fn words(loss: &Loss) -> String {
         Loss::Removed { old } => format!("`{}` was removed", old.name),
         Loss::Changed { old, new } => {
             format!("`{}` changed from `{}` to `{}`", old.name, old.signature, new.signature)
+        }
+        Loss::Regrouped { old, from, to } => {
+            format!("`{}` moved from oneof `{from}` to oneof `{to}`", old.name)
         }
         Loss::Moved { old, from, to } => {
             format!("`{}` moved from `{from}` to `{to}`", old.name)

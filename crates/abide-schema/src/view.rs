@@ -93,6 +93,12 @@ impl Tree {
     pub fn enumeration(&self, id: EnumId) -> Enum<'_> {
         Enum { tree: self, id }
     }
+
+    /// A oneof by its id.
+    #[inline]
+    pub fn oneof(&self, id: OneofId) -> Oneof<'_> {
+        Oneof { tree: self, id }
+    }
 }
 
 macro_rules! view {

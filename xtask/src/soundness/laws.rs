@@ -1,4 +1,4 @@
-//! Laws about what is written, on more generated files than the tests have time for.
+//! Laws about what is written and what is found, on more generated files than the tests have time for.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,8 +6,9 @@ use fastrand::Rng;
 
 use self::damage::Damages;
 use self::fixable::try_fixes;
+use self::lost_symbols::try_symbols;
 use self::placements::{Layout, placed, violation};
-use super::parallel;
+use super::{parallel, schemas};
 use crate::task::Result;
 use crate::tools::workspace;
 
@@ -15,6 +16,8 @@ use crate::tools::workspace;
 mod damage;
 #[path = "../../../crates/abide/tests/fixable/mod.rs"]
 mod fixable;
+#[path = "../../../crates/abide/tests/lost_symbols/mod.rs"]
+mod lost_symbols;
 #[path = "../../../crates/abide-format/tests/placements/mod.rs"]
 mod placements;
 
@@ -67,6 +70,21 @@ pub(crate) fn damages(count: u64, seed: u64) -> Result<bool> {
     })?;
     let what = format!("damages of which {} broke a file", broken.into_inner());
     Ok(report("damages", seed, count, &what, &failures))
+}
+
+/// Compares this many pairs of trees; true if what generated code loses was always found.
+pub(crate) fn symbols(count: u64, seed: u64) -> Result<bool> {
+    let losing = AtomicUsize::new(0);
+    let failures =
+        parallel(count, |id| match try_symbols(&mut Rng::with_seed(seed ^ id.rotate_left(32))) {
+            Ok(languages) => {
+                losing.fetch_add(languages, Ordering::Relaxed);
+                None
+            }
+            Err(why) => Some(why),
+        })?;
+    let what = format!("pairs with {} losses in a language", losing.into_inner());
+    Ok(report("symbols", seed, count, &what, &failures))
 }
 
 pub(super) fn report(part: &str, seed: u64, count: u64, what: &str, failures: &[String]) -> bool {

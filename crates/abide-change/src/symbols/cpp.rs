@@ -242,7 +242,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
         emit.shaped(at("unsafe_arena_release_"), "{0}*()", &[&value]);
     }
     if field.oneof().is_some_and(|oneof| !oneof.is_synthetic()) {
-        emit.add(format!("{U}::{P}::k{}", camel(field.name(), true)), "case");
+        emit.case(field, format!("{U}::{P}::k{}", camel(field.name(), true)), "case");
     }
     let names = field.parent().map(|parent| (emit.names.of(parent), place_of(field, parent)));
     let constant = names.as_ref().and_then(|(names, at)| names.cpp.constants.get(*at));

@@ -1,6 +1,6 @@
 //! Symbols as the models of generators emit them: text with marks.
 
-use abide_schema::{Tree, Type};
+use abide_schema::{Field, OneofId, Tree, Type};
 
 use super::names::GeneratedNames;
 
@@ -18,6 +18,15 @@ pub struct GeneratedSymbol {
     pub(super) shape: String,
     /// The messages and enums behind the marks.
     pub(super) types: Vec<Type>,
+    /// The oneof that it is a case of, and its name.
+    pub(super) oneof: Option<(OneofId, String)>,
+}
+
+impl GeneratedSymbol {
+    /// The name of the oneof that it is a case of.
+    pub fn oneof(&self) -> Option<&str> {
+        self.oneof.as_ref().map(|(_, name)| &**name)
+    }
 }
 
 /// The unit that holds the top-level elements of a file.
@@ -101,7 +110,16 @@ impl<'t> Emitter<'t> {
             }
         }
         let types = types.iter().map(|(ty, _)| *ty).collect();
-        self.symbols.push(GeneratedSymbol { name, signature, form, shape, types });
+        self.symbols.push(GeneratedSymbol { name, signature, form, shape, types, oneof: None });
+    }
+
+    /// Adds a symbol that is a case of the oneof of a field: what is made of the oneof holds it, and
+    /// that of another oneof does not.
+    pub(super) fn case(&mut self, field: Field<'_>, form: String, shape: &str) {
+        let before = self.symbols.len();
+        self.add(form, shape);
+        let oneof = field.real_oneof().map(|it| (it.id, it.name().to_owned()));
+        self.symbols[before..].iter_mut().for_each(|it| it.oneof.clone_from(&oneof));
     }
 }
 

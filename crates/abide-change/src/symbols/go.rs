@@ -300,7 +300,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
             while is_type(&wrapper) {
                 wrapper.push('_');
             }
-            emit.add(format!("{U}.{P}_{wrapper}"), "struct");
+            emit.case(field, format!("{U}.{P}_{wrapper}"), "struct");
             emit.shaped(format!("{U}.{P}_{wrapper}.{name}"), &got, &shapes);
         } else {
             emit.shaped(own(name), &held, &shapes);

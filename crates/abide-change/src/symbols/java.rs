@@ -282,7 +282,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     {
         it.emit.owner = format!("{}Case", camel(oneof.name(), true));
         let constant = field.name().to_ascii_uppercase();
-        it.emit.add(format!("{U}.{P}.{E}.{constant}"), "case");
+        it.emit.case(field, format!("{U}.{P}.{E}.{constant}"), "case");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The symbols that users of generated code lose between two trees.
 
-use abide_schema::{Element, EnumId, File, MessageId, Type};
+use abide_schema::{Element, EnumId, File, MessageId, OneofId, Type};
 
 use super::emitted::{emitted, symbols_of_file, symbols_with};
 use super::emitter::{GeneratedSymbol, Unit};
@@ -18,6 +18,8 @@ pub(crate) trait Correspondence {
     fn same_message(&self, old: MessageId, new: MessageId) -> bool;
     /// Whether this enum of the old tree became that of the new one.
     fn same_enum(&self, old: EnumId, new: EnumId) -> bool;
+    /// Whether this oneof of the old tree became that of the new one.
+    fn same_oneof(&self, old: OneofId, new: OneofId) -> bool;
 }
 
 /// A symbol that users had and that was removed or changed.
@@ -34,6 +36,15 @@ pub(crate) enum Loss {
         old: GeneratedSymbol,
         /// The new symbol.
         new: GeneratedSymbol,
+    },
+    /// The name is the same, but it is a case of another oneof.
+    Regrouped {
+        /// The symbol that users write.
+        old: GeneratedSymbol,
+        /// The name of the old oneof.
+        from: String,
+        /// The name of the new one.
+        to: String,
     },
     /// The symbol is the same, but must be included or imported from elsewhere.
     Moved {
@@ -171,8 +182,18 @@ fn first_loss(
         if relative { old.form == new.form } else { old.name == new.name }
     };
     for symbol in old {
-        if new.iter().any(|new| named(symbol, new) && same_signature(symbol, new, pairs)) {
-            continue;
+        if let Some(new) =
+            new.iter().find(|new| named(symbol, new) && same_signature(symbol, new, pairs))
+        {
+            return Some(match (&symbol.oneof, &new.oneof) {
+                (None, None) => continue,
+                (Some((was, _)), Some((is, _))) if pairs.same_oneof(*was, *is) => continue,
+                (Some((_, from)), Some((_, to))) if symbol.name == new.name => {
+                    Loss::Regrouped { old: symbol.clone(), from: from.clone(), to: to.clone() }
+                }
+                // The name of the oneof is a part of its own.
+                _ => Loss::Removed { old: symbol.clone() },
+            });
         }
         // Of several overloads, the one that the old side does not have.
         let changed = new.iter().find(|new| {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide_schema::{Element, EnumId, File, FileDecl, MessageId, SourceFile, Tree};
+use abide_schema::{Element, EnumId, File, FileDecl, MessageId, OneofId, SourceFile, Tree};
 
 use super::{
     Correspondence, GeneratedNames, Language, Loss, loss, loss_file, symbols, symbols_of_file,
@@ -69,12 +69,17 @@ impl Correspondence for ByName<'_> {
         let (old, new) = (self.old.enumeration(old), self.new.enumeration(new));
         self.same(&old.full_name(), &new.full_name())
     }
+    fn same_oneof(&self, old: OneofId, new: OneofId) -> bool {
+        let (old, new) = (Element::Oneof(self.old.oneof(old)), Element::Oneof(self.new.oneof(new)));
+        self.same(&old.full_name(), &new.full_name())
+    }
 }
 
 fn described(loss: Option<Loss>) -> String {
     match loss {
         None => "nothing".to_owned(),
         Some(Loss::Moved { old, from, to }) => format!("{}: from {from} to {to}", old.name),
+        Some(Loss::Regrouped { old, from, to }) => format!("{}: of {from} to {to}", old.name),
         Some(Loss::Removed { old }) => format!("no {}", old.name),
         Some(Loss::Changed { old, new }) => {
             let renamed = if old.name == new.name { "" } else { &new.name };

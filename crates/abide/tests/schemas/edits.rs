@@ -55,13 +55,7 @@ impl Schema {
             }
             9 => self.add_field(rng, at),
             10 if has_oneof => self.add_member(rng, at, 0),
-            11 if has_oneof => {
-                let field = &mut self.messages[at].fields[field];
-                field.shape = match field.shape {
-                    Shape::Member(_) => Shape::Plain,
-                    _ => Shape::Member(0),
-                };
-            }
+            11 if has_oneof => self.move_member(rng, at, field),
             12 => {
                 let field = &mut self.messages[at].fields[field];
                 field.options.retain(|(name, _)| *name != "json_name");
@@ -86,6 +80,17 @@ impl Schema {
     }
 
     /// Swaps or rotates names, numbers or whole places of the fields of a message.
+    /// Moves a field into a oneof, out of it, or to another one, which may be new.
+    fn move_member(&mut self, rng: &mut Rng, at: usize, field: usize) {
+        let message = &mut self.messages[at];
+        if message.oneofs.len() == 1 && rng.bool() {
+            message.oneofs.push("other".to_owned());
+        }
+        let to = Shape::Member(rng.usize(..message.oneofs.len()));
+        let shape = &mut message.fields[field].shape;
+        *shape = if *shape == to { Shape::Plain } else { to };
+    }
+
     fn permute_fields(&mut self, rng: &mut Rng) {
         let at = self.any_message(rng);
         let fields = &mut self.messages[at].fields;
