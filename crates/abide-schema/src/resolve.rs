@@ -11,6 +11,9 @@ use crate::problem::{did_you_mean, import_advice};
 use crate::symbol::{NotFound, PackageNode, Scope, Symbol, Symbols, Visible, Wanted};
 use crate::wellknown;
 
+/// How many corrections of a name are tried, give or take those of one scope.
+const MAX_CANDIDATES: usize = 50;
+
 /// The context for resolving the names of a file.
 pub(crate) struct NameResolver<'a> {
     pub(crate) files: &'a [Arc<FileDecl>],
@@ -62,7 +65,12 @@ impl NameResolver<'_> {
         name: &str,
         wanted: Wanted,
     ) -> Result<Symbol, NotFound> {
+        let node = self.nodes[scope_file.0 as usize];
+        let first = name.split('.').next().unwrap_or(name);
+        // A package of thousands of parts has as many scopes.
+        let is_in_none = self.symbols.is_too_deep(node) && !self.symbols.is_in_packages(first);
         let scopes = self.scopes(scope_file, parent);
+        let scopes = scopes.take_while(|it| !(is_in_none && matches!(it, Scope::Package(_))));
         self.symbols.resolve(scopes, name, wanted, &self.visible[file.0 as usize])
     }
 
@@ -88,6 +96,10 @@ impl NameResolver<'_> {
         reason: &NotFound,
         fits: &dyn Fn(Symbol) -> bool,
     ) -> (String, Option<String>) {
+        // No name can be right in a package that has to be renamed.
+        if self.symbols.is_too_deep(self.nodes[file.0 as usize]) {
+            return (format!("`{name}` was not found"), None);
+        }
         let scopes = || self.scopes(file, parent);
         if let NotFound::InnerScope { found } = reason {
             let first = name.split('.').next().unwrap_or(name);
@@ -180,15 +192,22 @@ impl NameResolver<'_> {
             "" => self.scopes(file, parent).collect(),
             _ => vec![Scope::Package(PackageNode::ROOT)],
         };
-        let mut candidates = Vec::new();
-        for (at, component) in components.iter().enumerate().rev() {
-            for scope in &scopes {
-                let before = components.get(..at).unwrap_or_default();
-                let Some(inner) = self.symbols.scope_at(*scope, before) else { continue };
-                for near in near(component, self.symbols.names_in(inner).into_iter()) {
+        // What the components lead to, scope by scope, one below the other.
+        let paths: Vec<Vec<Scope>> =
+            scopes.iter().map(|it| self.symbols.scopes_along(*it, &components)).collect();
+        let mut candidates: Vec<String> = Vec::new();
+        'all: for (at, component) in components.iter().enumerate().rev() {
+            for inner in paths.iter().filter_map(|path| path.get(at)) {
+                for near in near(component, self.symbols.names_in(*inner).into_iter()) {
                     let mut parts = components.clone();
                     parts[at] = near;
-                    candidates.push(format!("{dot}{}", parts.join(".")));
+                    let candidate = format!("{dot}{}", parts.join("."));
+                    if !candidates.contains(&candidate) {
+                        candidates.push(candidate);
+                    }
+                }
+                if candidates.len() >= MAX_CANDIDATES {
+                    break 'all;
                 }
             }
         }

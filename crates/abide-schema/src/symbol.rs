@@ -7,9 +7,12 @@
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, ServiceId};
+
+/// How many dots a package name may have. Source: `kPackageLimit` of protobuf.
+pub(crate) const MAX_PACKAGE_DOTS: usize = 100;
 
 /// A package or a prefix of one, by its index; 0 is the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,6 +141,8 @@ pub(crate) struct Symbols<'a> {
     packages: Vec<(PackageNode, &'a str)>,
     /// The names in packages, sorted when first asked for: only suggestions need them.
     top_names: OnceLock<Vec<(u32, Box<str>)>>,
+    /// The names that any package has, collected when first asked for.
+    names_in_packages: OnceLock<FxHashSet<Box<str>>>,
 }
 
 impl<'a> Symbols<'a> {
@@ -145,7 +150,8 @@ impl<'a> Symbols<'a> {
     pub(crate) fn new(nested: Vec<ScopeTable<'a>>, capacity: usize) -> Symbols<'a> {
         let packages = vec![(PackageNode::ROOT, "")];
         let top = ScopeTable::with_capacity(capacity);
-        Symbols { top, nested, packages, top_names: OnceLock::new() }
+        let (top_names, names_in_packages) = (OnceLock::new(), OnceLock::new());
+        Symbols { top, nested, packages, top_names, names_in_packages }
     }
 
     /// The node of a package; it and its prefixes are added where they are
@@ -205,6 +211,19 @@ impl<'a> Symbols<'a> {
         std::iter::successors(Some(node), |&at| self.package_parent(at))
     }
 
+    /// Whether a package has more parts than protoc takes. Its prefixes are too many to look through
+    /// again and again.
+    pub(crate) fn is_too_deep(&self, node: PackageNode) -> bool {
+        // The root is one more.
+        self.with_prefixes(node).nth(MAX_PACKAGE_DOTS + 2).is_some()
+    }
+
+    /// Whether any package of the tree has this name in it.
+    pub(crate) fn is_in_packages(&self, name: &str) -> bool {
+        let all = || self.top.names.keys().map(|(_, name)| (*name).into()).collect();
+        self.names_in_packages.get_or_init(all).contains(name)
+    }
+
     /// Adds a symbol of a package behind those that have its name already.
     pub(crate) fn insert(&mut self, package: PackageNode, name: &'a str, symbol: Symbol) {
         self.top.insert(package.0, name, symbol);
@@ -237,10 +256,12 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// The scope that components lead to, one below the other, whoever sees it.
-    pub(crate) fn scope_at(&self, scope: Scope, components: &[&str]) -> Option<Scope> {
-        let inner = |scope, name: &&str| self.all(scope, name).find_map(Self::scope_of);
-        components.iter().try_fold(scope, inner)
+    /// A scope and those that components lead to from there, one below the other, whoever sees
+    /// them.
+    pub(crate) fn scopes_along(&self, scope: Scope, components: &[&str]) -> Vec<Scope> {
+        let mut components = components.iter();
+        let inner = |scope: &Scope| self.all(*scope, components.next()?).find_map(Self::scope_of);
+        std::iter::successors(Some(scope), inner).collect()
     }
 
     /// The scope that a symbol opens.

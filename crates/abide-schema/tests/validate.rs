@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Problem, SourceFile, Tree, encode_set, missing_imports};
+use abide_schema::{FileDecl, Problem, ProblemKind, SourceFile, Tree, encode_set, missing_imports};
 
 fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/protoc")
@@ -195,4 +195,26 @@ fn what_protoc_accepts_has_no_error() {
     let tree = Tree::link(cases.iter().map(|case| read(&folder, case, 0)).collect());
     let found = errors(&tree);
     assert!(found.is_empty(), "{}", show(&tree, &found));
+}
+
+/// Of a name that is not found, every scope is looked through again and again: here a failure takes
+/// hours.
+#[test]
+fn a_package_of_thousands_of_parts_costs_what_its_bytes_do() {
+    let package = vec!["a"; 4000].join(".");
+    let fields: String = (1..=4000)
+        .map(|n| format!("  Q{n} f{n} = {n};\n  a.a.a.a.Q{n} g{n} = {};\n", n + 10_000))
+        .collect();
+    let long = vec!["b"; 4000].join(".");
+    let text = format!(
+        "syntax = \"proto3\";\npackage {package};\nmessage M {{\n{fields}  {long} h = 9001;\n}}\n"
+    );
+    let (path, display) = ("a.proto".into(), "a.proto".into());
+    let text = text.into_bytes().into();
+    let file = SourceFile { path, display, root: 0, imported: false, text };
+    let tree = Tree::link(vec![Arc::new(FileDecl::parse(file))]);
+    let missing = tree.problems().iter().filter(|it| it.kind == ProblemKind::NameNotFound);
+    assert_eq!(missing.count(), 8001);
+    let refused = tree.problems().iter().filter(|it| it.kind == ProblemKind::NameMisused);
+    assert_eq!(refused.count(), 1);
 }

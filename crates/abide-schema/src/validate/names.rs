@@ -9,16 +9,14 @@ use crate::element::Element;
 use crate::ids::FileId;
 use crate::problem::{Problem, ProblemKind, article};
 use crate::resolve::NameResolver;
-use crate::symbol::{NumberSet, PackageNode, Scope, Symbol};
+use crate::symbol::{MAX_PACKAGE_DOTS, NumberSet, PackageNode, Scope, Symbol};
 use crate::tree::Tree;
 use crate::view::{EnumValue, Message, Service};
 
 use super::check::Check;
 
-/// The longest package name and how many dots it may have. Source:
-/// `NameLimits::kPackageName` and `kPackageLimit` of protobuf.
+/// The longest package name. Source: `NameLimits::kPackageName` of protobuf.
 const MAX_PACKAGE_LENGTH: usize = 511;
-const MAX_PACKAGE_DOTS: usize = 100;
 
 fn hash(file: &FileDecl, name: Name) -> u64 {
     let mut hasher = FxHasher::default();
