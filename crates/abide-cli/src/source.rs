@@ -33,6 +33,7 @@ use std::sync::Arc;
 use abide::FeatureFile;
 use abide_schema::{SourceFile, Text};
 use gix::ObjectId;
+use jiff::civil::Date;
 
 use self::contents::Gathered;
 use self::failure::io_reason;
@@ -466,6 +467,15 @@ impl Source {
     /// The folder in which git keeps what all worktrees of the repository share.
     pub(crate) fn git_folder(&self) -> Option<PathBuf> {
         self.open.git_folder()
+    }
+
+    /// The day of its commit, if it is a revision, in the time zone that is furthest behind: who
+    /// writes a day next to it may live there.
+    pub(crate) fn day(&self) -> Option<Date> {
+        const FURTHEST_BEHIND: i64 = 12 * 60 * 60;
+        let seconds = self.open.committed()?.checked_sub(FURTHEST_BEHIND)?;
+        let moment = jiff::Timestamp::from_second(seconds).ok()?;
+        Some(moment.to_zoned(jiff::tz::TimeZone::UTC).date())
     }
 
     /// The name for messages: what the user wrote.

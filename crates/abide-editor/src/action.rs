@@ -200,7 +200,7 @@ fn waiver(decl: &FileDecl, finding: &Finding) -> Option<TextEdit> {
     let (_, span) = statement_at(decl, finding.location.span.start)?;
     let at = line_start(text, span.start);
     let (indent, end) = (indent(text, span.start), line_end(text));
-    let comment = format!("{indent}// abide:allow({}): TODO: say why{end}", finding.rule);
+    let comment = format!("{indent}// {}TODO: say why{end}", abide::waiver_of(finding));
     Some(TextEdit::insert(at, comment))
 }
 

@@ -28,6 +28,8 @@ pub struct Judge {
     pub partial: bool,
     /// Today.
     pub as_of: Date,
+    /// The day of the commit of the old tree, if that is known.
+    pub baseline_day: Option<Date>,
 }
 
 impl Judge {
@@ -41,6 +43,7 @@ impl Judge {
             features: Vec::new(),
             partial: false,
             as_of,
+            baseline_day: None,
         }
     }
 
@@ -54,6 +57,7 @@ impl Judge {
         Options {
             scope: RuleScope::Everything,
             baseline,
+            baseline_day: self.baseline_day,
             bump_baseline,
             counts_bump: false,
             accepted: self.accepted.as_ref(),

@@ -15,7 +15,7 @@ use semver::Version;
 
 use crate::clock::Clock;
 use crate::counted::counted;
-use crate::dates::{months_after, parse_date};
+use crate::dates::{is_before_protobuf, months_after, parse_date};
 use crate::phases::{Phases, Replacement};
 use crate::semantic_version::dated;
 
@@ -51,6 +51,7 @@ pub struct Calendar {
 
 impl Calendar {
     /// The day that an annotation names: a date, or a version with a known date.
+    /// A date before protocol buffers were published is none.
     /// The day of `1.4` is that of `1.4.0`, and of `1.4.2` unless that is known.
     pub fn day_of(&self, text: &str) -> Option<Date> {
         let known = |text: &str| self.version_dates.get(text).copied();
@@ -58,7 +59,8 @@ impl Calendar {
         let minor = |it: Version| format!("{}.{}", it.major, it.minor);
         let by_patch = || known(&version()?.to_string());
         let by_minor = || known(&version().map(minor)?);
-        parse_date(text).or_else(|| known(text)).or_else(by_patch).or_else(by_minor)
+        let day = parse_date(text).filter(|it| !is_before_protobuf(*it));
+        day.or_else(|| known(text)).or_else(by_patch).or_else(by_minor)
     }
 
     /// The day since which a package exists, if it is recorded: in the calendar,

@@ -96,6 +96,13 @@ impl DeprecationPolicy {
         }
     }
 
+    /// Whether a deprecated element may be removed from a package that must not break some time
+    /// after the day on which it was deprecated.
+    pub(crate) fn counts_days(&self, calendar: &Calendar) -> bool {
+        let counts = self.window_months.is_some() || calendar.client_releases.is_set();
+        self.removal == Removal::Deprecated && counts
+    }
+
     /// The first day on which a deprecated element may be removed, and the key that
     /// sets it: the last day of the window, or the day on which clients refuse it by
     /// default. `None` without either, and a day of `None` for never.

@@ -96,6 +96,8 @@ pub struct ChangeFacts {
     /// Whom it may break as well, where nothing in the trees can tell. It counts only where
     /// nothing that it surely breaks is asked for.
     pub may_break: Effects,
+    /// What it was and what it is now, if the change is one of a single value.
+    pub values: Option<[String; 2]>,
     /// The bump that its package needs for it.
     pub bump: Bump,
     /// Symbols of generated code that it removes or changes, at most one for each
@@ -210,6 +212,28 @@ impl Finding {
     /// element.
     pub fn fact(&mut self, fact: impl Into<String>) -> &mut Finding {
         self.facts.push(fact.into());
+        self
+    }
+
+    /// Sets what a change made of what, as facts. A waiver can name both.
+    pub(crate) fn changed(
+        &mut self,
+        was: impl Into<String>,
+        is: impl Into<String>,
+    ) -> &mut Finding {
+        let (was, is) = (was.into(), is.into());
+        self.fact(was.clone()).fact(is.clone()).between(was, is)
+    }
+
+    /// Sets what a change made of what, where other facts distinguish it.
+    pub(crate) fn between(
+        &mut self,
+        was: impl Into<String>,
+        is: impl Into<String>,
+    ) -> &mut Finding {
+        if let Some(change) = &mut self.change {
+            change.values = Some([was.into(), is.into()]);
+        }
         self
     }
 
@@ -374,8 +398,17 @@ impl Finding {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
-        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        short(&hash.finalize())
     }
+}
+
+/// A short digest of a content, for a fact: the first 16 hex digits of its SHA-256.
+pub(crate) fn digest(content: impl AsRef<[u8]>) -> String {
+    short(&Sha256::digest(content))
+}
+
+fn short(hash: &[u8]) -> String {
+    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether a text has the form of a fingerprint.

@@ -67,7 +67,7 @@ pub(crate) fn renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &m
     }
     let message = format!("{} `{was}` was renamed to `{is}`", new.noun());
     let finding = sink.change(diff, change, Part::Name, message);
-    finding.fact(was).aliases(&deletions(diff, old, Some(new)));
+    finding.fact(was.clone()).between(was, is).aliases(&deletions(diff, old, Some(new)));
     // Users in other packages are told by `used-type-renamed`. Those beside it have kept their own
     // names, so buf compares them, if not the type itself.
     if matches!(old, Element::Message(_) | Element::Enum(_)) {
@@ -99,7 +99,7 @@ pub(crate) fn moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut
         is.path()
     );
     let finding = sink.change(diff, change, Part::Name, message);
-    finding.fact(was.path()).fact(is.path()).aliases(&deletions(diff, old, Some(new)));
+    finding.changed(was.path(), is.path()).aliases(&deletions(diff, old, Some(new)));
     finding.breaks(path_effects(diff, was, is)).source(diff, change);
 }
 

@@ -12,12 +12,13 @@ use crate::finding::Finding;
 use crate::instance_set::InstanceFile;
 use crate::location::{Location, Origin};
 use crate::rule::Rule;
-use crate::waiver::{MARKER, parse, state};
+use crate::waiver::{Allowance, MARKER, NamedChange, parse, state};
 
 /// A waiver in a comment of an instance.
 struct InstanceWaiver {
     rule: &'static Rule,
     until: Option<Date>,
+    change: NamedChange,
     file: u32,
     /// The words of the waiver.
     span: Span,
@@ -52,9 +53,10 @@ impl InstanceWaivers {
                 + (text.len() - text.trim_start_matches('#').trim_start().len()) as u32;
             let span = Span::new(start, start + words.len() as u32);
             match parse(words) {
-                Ok((rule, until)) => self.waivers.push(InstanceWaiver {
+                Ok(Allowance { rule, until, change }) => self.waivers.push(InstanceWaiver {
                     rule,
                     until,
+                    change,
                     file: number,
                     span,
                     covers: covered(file, *comment),
@@ -77,6 +79,7 @@ impl InstanceWaivers {
             let covering = self.waivers.iter_mut().filter(|it| {
                 it.file == file
                     && it.rule.id == finding.rule
+                    && it.change.is_of(finding)
                     && it.until.is_none_or(|until| as_of <= until)
                     && it.covers.iter().any(|span| span.start <= start && start < span.end)
             });

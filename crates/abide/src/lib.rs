@@ -146,4 +146,5 @@ pub use simulation::life::{Event, Lane, Life, State, Stretch, Subject};
 pub use simulation::{Scenario, Simulation, Step};
 pub use stamps::{stamp_release, stamp_upgrade};
 pub use suggestion::nearest;
+pub use waiver::waiver_of;
 pub use weight::Weight;

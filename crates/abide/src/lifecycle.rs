@@ -77,6 +77,16 @@ pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
     element.deprecated().is_some() || element.parent().is_some_and(is_deprecated)
 }
 
+/// Whether an element counts as deprecated when it is removed, and since when, by its annotation.
+/// A oneof has no such option: it is deprecated if its fields are.
+pub(crate) fn deprecation(element: Element<'_>) -> (bool, Option<String>) {
+    let deprecated = match element {
+        Element::Oneof(oneof) => oneof.fields().all(|it| is_deprecated(Element::Field(it))),
+        _ => is_deprecated(element),
+    };
+    (deprecated, element.deprecated_since().map(|(text, _)| text.to_owned()))
+}
+
 /// Whether an element is the value that an upgrade puts where a zero value was: it was never in
 /// use.
 pub(crate) fn is_placeholder(element: Element<'_>) -> bool {

@@ -19,6 +19,9 @@ pub struct Options<'a> {
     pub scope: RuleScope,
     /// The old tree to compare with, if there is one.
     pub baseline: Option<&'a Tree>,
+    /// The day of the commit that the old tree is of, if that is known: what it does not say yet
+    /// was not said before that day. Of all time zones the one that is furthest behind counts.
+    pub baseline_day: Option<Date>,
     /// The old tree that the bump is counted from, if it differs from the baseline.
     pub bump_baseline: Option<&'a Tree>,
     /// Whether the bump that the changes need is counted: for a report that says so.
@@ -52,6 +55,7 @@ impl Options<'_> {
             as_of,
             scope: RuleScope::Everything,
             baseline: None,
+            baseline_day: None,
             bump_baseline: None,
             counts_bump: true,
             changes: false,

@@ -4,6 +4,7 @@ use abide_change::{Change, Diff, Direction, Effects, Surface};
 use abide_schema::{Edition, Element, Field, File, Message, Part, value};
 use rustc_hash::FxHashSet;
 
+use crate::finding::Finding;
 use crate::rule::Sink;
 
 /// Reports an element that uses a number, a name or both that its message or enum
@@ -87,6 +88,15 @@ pub(crate) fn allows_extension(extendee: Message<'_>, number: i32) -> bool {
         })
     };
     ranges.map(|(_, options)| options).any(|options| !options.is_some_and(reserved))
+}
+
+/// Tells a removal that reserves what it leaves from one that does not.
+pub(crate) fn distinguish(finding: &mut Finding, number: bool, name: bool) {
+    for (what, is_reserved) in [("number", number), ("name", name)] {
+        if !is_reserved {
+            finding.fact(format!("{what} not reserved"));
+        }
+    }
 }
 
 /// How a message keeps a number and a name for nobody; `None` if it already does. What extensions

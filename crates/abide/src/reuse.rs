@@ -93,6 +93,7 @@ fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'
         }
     };
     finding.change = Some(Box::new(ChangeFacts {
+        values: None,
         old: None,
         effects: Effects::backward(surfaces),
         may_break: Effects::NONE,

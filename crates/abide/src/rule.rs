@@ -24,7 +24,7 @@ use crate::features::FeatureFile;
 use crate::finding::{ChangeFacts, Finding, Gone, Severity};
 use crate::group::RuleDefaults;
 use crate::instance_set::{InstanceOptions, InstanceSet};
-use crate::lifecycle::{PackageDays, apis, is_deprecated};
+use crate::lifecycle::{PackageDays, apis, deprecation, is_deprecated};
 use crate::location::Location;
 use crate::options::{Options, RuleScope};
 use crate::overrides::Overrides;
@@ -188,6 +188,8 @@ pub struct Context<'t> {
     pub as_of: Date,
     /// The old tree, if the run has one.
     pub baseline: Option<&'t Tree>,
+    /// The day of its commit, if it is one of git.
+    pub baseline_day: Option<Date>,
     /// Whether only a part of a tree is judged.
     pub partial: bool,
     /// The lists of features.
@@ -209,7 +211,8 @@ pub struct Context<'t> {
 
 impl<'t> Context<'t> {
     pub(crate) fn new(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Context<'t> {
-        let Options { as_of, baseline, partial, features, records, reached, .. } = options;
+        let Options { as_of, baseline, baseline_day, partial, features, records, reached, .. } =
+            options;
         let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         // Not computed on first use: that is done in parallel, and a thread that
         // waits for a part of it could start another rule that needs it too.
@@ -220,6 +223,7 @@ impl<'t> Context<'t> {
             policy,
             as_of,
             baseline,
+            baseline_day,
             partial,
             features,
             records,
@@ -388,14 +392,10 @@ fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
         | Element::Method(_) => (true, true, false),
     };
     let has_number = matches!(old, Element::Field(_) | Element::EnumValue(_));
-    // A oneof has no such option.
-    let deprecated = match old {
-        Element::Oneof(oneof) => oneof.fields().all(|it| is_deprecated(Element::Field(it))),
-        _ => is_deprecated(old),
-    };
+    let (deprecated, deprecated_at) = deprecation(old);
     Gone {
         deprecated,
-        deprecated_at: old.deprecated_since().map(|(text, _)| text.to_owned()),
+        deprecated_at,
         reserved: number && name,
         put_back: put_back(diff, old, deprecated, [extensions, has_number && (number || name)]),
     }
@@ -530,6 +530,7 @@ impl Sink {
             old: old.map(Location::old),
             effects: Effects::NONE,
             may_break: Effects::NONE,
+            values: None,
             bump: Bump::Minor,
             symbols: Vec::new(),
             dependents: Vec::new(),
@@ -554,6 +555,8 @@ impl Sink {
         let always = self.rule.aliases;
         let before = Some(old.place(setting.old));
         let finding = self.change_at(location, before, package, new.full_name(), message);
+        let (was, is) = setting.values();
+        finding.between(was, is);
         if let (Holder::Element(old), Holder::Element(new), Some(facts)) =
             (old, new, &mut finding.change)
         {

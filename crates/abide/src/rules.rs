@@ -50,6 +50,7 @@ rules! {
     deprecated_past_removal = "rules/deprecated-past-removal.rs";
     deprecated_type_in_use = "rules/deprecated-type-in-use.rs";
     deprecated_type_used = "rules/deprecated-type-used.rs";
+    deprecation_backdated = "rules/deprecation-backdated.rs";
     deprecation_comment_missing = "rules/deprecation-comment-missing.rs";
     deprecation_terms_changed = "rules/deprecation-terms-changed.rs";
     deprecation_version_malformed = "rules/deprecation-version-malformed.rs";
@@ -218,6 +219,7 @@ rules! {
     packaging_option_changed = "rules/packaging-option-changed.rs";
     packaging_options_differ = "rules/packaging-options-differ.rs";
     pattern_unmatched = "rules/pattern-unmatched.rs";
+    promise_withdrawn = "rules/promise-withdrawn.rs";
     promotion_impossible = "rules/promotion-impossible.rs";
     public_import_removed = "rules/public-import-removed.rs";
     range_invalid = "rules/range-invalid.rs";
@@ -382,6 +384,9 @@ pub(crate) static DEPRECATED_TYPE: &Rule = &deprecated_type_in_use::RULE;
 pub(crate) static FROZEN_CHANGED: &Rule = &frozen_package_changed::RULE;
 
 /// The rule about imports of files that are not there.
+pub(crate) static FILE_REMOVED: &Rule = &file_removed::RULE;
+pub(crate) static PACKAGE_REMOVED: &Rule = &package_removed::RULE;
+
 pub(crate) static IMPORT_NOT_FOUND: &Rule = &import_not_found::RULE;
 
 /// The rules about changes of custom options.

@@ -7,6 +7,7 @@
 //! the alias `buf:ID`, where they count for buf: above `package`, only for findings
 //! about the statement itself. [`linter_comments`] has those of other linters.
 
+mod allowance;
 mod descriptor_comments;
 mod linter_comments;
 mod scopes;
@@ -19,17 +20,17 @@ use rayon::prelude::*;
 
 use crate::buf_lint::ignored_by;
 use crate::comment_scope::{CommentScopes, comments, lines};
-use crate::dates::parse_date;
 use crate::finding::Finding;
 use crate::fix::comments::without_comment_line;
-use crate::location::Location;
+use crate::location::{Location, Origin};
 use crate::policy::WaiverTarget;
-use crate::rule::{Context, Group, Rule};
-use crate::rules::{RULES, WAIVER_EXPIRED, WAIVER_INVALID, WAIVER_UNUSED, find_rule};
+use crate::rule::{Context, Rule};
+use crate::rules::{WAIVER_EXPIRED, WAIVER_INVALID, WAIVER_UNUSED, find_rule};
 use crate::security_fixes::{SECURITY_MARKER, gives_reason};
-use crate::suggestion::did_you_mean;
 use crate::target_index::TargetIndex;
 
+pub use self::allowance::waiver_of;
+pub(crate) use self::allowance::{Allowance, NamedChange, parse};
 use self::linter_comments::LinterComments;
 use self::scopes::{Reach, WaiverScopes};
 
@@ -40,10 +41,31 @@ const OWN_PREFIX: &str = "abide:";
 /// The text that marks a comment as one of buf's.
 pub(crate) const BUF_MARKER: &str = "buf:lint:ignore";
 
+/// The fact of an unused waiver that names its change.
+const NAMED: &str = "named";
+
+/// Says of a waiver that only matches what changed since the last release that its change is merged:
+/// the next change of the kind would be waived, too. `None` if it names its change and may stay.
+pub(crate) fn merged(mut unused: Finding) -> Option<Finding> {
+    if unused.facts.iter().any(|it| it == NAMED) {
+        return None;
+    }
+    let what = unused.facts.first().cloned().unwrap_or_default();
+    unused.message = format!("the change that the waiver of `{what}` is for is merged already");
+    unused.fixes.clear();
+    unused.help(match unused.location.origin {
+        Origin::Config => "replace `element` with the `fingerprint` of the change, or delete it",
+        _ => "name the change with `from` and `to`, or with `fingerprint`, or delete it",
+    });
+    unused.why("it would also waive the next change of the kind");
+    Some(unused)
+}
+
 /// A waiver in a comment.
 struct Waiver {
     allows: Allows,
     until: Option<Date>,
+    change: NamedChange,
     reach: Reach,
     /// From the marker to the end of its line.
     place: Place,
@@ -120,7 +142,8 @@ impl<'p> Waivers<'p> {
                 let covering = |it| self.scopes.covering(context.tree, finding, it);
                 for number in place.map_or_else(Vec::new, covering) {
                     let waiver = self.in_comments.get_mut(number);
-                    if let Some(waiver) = waiver.filter(|it| holds(it.until)) {
+                    let is_meant = |it: &&mut Waiver| holds(it.until) && it.change.is_of(finding);
+                    if let Some(waiver) = waiver.filter(is_meant) {
                         waiver.used = true;
                         taken = true;
                     }
@@ -159,6 +182,9 @@ impl<'p> Waivers<'p> {
                 let mut finding = it.finding(location, rule.id, package);
                 if finding.rule == WAIVER_UNUSED.id {
                     finding.fix(without_comment_line(file, waiver.place.span, waiver.comment));
+                    if waiver.change.is_named() {
+                        finding.fact(NAMED);
+                    }
                 }
                 finding
             }));
@@ -172,7 +198,13 @@ impl<'p> Waivers<'p> {
             let what = waiver.rule.unwrap_or(name);
             let found = state(what, waiver.until, context.as_of, silent);
             let location = Location::config(waiver.span);
-            findings.extend(found.map(|it| it.finding(location, name, "")));
+            findings.extend(found.map(|it| {
+                let mut finding = it.finding(location, name, "");
+                if matches!(waiver.target, WaiverTarget::Fingerprint(_)) {
+                    finding.fact(NAMED);
+                }
+                finding
+            }));
         }
         findings
     }
@@ -248,9 +280,10 @@ fn in_comments<'t>(
             let place = Place { file: file.id, span: line };
             if words.starts_with(MARKER) {
                 match parse(words) {
-                    Ok((rule, until)) => waivers.push(Waiver {
+                    Ok(Allowance { rule, until, change }) => waivers.push(Waiver {
                         allows: Allows::Rule(rule),
                         until,
+                        change,
                         reach: Reach::Whole(covers),
                         place,
                         comment: comment.span,
@@ -282,7 +315,9 @@ fn in_comments<'t>(
                 waivers.extend(ignored_by(id).map(|alias| {
                     let covers = scopes.buf_covered(comment, covers, context.policy.follows(alias));
                     let (allows, reach) = (Allows::Alias(alias), Reach::Whole(covers));
-                    Waiver { allows, until: None, reach, place, comment: comment.span, used: false }
+                    let (until, change) = (None, NamedChange::default());
+                    let comment = comment.span;
+                    Waiver { allows, until, change, reach, place, comment, used: false }
                 }));
             } else if of_linters {
                 linters.read(comment, token_end, line);
@@ -294,6 +329,7 @@ fn in_comments<'t>(
         Waiver {
             allows: Allows::Alias(alias),
             until: None,
+            change: NamedChange::default(),
             reach,
             place,
             comment: place.span,
@@ -301,63 +337,4 @@ fn in_comments<'t>(
         }
     }));
     Some((file, waivers, findings))
-}
-
-/// Reads `abide:allow(RULE, until = "DATE"): REASON`. An error has the bytes of
-/// `words` that it is about.
-pub(crate) fn parse(words: &str) -> Result<(&'static Rule, Option<Date>), (Span, Defect)> {
-    let at = |part: &str| {
-        // Every part is a slice of `words`.
-        let start = part.as_ptr() as usize - words.as_ptr() as usize;
-        Span::new(start as u32, (start + part.len()) as u32)
-    };
-    let invalid = |part: &str, message: String, help: &str| {
-        let defect = Defect {
-            rule: WAIVER_INVALID.id,
-            message,
-            at: None,
-            help: help.to_owned(),
-            fact: words.to_owned(),
-        };
-        (at(part), defect)
-    };
-    let shape =
-        "write `abide:allow(RULE): REASON` or `abide:allow(RULE, until = \"2027-06-30\"): REASON`";
-    let malformed = || invalid(words, "the waiver is malformed".to_owned(), shape);
-    let rest = words.strip_prefix(MARKER).unwrap_or(words).trim_start();
-    let (inside, after) =
-        rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(malformed)?;
-    let (id, until) = match inside.split_once(',') {
-        Some((id, until)) => (id.trim(), Some(until.trim())),
-        None => (inside.trim(), None),
-    };
-    let Some(rule) = find_rule(id) else {
-        let help = did_you_mean(id, RULES.iter().map(|rule| rule.id))
-            .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
-        return Err(invalid(id, format!("the waiver names an unknown rule `{id}`"), &help));
-    };
-    if rule.group == Group::Policy {
-        let message = format!("`{id}` is about waivers and cannot be waived");
-        return Err(invalid(id, message, "set it to `off` in `[rules]` instead"));
-    }
-    let until = match until {
-        None => None,
-        Some(text) => {
-            let date =
-                text.strip_prefix("until").and_then(|text| text.trim_start().strip_prefix('='));
-            let date = date.ok_or_else(malformed)?.trim().trim_matches('"');
-            let parsed = parse_date(date);
-            if parsed.is_none() {
-                let message = format!("the waiver of `{id}` ends on `{date}`, which is not a date");
-                return Err(invalid(date, message, "write it as `until = \"2027-06-30\"`"));
-            }
-            parsed
-        }
-    };
-    let reason = after.trim_start().strip_prefix(':').unwrap_or_default().trim();
-    if reason.is_empty() {
-        let message = format!("the waiver of `{id}` has no reason");
-        return Err(invalid(words, message, shape));
-    }
-    Ok((rule, until))
 }

@@ -255,6 +255,7 @@ impl Judged {
         let old = (!old.is_empty()).then(|| tree(old.into_iter(), imports));
         let options = Options {
             baseline: old.as_ref(),
+            baseline_day: Some(date(2026, 1, 1)),
             accepted: accepted.as_ref(),
             records: Records { lock: lock.as_ref(), ..Records::default() },
             versions: true,

@@ -215,6 +215,7 @@ fn run(
         as_of: global.as_of.unwrap_or_else(today),
         scope: if work.changes_only { RuleScope::Changes } else { RuleScope::Everything },
         baseline: None,
+        baseline_day: against.as_ref().or(commit.as_ref()).and_then(Source::day),
         bump_baseline: released.as_ref().map(|old| &old.tree),
         counts_bump: true,
         changes: work.changes || judge.format.is_of_changes,
@@ -357,9 +358,9 @@ fn run(
     }
     say_notes(global, &notes);
     let outcome = Outcome {
-        report: Some(text),
         failed,
         troubles: troubles(loaded).into_iter().chain(lost).collect(),
+        ..Outcome::of(text)
     };
     // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((trees, released));

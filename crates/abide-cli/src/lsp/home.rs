@@ -120,7 +120,7 @@ pub(super) fn read(
         let spec = spec?;
         let old = settings.baseline(spec, &args).and_then(|old| {
             let files = parsed_old(&old, &source, &files, &progress)?.files;
-            Ok((files, lock(&old, &format!(" of {spec}"), false)?))
+            Ok((files, lock(&old, &format!(" of {spec}"), false)?, old.day()))
         });
         match old {
             Ok(old) => Some(old),
@@ -136,6 +136,7 @@ pub(super) fn read(
         lock: lock(&source, "", false)?,
         released: released.as_ref().or(against.as_ref()).and_then(|it| it.1.clone()),
         accepted: settings.accepted(false)?.map(|it| it.0),
+        baseline_day: against.as_ref().and_then(|it| it.2),
         features: source.features(config.features.as_deref()).map_err(Error::from)?,
         partial: settings.is_part(),
         ..Judge::new(config, as_of(global))
@@ -154,10 +155,10 @@ pub(super) fn read(
         |it: &Arc<FileDecl>| (lexical(&folder.join(&*it.display)), (it.root, Arc::clone(&it.path)));
     let paths = files.iter().map(place).collect();
     let mut project = Project::new(judge, files);
-    if let Some((old, _)) = against {
+    if let Some((old, ..)) = against {
         project = project.against(old);
     }
-    if let Some((released, _)) = released {
+    if let Some((released, ..)) = released {
         project = project.released(released);
     }
     Ok(Tree { project, source: Some(source), folder, shown, paths, troubles })

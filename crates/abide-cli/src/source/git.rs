@@ -168,6 +168,11 @@ impl OpenSource for Revision {
         Some(self.repository.to_thread_local().common_dir().to_owned())
     }
 
+    fn committed(&self) -> Option<i64> {
+        let repo = self.repository.to_thread_local();
+        timeline::date(&repo.find_commit(self.commit?).ok()?.data)
+    }
+
     fn blob(&self, path: &str) -> Result<Option<ObjectId>, SourceError> {
         let repo = self.repository.to_thread_local();
         let found = find_file(&repo, self.tree, path).and_then(|found| match found {

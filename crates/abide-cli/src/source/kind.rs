@@ -121,6 +121,11 @@ pub(super) trait OpenSource: Send + Sync {
         None
     }
 
+    /// When its commit was committed, in seconds since 1970, if it is one.
+    fn committed(&self) -> Option<i64> {
+        None
+    }
+
     /// Whether its files are blobs of git, and those that are known need not be read.
     fn has_blobs(&self) -> bool {
         false

@@ -12,3 +12,4 @@ mod reports;
 mod statements;
 mod upgrade;
 mod verdicts;
+mod withdrawn;

@@ -1,5 +1,7 @@
 //! Findings that are accepted, and lines that accept nothing.
 
+use std::collections::BTreeSet;
+
 use crate::accepted::Accepted;
 use crate::finding::{Finding, Severity};
 use crate::fix::{Applied, Fix, FixEdit};
@@ -27,14 +29,26 @@ pub(super) fn accept(
     });
     let count = before - findings.len();
     let stale = lines.iter().zip(used).filter(|(line, used)| !used && could_match(&line.rule));
+    let left: BTreeSet<(&str, &str)> =
+        findings.iter().map(|it| (it.rule, it.element.as_str())).collect();
     let about = stale.map(|(line, _)| {
-        let message =
-            format!("accepted finding of `{}` in `{}` no longer occurs", line.rule, line.element);
+        let (rule, element) = (&line.rule, &line.element);
+        let is_other = left.contains(&(rule.as_str(), element.as_str()));
+        let message = match is_other {
+            true => format!("the accepted finding of `{rule}` in `{element}` is another one now"),
+            false => format!("accepted finding of `{rule}` in `{element}` no longer occurs"),
+        };
         let location = Location::accepted(line.span);
         let mut finding =
             Finding::new(rules::ACCEPTED_STALE.id, location, "", &line.element, message);
         finding.severity = Severity::Note;
         finding.help("delete the line, or run `abide check --accept`").fact(&line.fingerprint);
+        if is_other {
+            finding.why(
+                "its line has another fingerprint: the change is another one, or an earlier version \
+                 of Abide wrote the line",
+            );
+        }
         finding.fix(Some(Fix {
             title: "delete the line".to_owned(),
             applied: Applied::Always,
@@ -42,5 +56,6 @@ pub(super) fn accept(
         }));
         finding
     });
-    (count, about.collect())
+    let about = about.collect();
+    (count, about)
 }

@@ -51,7 +51,7 @@ pub fn lossy_release<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t
     }
     let context = Context::new(tree, policy, options);
     let mut findings = run(&context, &[CONVERSION]);
-    spare_work_in_progress(&context, &mut findings);
+    spare_work_in_progress(&context, None, &mut findings);
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
     apply_severities(&context, &mut findings);

@@ -17,15 +17,17 @@ use crate::report::Report;
 use crate::reuse;
 use crate::rule::{Check, Context, Rule};
 use crate::rules::{self, RULES, find_rule};
-use crate::waiver::Waivers;
+use crate::waiver::{Waivers, merged};
 
 use super::acceptance::accept;
 use super::candidate_findings::SourceFindings;
 use super::frozen_changes::frozen_changes;
+use super::last_release::LastRelease;
 use super::linker_findings::linker_findings;
 use super::missing_imports::join_missing_imports;
 use super::order::sort;
 use super::reached::Reached;
+use super::removals::identify_removals;
 use super::repeated_roots::join_repeated_roots;
 use super::unknown_options::drop_unknown_options;
 use super::walk::run;
@@ -61,6 +63,7 @@ fn judge_tree<'t>(
 
     let sides = options.baseline.map(|old| Sides::of(old, tree));
     let mut findings = run_on_sides(&context, &rules, options, sides.as_ref());
+    identify_removals(&context, &mut findings);
     drop_unknown_options(tree, options.baseline, &mut findings);
     findings.extend(linker_findings(tree, policy, options.scope));
     join_repeated_roots(tree, &mut findings);
@@ -73,7 +76,12 @@ fn judge_tree<'t>(
         let thawed = frozen_changes(&context, &findings);
         findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
     }
-    spare_work_in_progress(&context, &mut findings);
+    let trees = options.baseline.zip(options.bump_baseline);
+    let mut release = trees.map(|(old, released)| LastRelease::of(old, released));
+    spare_work_in_progress(&context, release.as_mut(), &mut findings);
+    if let Some(release) = &mut release {
+        release.limit_deprecations(&context, &mut findings);
+    }
     narrow(options.surfaces, &mut findings);
     sort(&context, &mut findings);
     findings.dedup();
@@ -142,7 +150,10 @@ fn judge_tree<'t>(
     findings.extend(about_waivers);
     if let Some((_, since)) = &since {
         let since = since.findings.iter().map(|it| (it.rule, &it.location)).collect();
-        findings.retain(|it| it.rule != rules::WAIVER_UNUSED.id || is_unused_in(&since, it));
+        let waivers = findings
+            .extract_if(.., |it| it.rule == rules::WAIVER_UNUSED.id && !is_unused_in(&since, it));
+        let merged: Vec<Finding> = waivers.filter_map(merged).collect();
+        findings.extend(merged);
     }
     if !options.changes {
         findings.retain(|it| it.change.is_none() || it.severity > Severity::Note);
@@ -205,6 +216,7 @@ pub(super) fn since_release<'t>(
     let since = Options {
         scope: RuleScope::Changes,
         baseline: Some(released),
+        baseline_day: None,
         bump_baseline: None,
         counts_bump: false,
         reached: None,

@@ -1,30 +1,43 @@
 //! What work in progress is spared.
 
+use abide_change::Holder;
 use abide_schema::{Element, FileId, Message, Part, Place, Tree};
 use rustc_hash::FxHashMap;
 
 use crate::bump_level::Bump;
 use crate::finding::{Finding, Severity};
 use crate::nested_spans::NestedSpans;
+use crate::policy::Policy;
 use crate::rule::Context;
 use crate::rules::find_rule;
 
+use super::last_release::LastRelease;
+
 /// Drops findings about work in progress of rules that spare it. A change of an
-/// element that was work in progress stays as a note.
-pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<Finding>) {
+/// element that was work in progress stays as a note, unless the last release promised more.
+pub(super) fn spare_work_in_progress<'t>(
+    context: &Context<'t>,
+    mut release: Option<&mut LastRelease<'t>>,
+    findings: &mut Vec<Finding>,
+) {
     let spares = |finding: &Finding| {
         find_rule(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
             && !context.policy.follows_any(&finding.aliases)
     };
     let (mut old_spans, mut spans) = (Unready::default(), Unready::default());
     let mut holders = Holders::default();
+    let mut was_promised = |place| {
+        let released = release.as_mut().and_then(|it| it.find(place));
+        released.is_some_and(|it| is_promised(context.policy, it))
+    };
     findings.retain_mut(|finding| {
         if let (Some(change), Some(old)) = (&mut finding.change, context.baseline) {
             let before = change.old.and_then(|it| it.old_place()).or_else(|| {
                 let breaks = change.effects.breaks_backward();
                 breaks.then(|| holders.before(context, finding.location.place()?)).flatten()
             });
-            if before.is_some_and(|place| old_spans.contains(old, place)) {
+            let is_free = |place| old_spans.contains(old, place) && !was_promised(place);
+            if before.is_some_and(is_free) {
                 finding.severity = Severity::Note;
                 finding.severity_reason = Some("it was work in progress".to_owned());
                 change.bump = change.bump.min(Bump::Minor);
@@ -36,6 +49,15 @@ pub(super) fn spare_work_in_progress(context: &Context<'_>, findings: &mut Vec<F
             _ => true,
         }
     });
+}
+
+/// Whether the last release promised that something stays as it is.
+fn is_promised(policy: &Policy, released: Holder<'_>) -> bool {
+    let is_ready = match released {
+        Holder::File(file) => file.work_in_progress().is_none(),
+        Holder::Element(element) => element.work_in_progress().is_none(),
+    };
+    is_ready && policy.is_bound(released.file().package().name())
 }
 
 /// The places of work in progress by file, computed on first use.

@@ -25,6 +25,6 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     if was != is {
         let message = format!("`cc_enable_arenas` changed from `{was}` to `{is}`");
         let finding = sink.setting(&setting, message);
-        finding.fact(was).fact(is).why("generated C++ supports arenas whatever the option says");
+        finding.changed(was, is).why("generated C++ supports arenas whatever the option says");
     }
 }

@@ -86,7 +86,7 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
             ),
         };
         let finding = sink.setting(&setting, message);
-        finding.fact(path).fact(was).fact(is);
+        finding.fact(path).changed(was, is);
         if difference.is_source_only {
             finding.bump(Bump::None);
         }

@@ -1,5 +1,5 @@
 use abide_change::{Change, Diff, Holder};
-use abide_schema::{Part, Place};
+use abide_schema::{Element, Part, Place};
 
 use crate::code_span::code;
 use crate::finding::Severity;
@@ -19,7 +19,10 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+/// The noun of the term that days are counted from.
+const DAY: &str = "deprecation version";
+
+fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
     let Some(holders) = change.both() else { return };
     let (Holder::Element(old), Holder::Element(new)) = holders else { return };
     // A deprecation that is new has a rule of its own.
@@ -28,16 +31,22 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
     }
     let phrase = holders.1.phrase();
     let mut report = |what: &str, was: Option<Place>, is: Option<Place>, message: String| {
+        let is_earlier = what == DAY && is_earlier(context, old, new);
         let location = Location::tree(is.unwrap_or_else(|| new.place(Part::Name)));
         let before = was.unwrap_or_else(|| old.place(Part::Name));
         let package = old.package().name();
         let finding = sink.change_at(location, Some(before), package, new.full_name(), message);
         // Several terms of one element may change.
         finding.fact(what);
+        // Each step would be allowed: to set an old day, and to remove what is deprecated for long.
+        if is_earlier && context.policy.deprecation.counts_days(&context.policy.calendar) {
+            finding.why("`[deprecation]` counts from that day when the element may be removed");
+            finding.help("keep the day that users know").at_least(Severity::Error);
+        }
     };
     type Term<'t> = Option<(&'t str, Place)>;
     let terms: [(&str, Term<'t>, Term<'t>); 2] = [
-        ("deprecation version", old.deprecated_since(), new.deprecated_since()),
+        (DAY, old.deprecated_since(), new.deprecated_since()),
         ("replacement", old.replaced_by(), new.replaced_by()),
     ];
     for (noun, was, is) in terms {
@@ -67,4 +76,15 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &m
         }
         _ => {}
     }
+}
+
+/// Whether an element counts as deprecated since an earlier day than anybody could know: than the
+/// day that the old tree names, or where it names none, than the day of the old tree.
+fn is_earlier<'t>(context: &Context<'t>, old: Element<'t>, new: Element<'t>) -> bool {
+    let day = |it: Element<'_>| context.policy.calendar.day_of(it.deprecated_since()?.0);
+    let known = match old.deprecated_since() {
+        Some(_) => day(old),
+        None => context.baseline_day,
+    };
+    known.zip(day(new)).is_some_and(|(known, claimed)| claimed < known)
 }

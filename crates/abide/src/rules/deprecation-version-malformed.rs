@@ -1,7 +1,7 @@
 use abide_schema::Element;
 
 use crate::code_span::code;
-use crate::dates::parse_date;
+use crate::dates::{is_before_protobuf, parse_date};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 use crate::semantic_version::dated;
@@ -25,7 +25,8 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     else {
         return;
     };
-    if parse_date(text).is_some() || dated(text).is_some() {
+    let is_day = parse_date(text).is_some_and(|it| !is_before_protobuf(it));
+    if is_day || dated(text).is_some() {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());

@@ -34,7 +34,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     let package = old.package().name();
     let location = Location::tree(place(new));
     let finding = sink.change_at(location, Some(place(old)), package, new.path(), message);
-    finding.fact(word(was)).fact(word(is)).bump(Bump::None);
+    finding.changed(word(was), word(is)).bump(Bump::None);
     // buf compares files with the same path, and treats all editions as one
     // syntax.
     let one_syntax = was.is_edition() && is.is_edition();

@@ -31,7 +31,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     let message = format!("enum `{name}` changed from {} to {}", word(was), word(is));
     let finding = sink.change(diff, change.map(Element::Enum), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "enum_type");
-    finding.fact(word(was)).fact(word(is));
+    finding.changed(word(was), word(is));
     let (before, after) = (first_names(old), first_names(new));
     let declared = |number: &i32| before.contains_key(number) || after.contains_key(number);
     if let Some(free) = (1..).find(|number| !declared(number)) {

@@ -36,7 +36,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         );
         let pair = Change::Both { old: Element::EnumValue(was), new: Element::EnumValue(is) };
         let finding = sink.change(diff, pair, Part::Name, message);
-        finding.fact(was.name()).fact(name);
+        finding.changed(was.name(), name);
         finding.proven(diff.prove_printed_name(old, new, number));
         if diff.is_for_others(old) {
             finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));

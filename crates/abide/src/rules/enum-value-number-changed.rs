@@ -35,7 +35,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     };
     let message = format!("number of `{name}`{spelled} changed from {was} to {is}");
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
-    finding.fact(was.to_string()).fact(is.to_string());
+    finding.changed(was.to_string(), is.to_string());
     let proof = diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]);
     // Fields in other trees may hold it, and fields that changed along with it.
     finding.breaks(Effects::both(&[Surface::Wire]));

@@ -45,6 +45,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let message = format!("enum value `{owner}.{}` was removed{what}", old.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
+    reserved::distinguish(finding, number, name);
     finding.proven(diff.prove_enum(old.parent(), holder, [&[old.number()], &[]]));
     finding.proven(diff.prove_value_name((old.parent(), holder), change));
     // Fields in other trees may hold its name, too.

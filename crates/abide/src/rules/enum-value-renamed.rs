@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let owner = old.parent().relative_name();
     let message = format!("`{owner}.{}` was renamed to `{}`", old.name(), new.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
-    finding.fact(old.name()).fact(new.name());
+    finding.changed(old.name(), new.name());
     let (was, is) = (old.number(), new.number());
     if was == is {
         finding.proven(diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]));

@@ -1,6 +1,7 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part};
 
+use super::field_type_changed::type_name;
 use crate::aliases;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -37,7 +38,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let name = new.relative_name();
     let message = format!("`{name}` changed from {} to {}", word(was), word(is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
-    finding.fact(word(was)).fact(word(is));
+    finding.changed(word(was), word(is));
+    // There are many maps.
+    for map in [old, new].into_iter().filter(|it| it.is_map()) {
+        finding.fact(type_name(map));
+    }
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
     let mut aliases = aliases::of_cardinality(old, new);
     if old.is_map() || new.is_map() {

@@ -38,7 +38,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message =
         format!("default of `{name}` changed from {was} to {is}", was = code(&was), is = code(&is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
-    finding.fact(was).fact(is);
+    finding.changed(was, is);
     finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));
     finding.aliases(&aliases::of_pair(old, new, to_buf));
 }

@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         let word = |delimited| if delimited { "delimited" } else { "length-prefixed" };
         let message = encoding(new, word(was.delimited), word(is.delimited));
         let finding = sink.change(diff, change.map(Element::Field), Part::Type, message);
-        finding.fact(word(was.delimited)).fact(word(is.delimited));
+        finding.changed(word(was.delimited), word(is.delimited));
         finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
         if diff.same_type(old.ty(), new.ty()) {
             finding.aliases(&aliases::of_pair(old, new, &aliases::of_types(old, new)));
@@ -40,7 +40,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         let word = |packed| if packed { "packed" } else { "expanded" };
         let message = encoding(new, word(was.packed), word(is.packed));
         let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
-        finding.fact(word(was.packed)).fact(word(is.packed));
+        finding.changed(word(was.packed), word(is.packed));
         finding.why("readers accept both forms, but hashes and signatures of the bytes change");
     }
 }

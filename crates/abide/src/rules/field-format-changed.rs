@@ -36,7 +36,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
         }
     };
     let finding = sink.setting(&setting, message);
-    finding.fact(was.unwrap_or_default()).fact(is.unwrap_or_default());
+    finding.changed(was.unwrap_or_default(), is.unwrap_or_default());
     // A service ignores what clients send in a field that it alone writes.
     let is_output = |it: Field<'t>| it.behaviors().any(|it| it.0 == "OUTPUT_ONLY");
     let is_input = !change.new().is_some_and(is_output);

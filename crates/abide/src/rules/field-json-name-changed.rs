@@ -37,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         is = code(&is)
     );
     let finding = sink.change(diff, change.map(Element::Field), Part::JsonName, message);
-    finding.fact(&was).fact(is);
+    finding.changed(&was, is);
     finding.proven(diff.prove_field(change).on(&[Surface::Json]));
     let option = code(format!("[json_name = \"{was}\"]"));
     finding.help(format!("write {option} to keep the old JSON name"));

@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     let name = new.relative_name();
     let message = format!("`jstype` of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.setting(&setting, message);
-    finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
+    finding.changed(was, is).at_least(Severity::Warning).bump(Bump::Major);
     finding.why("accessors in generated JavaScript take and return a different type");
 }
 

@@ -43,7 +43,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let name = new.relative_name();
     let message = format!("number of `{name}` changed from {was} to {is}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Number, message);
-    finding.fact(was.to_string()).fact(is.to_string());
+    finding.changed(was.to_string(), is.to_string());
     finding.proven(diff.prove_field(change).on(&[Surface::Wire]));
     finding.source(diff, change.map(Element::Field));
     if old.is_extension() {

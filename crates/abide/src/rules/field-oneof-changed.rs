@@ -47,7 +47,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         (_, is) => format!("field `{name}` moved into oneof `{}`", is.map_or("", Oneof::name)),
     };
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
-    finding.fact(was.map_or("", Oneof::name)).fact(is.map_or("", Oneof::name));
+    finding.changed(was.map_or("", Oneof::name), is.map_or("", Oneof::name));
     finding.proven(diff.prove_kept(old, new)).proven(diff.prove_presence(old, new));
     finding.source(diff, change.map(Element::Field));
     let mut aliases =

@@ -45,7 +45,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let name = new.relative_name();
     let message = format!("presence of `{name}` changed from {} to {}", term(was), term(is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
-    finding.fact(word(was)).fact(word(is));
+    finding.changed(word(was), word(is));
     finding.source(diff, change.map(Element::Field));
     match (was, is) {
         (_, Presence::LegacyRequired) | (Presence::LegacyRequired, _) => {

@@ -66,6 +66,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("field `{field}` {what}{missing}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
+    reserved::distinguish(finding, number, name || moved.is_some());
     finding.proven(diff.prove_field(change));
     match moved {
         Some(new) => {

@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let field = old.relative_name();
     let message = format!("`{field}` was renamed to `{is}`");
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
-    finding.fact(was).fact(is);
+    finding.changed(was, is);
     // A derived JSON name changes with the name: the two are one change.
     let along = old.decl().json_name().is_none() && new.decl().json_name().is_none();
     let json = along && old.json_name() != new.json_name();

@@ -31,7 +31,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         let (was, is) = (&found.was, &found.is);
         let message = format!("C++ type of {} changed from `{was}` to `{is}`", found.phrase());
         let finding = sink.setting(&found.setting, message);
-        finding.fact(was).fact(is).breaks(Effects::backward(&[Surface::SourceCpp]));
+        finding.changed(was, is).breaks(Effects::backward(&[Surface::SourceCpp]));
         finding.why("the C++ accessors take and return a different type");
     }
     // buf takes the old name of `STRING` away without a word.
@@ -40,7 +40,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         let (was, is) = (&found.was, &found.is);
         let message = format!("`{is}` is asked for {}, not `{was}`", found.phrase());
         let finding = sink.setting(&found.setting, message);
-        finding.fact(was).fact(is).why("the C++ type stays the same");
+        finding.changed(was, is).why("the C++ type stays the same");
     }
 }
 

@@ -35,7 +35,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("type of `{name}` changed from `{was}` to `{is}`");
     let part = if new.is_map() { Part::Whole } else { Part::Type };
     let finding = sink.change(diff, change.map(Element::Field), part, message);
-    finding.fact(was).fact(is);
+    finding.changed(was, is);
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
     let types = || pairs.iter().filter_map(|(old, new)| old.message_type().zip(new.message_type()));
     // The name of an extension means nothing in another type.

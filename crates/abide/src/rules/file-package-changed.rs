@@ -37,6 +37,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let location = Location::tree(new.package_place());
     let finding = sink.change_at(location, Some(old.package_place()), was, new.path(), message);
     let same_path = (old.path() == new.path()).then_some("buf:FILE_SAME_PACKAGE");
-    finding.fact(was).fact(is).source_of_file(diff, change);
+    finding.changed(was, is).source_of_file(diff, change);
     full_names::all_reach(finding, diff, full_names::carried(diff, old), Vec::from_iter(same_path));
 }

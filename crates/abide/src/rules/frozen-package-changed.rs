@@ -1,8 +1,8 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{File, Package, Part, Place, Tree, encode_file};
 
-use crate::finding::Severity;
+use crate::finding::{Severity, digest};
 use crate::frozen;
 use crate::lifecycle::is_frozen;
 use crate::places::{package_name, package_place};
@@ -29,29 +29,44 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
         let Some(after) = context.tree.package_named(before.name()) else { continue };
         let Some(home) = package_place(after).filter(|_| after.is_judged()) else { continue };
         let name = before.name();
-        let mut report = |place: Place, noun: &str, what: &str, how: &str| {
+        let mut report = |place: Place, noun: &str, what: &str, how: &str, content: &[u8]| {
             let message = format!("{noun}`{what}` {how} the frozen package `{name}`");
             sink.report(place, name, what, message)
+                .fact(digest(content))
                 .why("users of a frozen package rely on it never changing")
                 .help("undo the change here, and make it in the active major version");
         };
         for file in before.files() {
             match after.files().find(|it| it.path() == file.path()) {
-                None => report(home, "file ", file.path(), "was removed from"),
+                None => {
+                    let content = encode_file(old, file.id, false);
+                    report(home, "file ", file.path(), "was removed from", &content);
+                }
                 Some(new) if new.is_judged() => {
                     let (old_parts, new_parts) = (parts(old, file), parts(context.tree, new));
                     // The parts of both sides: those that are new count as changed.
                     let all = old_parts.keys().chain(new_parts.keys());
                     let changed = all.filter(|key| old_parts.get(key) != new_parts.get(key));
-                    let Some((kind, part)) = changed.min() else { continue };
+                    let changed: BTreeSet<_> = changed.collect();
+                    let Some((kind, part)) = changed.first() else { continue };
+                    let content: Vec<u8> = changed
+                        .iter()
+                        .filter_map(|key| new_parts.get(key))
+                        .flatten()
+                        .copied()
+                        .collect();
                     let full = format!("{name}.{part}");
                     let element = new.elements().find(|it| it.full_name() == full);
                     match element.filter(|_| *kind != OPTIONS) {
-                        Some(it) => report(it.place(Part::Name), "", &full, "changed in"),
-                        None if *kind == OPTIONS => {
-                            report(package_name(new), "options of file ", new.path(), "changed in")
-                        }
-                        None => report(package_name(new), "", &full, "was removed from"),
+                        Some(it) => report(it.place(Part::Name), "", &full, "changed in", &content),
+                        None if *kind == OPTIONS => report(
+                            package_name(new),
+                            "options of file ",
+                            new.path(),
+                            "changed in",
+                            &content,
+                        ),
+                        None => report(package_name(new), "", &full, "was removed from", &content),
                     }
                 }
                 Some(_) => {}
@@ -59,7 +74,8 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
         }
         for new in after.files().filter(|it| it.is_judged()) {
             if before.files().all(|file| file.path() != new.path()) {
-                report(package_name(new), "file ", new.path(), "was added to");
+                let content = encode_file(context.tree, new.id, false);
+                report(package_name(new), "file ", new.path(), "was added to", &content);
             }
         }
     }

@@ -28,7 +28,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let Some(name) = change.new().map(Method::relative_name) else { return };
     let message = format!("`idempotency_level` of `{name}` changed from `{was}` to `{is}`");
     let finding = sink.setting(&setting, message);
-    finding.fact(&was).fact(&is).source(diff, change.map(Element::Method));
+    finding.changed(&was, &is).source(diff, change.map(Element::Method));
     // Clients repeat calls, or send them as `GET` requests, by the level of their own side.
     finding.breaks(if strength(&is) < strength(&was) {
         Effects::backward(&[Surface::Rpc])

@@ -33,7 +33,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let name = new.relative_name();
     let message = format!("response type of `{name}` changed from `{was_name}` to `{is_name}`");
     let finding = sink.change(diff, change.map(Element::Method), Part::Output, message);
-    finding.fact(was_name).fact(is_name);
+    finding.changed(was_name, is_name);
     let proof = diff.prove_payload(was, is, full_names::notations(old, new));
     // An old client reads what a new server wrote.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::other));

@@ -48,7 +48,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let (was, is) = (word(was), word(is));
 
     let finding = sink.change(diff, change.map(Element::Method), Part::Whole, message);
-    finding.fact(was).fact(is).breaks(Effects::both(&[Surface::Rpc]));
+    finding.changed(was, is).breaks(Effects::both(&[Surface::Rpc]));
     finding.source(diff, change.map(Element::Method));
     let mut aliases = vec!["protolock:NoChangingRPCSignature"];
     if client {

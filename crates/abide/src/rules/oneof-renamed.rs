@@ -25,6 +25,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: 
     let was = old.relative_name();
     let message = format!("oneof `{was}` was renamed to `{}`", new.name());
     let finding = sink.change(diff, change.map(Element::Oneof), Part::Name, message);
-    finding.fact(old.name()).fact(new.name()).source(diff, change.map(Element::Oneof));
+    finding.changed(old.name(), new.name()).source(diff, change.map(Element::Oneof));
     finding.why("generated code contains the name of the oneof; bytes, JSON and text do not");
 }

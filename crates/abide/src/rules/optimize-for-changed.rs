@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         return;
     }
     let finding = sink.setting(&setting, format!("`optimize_for` changed from `{was}` to `{is}`"));
-    finding.fact(&was).fact(&is);
+    finding.changed(&was, &is);
     if is == "LITE_RUNTIME" {
         finding.breaks(Effects::backward(&[Surface::SourceCpp]));
         finding.why("C++ messages of the lite runtime have no descriptor and no reflection");

@@ -34,7 +34,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     let phrase = holders.1.phrase();
     let finding =
         sink.setting(&setting, format!("`retention` of {phrase} changed from `{was}` to `{is}`"));
-    finding.fact(was).fact(&is);
+    finding.changed(was, &is);
     if is == "RETENTION_SOURCE" {
         finding.at_least(Severity::Warning);
         finding.why("programs that read the option from descriptors at run time no longer find it");

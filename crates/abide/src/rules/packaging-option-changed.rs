@@ -96,10 +96,10 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         let finding = sink.setting(&setting, message);
         finding.fact(name).aliases(&aliases).light();
         if is_same {
-            finding.fact(before).fact(after).why("generated code stays the same");
+            finding.changed(before, after).why("generated code stays the same");
             continue;
         }
-        finding.fact(&was).fact(is);
+        finding.changed(&was, is);
         // Without `go_package`, Go code is generated only if the command line
         // names a package, which still overrides the option.
         if name != "go_package" || setting.old.is_some() {

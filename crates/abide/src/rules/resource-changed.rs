@@ -82,7 +82,7 @@ fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
     if was != is {
         let message = format!("the resource type changed from `{was}` to `{is}`");
         let finding = sink.setting(&setting, message);
-        finding.fact(was).fact(is).at_least(Severity::Warning).bump(Bump::Major);
+        finding.changed(was, is).at_least(Severity::Warning).bump(Bump::Major);
         finding.source_of_client(helper.take());
         finding.why("references and policies name a resource by its type");
     }
@@ -119,7 +119,7 @@ fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
     for (old, new) in renamed {
         let message = format!("variables of resource `{is}` were renamed: `{old}` is now `{new}`");
         let finding = sink.setting(&setting, message);
-        finding.fact(old).fact(new);
+        finding.changed(old, new);
         finding.source_of_client(helper.take_if(|_| first == Some(&old)));
         finding.why("helpers generated from the pattern have parameters named after its variables");
     }

@@ -37,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             finding.why("names of one resource are refused where the other is expected")
         }
     };
-    finding.fact(was).fact(is);
+    finding.changed(was, is);
     let resource = change.old().and_then(Field::resource_reference);
     finding.source_of_client(resource.and_then(|(it, _)| diff.lost_path_helper(it)));
 }

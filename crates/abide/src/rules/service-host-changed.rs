@@ -47,5 +47,5 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
         finding.source_of_client(lost);
         finding.why("clients in use still call the host that they were generated with");
     }
-    finding.fact(was).fact(is);
+    finding.changed(was, is);
 }

@@ -57,7 +57,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let before = old_user.place(used_in(old_user, &types));
     let finding = sink.change_at(place, Some(before), name, name, message);
     for RenamedType { old, new, users } in &types {
-        finding.fact(old.full_name()).fact(new.full_name());
+        finding.changed(old.full_name(), new.full_name());
         if let Some(&user) = users.first() {
             finding.source_by_use(diff, user, (*old, *new));
         }

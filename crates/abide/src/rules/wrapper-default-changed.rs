@@ -49,7 +49,7 @@ fn check<'t>(context: &Context<'t>, _: &'t Tree, sink: &mut Sink) {
         );
         let change = Change::Both { old, new }.map(Element::Field);
         let finding = sink.change(diff, change, Part::Name, message);
-        finding.fact(was).fact(is);
+        finding.changed(was, is);
         finding
             .why("programs that leave the field unset get another value, and nothing on the wire shows it");
         finding.help("keep the old default, or change it in the next major version");

@@ -5,7 +5,7 @@ use abide_schema::{File, Origin, Place};
 use abide_syntax::Span;
 
 use super::scopes::Reach;
-use super::{Allows, BUF_MARKER, MARKER, Waiver, parse};
+use super::{Allowance, Allows, BUF_MARKER, MARKER, NamedChange, Waiver, parse};
 use crate::buf_lint::ignored_by;
 use crate::comment_scope::Covers;
 use crate::finding::Finding;
@@ -26,20 +26,24 @@ pub(super) fn waivers<'t>(
     for (span, comments) in locations.comments_with_spans() {
         let covers = span.map_or(Covers::File, Covers::Span);
         let place = Place { file: file.id, span: span.unwrap_or_default() };
-        let waiver = |allows, until| {
+        let waiver = |allows, until, change| {
             let (reach, comment) = (Reach::Whole(covers), Span::default());
-            Waiver { allows, until, reach, place, comment, used: false }
+            Waiver { allows, until, change, reach, place, comment, used: false }
         };
         let of_buf = of_buf.then_some(comments.leading.as_ref()).flatten();
         for line in of_buf.into_iter().flat_map(|it| lines(&it.text)) {
             let id = line.strip_prefix(BUF_MARKER).and_then(|it| it.strip_prefix(' '));
             let aliases = id.into_iter().flat_map(ignored_by);
-            waivers.extend(aliases.map(|alias| waiver(Allows::Alias(alias), None)));
+            waivers.extend(
+                aliases.map(|alias| waiver(Allows::Alias(alias), None, NamedChange::default())),
+            );
         }
         let all = comments.detached.iter().chain(&comments.leading).chain(&comments.trailing);
         for line in all.flat_map(|it| lines(&it.text)).filter(|it| it.starts_with(MARKER)) {
             match parse(line) {
-                Ok((rule, until)) => waivers.push(waiver(Allows::Rule(rule), until)),
+                Ok(Allowance { rule, until, change }) => {
+                    waivers.push(waiver(Allows::Rule(rule), until, change));
+                }
                 Err((_, defect)) => {
                     let package = file.package().name();
                     findings.push(defect.finding(Location::tree(place), file.path(), package));

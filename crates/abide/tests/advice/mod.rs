@@ -470,6 +470,10 @@ const ADVICE: &[(&str, Way)] = &[
         Edits(&[|s, _| s.text("SHAPE_NONE = 0 [deprecated = true]", "SHAPE_NONE = 0")]),
     ),
     ("remove `disallowed_by_default` until then", Edits(&[drop_option])),
+    (
+        "remove the mark; what is to go can be deprecated",
+        Person("whether the promise is withdrawn is a decision"),
+    ),
     ("remove `optional`: a resource without a name cannot be found", Edits(&[remove])),
     ("remove `promote_to_oneof`, or change what prevents the promotion", Edits(&[drop_option])),
     ("remove it", Edits(&[remove])),
@@ -551,6 +555,10 @@ const ADVICE: &[(&str, Way)] = &[
     ),
     ("set `drain_type: MODIFY_ONLY`", Edits(&[|s, _| s.after_line("drain_type: MODIFY_ONLY")])),
     (
+        "set `deprecated_at` to the day on which this is merged, or to the next version",
+        Person("the day of the merge is not known before"),
+    ),
+    (
         "set `package_version_status` of `*` to frozen",
         Edits(&[|s, _| s.at_line("_ACTIVE", "_FROZEN")]),
     ),
@@ -625,7 +633,7 @@ const ADVICE: &[(&str, Way)] = &[
     ("use v* in `*_package`", Edits(&[|s, holes| s.at_line("v1", &format!("v{}", holes[0]))])),
     ("write `*` to keep the old JSON name", Edits(&[json_name])),
     (
-        "write `abide:allow(RULE): REASON` or `abide:allow(RULE, until = \"2027-06-30\"): REASON`",
+        "write `abide:allow(RULE): REASON` or `abide:allow(RULE, until = \"2027-06-30\"): REASON`; `from`, `to` and `fingerprint` are written like `until`",
         Edits(&[|s, _| s.at_line("missing)", "missing): moves to v1")]),
     ),
     (

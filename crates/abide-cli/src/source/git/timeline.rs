@@ -713,7 +713,7 @@ fn field<'c>(commit: &'c [u8], word: &str) -> Option<&'c [u8]> {
 
 /// When a commit was committed, in seconds since 1970; `None` if the date cannot be read. Old
 /// programs wrote such commits, and git accepts them.
-fn date(commit: &[u8]) -> Option<i64> {
+pub(super) fn date(commit: &[u8]) -> Option<i64> {
     let (_, date) = field(commit, "committer ")?.rsplit_once_str(">")?;
     date.to_str().ok()?.split_whitespace().next()?.parse().ok()
 }
