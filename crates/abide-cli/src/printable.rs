@@ -9,6 +9,31 @@ pub(crate) fn shown(name: &str) -> String {
     line
 }
 
+/// A report in which nothing is left that a terminal might act on, but for line ends and the colours
+/// that Abide writes itself. What is escaped can stand in a text of JSON and in words alike.
+pub(crate) fn report(bytes: Vec<u8>) -> Vec<u8> {
+    let is_plain = |text: &str| !text.contains(is_hidden);
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if !is_plain(text) => {
+            let mut out = String::with_capacity(text.len());
+            for c in text.chars() {
+                match is_hidden(c) {
+                    true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+                    false => out.push(c),
+                }
+            }
+            out.into_bytes()
+        }
+        _ => bytes,
+    }
+}
+
+/// Whether a character is unprintable, and no control character of ASCII: these have their escapes in
+/// each format.
+fn is_hidden(c: char) -> bool {
+    c >= '\u{7f}' && is_unprintable(c)
+}
+
 /// Whether a terminal might act on the character instead of showing it: control characters, marks
 /// that change the direction of text, and the ends of lines and paragraphs of Unicode.
 pub(crate) fn is_unprintable(c: char) -> bool {

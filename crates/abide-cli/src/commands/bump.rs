@@ -211,7 +211,7 @@ fn find_status_proto(source: &Source, tree: &Tree) -> Result<(), Error> {
 fn diff(rewrites: &[Rewrite], prefix: &str) -> Vec<u8> {
     let shown =
         |it: &Rewrite| unified(&format!("{prefix}{}", it.path), it.old.as_deref(), Some(&it.new));
-    rewrites.iter().map(shown).collect::<String>().into_bytes()
+    rewrites.iter().flat_map(shown).collect()
 }
 
 #[cfg(test)]

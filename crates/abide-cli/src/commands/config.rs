@@ -107,9 +107,9 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
         say(&format!("note: {note}"));
     }
     Ok(Outcome {
-        report: Some(text),
         failed,
         troubles: instances.apis().flat_map(troubles).collect(),
+        ..Outcome::of(text)
     })
 }
 

@@ -74,7 +74,8 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
         let old = file.old.as_deref().map(str::as_bytes);
         let name = format!("{}{path}", settings.prefix(&args.tree));
         let new = file.new.as_deref().map(str::as_bytes).filter(|_| !is_current);
-        new.map_or_else(String::new, |new| unified(&name, old, Some(new)))
+        let patch = new.map_or_else(Vec::new, |new| unified(&name, old, Some(new)));
+        return Ok(Outcome::verbatim(patch));
     } else if action.check {
         match (is_current, &file.old) {
             (true, _) => String::new(),

@@ -132,11 +132,11 @@ pub(super) fn unmade(folder: &Folder, why: Unmade) -> Error {
 }
 
 /// The changes as a patch, whose paths begin with `prefix`.
-pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> String {
+pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> Vec<u8> {
     let shown = |(path, change): (&String, &FileChange<'_>)| {
         unified(&format!("{prefix}{path}"), change.old.as_deref(), change.new)
     };
-    changes.iter().map(shown).collect()
+    changes.iter().flat_map(shown).collect()
 }
 
 /// The folder of a tree on disk, for a command that writes to it.

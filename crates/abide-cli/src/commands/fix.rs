@@ -102,9 +102,9 @@ impl Fixer {
         let mut patch = diff_of(&changes(tree, fixed), prefix);
         if let Some((old, new)) = accepted.and_then(|it| Some((it, without_stale(it, fixed)?))) {
             let path = format!("{config_prefix}{ACCEPTED}");
-            patch += &unified(&path, Some(old.text.as_bytes()), Some(&new));
+            patch.extend(unified(&path, Some(old.text.as_bytes()), Some(&new)));
         }
-        Outcome { failed: !patch.is_empty(), ..Outcome::of(patch) }
+        Outcome { failed: !patch.is_empty(), ..Outcome::verbatim(patch) }
     }
 
     /// Writes the fixes to the files.

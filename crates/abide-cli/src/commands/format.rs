@@ -41,7 +41,7 @@ struct Run<'a> {
     /// The files so far, so that none counts twice that two sources hold.
     seen: HashSet<PathBuf>,
     /// The names of files that are not formatted, or a patch.
-    report: String,
+    report: Vec<u8>,
     refused: Vec<String>,
     notes: Vec<String>,
     troubles: Vec<String>,
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
             global,
             args,
             seen: HashSet::new(),
-            report: String::new(),
+            report: Vec::new(),
             refused: Vec::new(),
             notes: Vec::new(),
             troubles: Vec::new(),
@@ -124,9 +124,10 @@ impl<'a> Run<'a> {
             let folder = writable(folder)?;
             write_changes(&folder, &changes, None)?;
         } else if target.diff {
-            self.report.push_str(&diff_of(&changes, &settings.prefix(&tree)));
+            self.report.extend(diff_of(&changes, &settings.prefix(&tree)));
         } else {
-            self.report.extend(changes.keys().map(|it| format!("{}\n", shown(&name(it)))));
+            let names = changes.keys().map(|it| format!("{}\n", shown(&name(it))));
+            self.report.extend(names.flat_map(String::into_bytes));
         }
         progress.finish();
         self.files += files.len();
@@ -159,7 +160,7 @@ impl<'a> Run<'a> {
         let failed = target.check && self.changed > 0 || !self.refused.is_empty();
         let outcome = match target.write {
             true => Outcome::nothing(failed),
-            false => Outcome { failed, ..Outcome::of(self.report) },
+            false => Outcome { failed, ..Outcome::verbatim(self.report) },
         };
         Outcome { troubles: self.troubles, ..outcome }
     }
@@ -169,7 +170,7 @@ impl<'a> Run<'a> {
 fn format_stdin(path: &Path) -> Result<Outcome, Error> {
     let text = read_stdin()?;
     match abide_format::format(&text) {
-        Ok(text) => Ok(Outcome::of(text)),
+        Ok(text) => Ok(Outcome::verbatim(text)),
         Err(errors) => {
             complaints(&path.display().to_string(), &text, &errors).for_each(|it| say(&it));
             Ok(Outcome::nothing(true))

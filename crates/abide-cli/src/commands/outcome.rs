@@ -1,5 +1,7 @@
 //! What commands hand back.
 
+use crate::printable;
+
 /// The result of a command.
 pub(super) struct Outcome {
     /// The report for the file that `--output` names, else for standard output.
@@ -11,8 +13,14 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// A report, in which texts of others are texts.
     pub(super) fn of(report: impl Into<Vec<u8>>) -> Outcome {
-        Outcome { report: Some(report.into()), ..Outcome::nothing(false) }
+        Outcome::verbatim(printable::report(report.into()))
+    }
+
+    /// A text that keeps its bytes: a file, or a patch of files.
+    pub(super) fn verbatim(text: impl Into<Vec<u8>>) -> Outcome {
+        Outcome { report: Some(text.into()), ..Outcome::nothing(false) }
     }
 
     pub(super) fn nothing(failed: bool) -> Outcome {

@@ -140,7 +140,7 @@ pub(super) fn release(
     }
     if target.diff {
         let diff = diff_of(&changes, &settings.prefix(args));
-        return Ok(Outcome { failed: premature || ignores, ..Outcome::of(diff) });
+        return Ok(Outcome { failed: premature || ignores, ..Outcome::verbatim(diff) });
     }
     Ok(Outcome::nothing(ignores || !changes.is_empty()))
 }

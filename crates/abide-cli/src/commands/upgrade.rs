@@ -134,7 +134,7 @@ pub(super) fn upgrade(
         for (path, change) in changes.iter().filter(|(_, it)| it.loses() && !overwrite) {
             say(&change.left_alone(path, &instead(path, change)).replace("error: ", "warning: "));
         }
-        Outcome::of(diff_of(&changes, &settings.prefix(args)))
+        Outcome::verbatim(diff_of(&changes, &settings.prefix(args)))
     } else if !target.check {
         Outcome::nothing(false)
     } else {

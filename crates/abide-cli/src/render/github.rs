@@ -6,6 +6,7 @@ use abide::{Report, Severity};
 
 use super::owner_list::sentence;
 use super::scene::Scene;
+use super::snippets::spared;
 use super::workflow_command::{data, property, touched_packages};
 use crate::printable::shown;
 
@@ -39,6 +40,9 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             }
         }
         let _ = writeln!(out, ",title={}::{}", property(finding.rule), data(&text));
+    }
+    if let Some(spared) = spared(report).filter(|_| !scene.look.quiet) {
+        let _ = writeln!(out, "::notice title=exceptions::{}", data(&spared));
     }
     let touched = sentence(scene.touched).filter(|_| !scene.look.quiet);
     out.extend(touched.map(|sentence| touched_packages(&sentence)));

@@ -6,7 +6,8 @@ use abide::{PackageOwners, Report, Severity};
 use serde_json::{Value, json};
 
 use super::owner_list::sentence;
-use super::scene::Scene;
+use super::scene::{Scene, full_path};
+use super::snippets::spared;
 use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
@@ -42,7 +43,23 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     if !scene.look.quiet {
         findings.extend(scene.touched.iter().filter_map(touched));
     }
+    findings.extend(exceptions(report, scene).filter(|_| !scene.look.quiet));
     format!("{:#}\n", Value::Array(findings)).into_bytes()
+}
+
+/// How many findings were waived and accepted, as an entry without a rule at the first file.
+fn exceptions(report: &Report, scene: &Scene) -> Option<Value> {
+    let first = scene.tree.files().find(|it| it.is_judged())?;
+    Some(json!({
+        "description": spared(report)?,
+        "check_name": "exceptions",
+        "fingerprint": "exceptions",
+        "severity": "info",
+        "location": {
+            "path": full_path(scene.prefix, &first.decl().display),
+            "lines": { "begin": 1, "end": 1 },
+        },
+    }))
 }
 
 /// A package that the change touches, as an entry without a rule at the first of its files.

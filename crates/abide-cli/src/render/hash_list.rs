@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::element_lives;
 use super::scene::Look;
+use crate::printable::shown;
 
 /// The name of a package, and its files by path.
 pub(crate) type Told<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
@@ -48,11 +49,11 @@ pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
         };
         let title = match *package {
             "" => "files without a package".to_owned(),
-            name => format!("package {name}{together}"),
+            name => format!("package {}{together}", shown(name)),
         };
         tell(&mut out, title, hashes.package(package));
         for (path, _) in files {
-            tell(&mut out, format!("file {path}"), hashes.file(path));
+            tell(&mut out, format!("file {}", shown(path)), hashes.file(path));
         }
         let names = if *with_messages { messages(files) } else { Vec::new() };
         for name in names {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use abide::{Finding, Report, Severity};
+use abide::{Finding, Report, Severity, counted};
 
 use super::markup::escaped;
 use super::scene::{Scene, full_path};
@@ -47,6 +47,19 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             let _ = writeln!(suites, "{}/>", case("nothing to report"));
         }
         suites.push_str("  </testsuite>\n");
+    }
+    for (number, noun) in [(report.waived, "waived finding"), (report.accepted, "accepted finding")]
+    {
+        if number > 0 {
+            tests += 1;
+            let what = counted(number, noun);
+            let _ = writeln!(
+                suites,
+                "  <testsuite name=\"exceptions\" tests=\"1\" failures=\"0\" errors=\"0\" \
+                 skipped=\"1\">\n    <testcase name=\"{what}\" classname=\"exceptions\">\n      \
+                 <skipped/>\n    </testcase>\n  </testsuite>"
+            );
+        }
     }
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

@@ -6,7 +6,7 @@ use abide::{Bump, ChangeFacts, Finding, Report, Severity};
 
 use super::markdown_text::Markdown;
 use super::scene::{Scene, reached};
-use super::snippets::summary;
+use super::snippets::{spared, summary};
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let mut out = Markdown::new();
@@ -26,8 +26,17 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     for finding in scene.by_weight(report) {
         packages.entry(&finding.package).or_default().push(finding);
     }
-    if packages.is_empty() {
-        out.markup(if compares { "\nNothing changed.\n" } else { "" });
+    let spared = spared(report);
+    if packages.is_empty() && compares {
+        out.markup(match spared {
+            None => "\nNothing changed.\n",
+            Some(_) => "\nNothing to report.\n",
+        });
+    }
+    // The summary counts them already.
+    let is_counted = !compares && report.required_bump.is_none();
+    if let Some(spared) = spared.filter(|_| !is_counted) {
+        out.markup("\n").words(&format!("{spared}.")).markup("\n");
     }
     for (package, findings) in packages {
         out.markup("\n## ");

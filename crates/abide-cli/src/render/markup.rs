@@ -1,5 +1,7 @@
 //! Texts for HTML and XML, and what all HTML pages have in common.
 
+use crate::printable::is_unprintable;
+
 const PAGE: &str = include_str!("markup/page.html");
 const STYLE: &str = include_str!("markup/page.css");
 
@@ -48,6 +50,8 @@ pub(super) fn escaped(text: &str) -> String {
             '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
                 out.push(char::REPLACEMENT_CHARACTER);
             }
+            // Marks of direction would order what stands around the text.
+            c if is_unprintable(c) && !c.is_ascii_control() => out.extend(c.escape_default()),
             c => out.push(c),
         }
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::json_lines;
 use super::rule_page::without_marks;
 use super::scene::{Lines, Scene};
+use super::snippets::spared;
 use crate::printable::shown;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
@@ -22,7 +23,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let results: Vec<Value> =
         findings.iter().map(|finding| result(finding, rules[finding.rule], scene)).collect();
     let rules: Vec<Value> = rules.keys().map(|id| descriptor(id)).collect();
-    let log = json!({
+    let mut log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -36,6 +37,12 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             "properties": json_lines::counts(report),
         }],
     });
+    if let Some(spared) = spared(report) {
+        log["runs"][0]["invocations"] = json!([{
+            "executionSuccessful": true,
+            "toolExecutionNotifications": [{ "level": "note", "message": message(&spared) }],
+        }]);
+    }
     format!("{log}\n").into_bytes()
 }
 

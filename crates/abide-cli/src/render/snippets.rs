@@ -67,6 +67,16 @@ fn fixable(report: &Report) -> String {
     }
 }
 
+/// How many findings were waived and accepted, in words; `None` without any.
+pub(super) fn spared(report: &Report) -> Option<String> {
+    let kinds = [(report.waived, "waived finding"), (report.accepted, "accepted finding")];
+    let some = kinds.into_iter().filter(|(number, _)| *number > 0);
+    let words: Vec<String> = some.map(|(number, noun)| counted(number, noun)).collect();
+    let is_one = report.waived + report.accepted == 1;
+    let verb = if is_one { "is" } else { "are" };
+    (!words.is_empty()).then(|| format!("{} {verb} not shown", words.join(" and ")))
+}
+
 /// The summary line.
 pub(super) fn summary(report: &Report) -> String {
     let mut found = Vec::new();

@@ -213,12 +213,7 @@ fn names_that_a_terminal_would_obey() {
     for format in ["human", "github", "markdown", "junit", "html", "json", "sarif", "gitlab"] {
         let ran = abide(folder.path(), &["check", "--format", format]);
         assert_eq!(ran.status, 2, "one name is no name: {}", ran.stderr);
-        let quiet: String = ran.text().chars().filter(|c| *c != '\u{9b}').collect();
-        printable(if matches!(format, "json" | "sarif" | "gitlab") {
-            quiet.as_bytes()
-        } else {
-            &ran.stdout
-        });
+        printable(&ran.stdout);
         printable(ran.stderr.as_bytes());
     }
     for args in [
@@ -237,6 +232,80 @@ fn names_that_a_terminal_would_obey() {
     let ran = abide(folder.path(), &["check"]);
     assert_eq!(ran.status, 2);
     printable(ran.stderr.as_bytes());
+}
+
+/// Names of files that end a line, colour it, or turn it around.
+const NAMES: [&str; 4] = [
+    "acme/x\n--- a/build.sh\n+++ b/build.sh\n@@ -1 +1 @@\n-echo safe\n+echo pwned\n.proto",
+    "acme/esc\x1b[31m\x07.proto",
+    "acme/c1\u{85}\u{9b}.proto",
+    "acme/turned\u{202e}.proto",
+];
+
+fn unprintable(text: &str) -> Option<char> {
+    let is_mark = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().find(|c| is_mark(*c) || c.is_control() && *c != '\n')
+}
+
+#[test]
+fn names_are_text_in_every_report_and_patch() {
+    let folder = TempDir::new().unwrap();
+    let text = "syntax = \"proto3\";\npackage acme.e.v1;\nmessage M {   string a = 1; }\n";
+    for (number, name) in NAMES.into_iter().enumerate() {
+        let text = text.replace("acme.e", &format!("acme.e{number}"));
+        put(folder.path(), &[(name, &text)]);
+    }
+    put(folder.path(), &[("abide.toml", ""), ("build.sh", "echo safe\n")]);
+    let reports: &[&[&str]] = &[
+        &["hash"],
+        &["hash", "--format", "json"],
+        &["format", "--check"],
+        &["check", "--format", "human"],
+        &["check", "--format", "json"],
+        &["check", "--format", "sarif"],
+        &["check", "--format", "gitlab"],
+        &["check", "--format", "junit"],
+        &["check", "--format", "github"],
+        &["check", "--format", "html"],
+        &["check", "--format", "markdown"],
+        &["bump", "--format", "json"],
+        &["graph", "--format", "json"],
+        &["format", "--diff"],
+        &["upgrade", "--diff"],
+        &["release", "--diff"],
+    ];
+    for args in reports {
+        let ran = abide(folder.path(), args);
+        assert_eq!(unprintable(&ran.text()), None, "{args:?}: {}", ran.text());
+        assert_eq!(unprintable(&ran.stderr), None, "{args:?}: {}", ran.stderr);
+    }
+    let patch = abide(folder.path(), &["format", "--diff"]).text();
+    assert!(!patch.lines().any(|it| it == "+echo pwned"), "{patch}");
+    assert!(patch.contains("\n--- \"a/acme/turned\\342\\200\\256.proto\"\n"), "{patch}");
+    std::fs::write(folder.path().join("p"), patch).unwrap();
+    let mut apply = std::process::Command::new("git");
+    apply.args(["apply", "p"]).current_dir(folder.path()).env("GIT_CEILING_DIRECTORIES", "/");
+    assert!(apply.status().expect("git is there").success());
+    let ran = abide(folder.path(), &["format", "--check"]);
+    assert_eq!(ran.status, 0, "{}", ran.text());
+    assert_eq!(std::fs::read_to_string(folder.path().join("build.sh")).unwrap(), "echo safe\n");
+}
+
+#[test]
+fn a_patch_keeps_the_bytes_of_a_file_that_is_not_utf_8() {
+    let folder = TempDir::new().unwrap();
+    let text = b"syntax = \"proto3\";\n\n// \xff\xfe\nmessage M {   string a = 1; }\n";
+    let path = folder.path().join("with space.proto");
+    std::fs::write(&path, text).unwrap();
+    let patch = abide(folder.path(), &["format", "--diff"]).stdout;
+    assert!(patch.starts_with(b"--- a/with space.proto\t\n"), "{patch:?}");
+    std::fs::write(folder.path().join("p"), patch).unwrap();
+    let mut apply = std::process::Command::new("git");
+    apply.args(["apply", "p"]).current_dir(folder.path()).env("GIT_CEILING_DIRECTORIES", "/");
+    assert!(apply.status().expect("git is there").success());
+    let written = std::fs::read(&path).unwrap();
+    assert!(written.windows(2).any(|it| it == b"\xff\xfe"), "{written:?}");
+    assert_eq!(abide(folder.path(), &["format", "--check"]).status, 0);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod config;
 mod contract;
 mod copies;
 mod determinism;
+mod exceptions;
 mod first_hour;
 mod fix;
 mod format;

@@ -20,6 +20,7 @@ use crate::commands::outcome::Outcome;
 use crate::diff::unified;
 use crate::error::Error;
 use crate::load::load;
+use crate::printable::{self, shown as shown_name};
 use crate::progress::Progress;
 use crate::render::{Scene, TextFile, TranslationReport, line_and_column};
 use crate::settings::{Settings, today};
@@ -135,7 +136,7 @@ pub(super) fn translate(
     let kept_back = report.errors > 0;
     let mut outcome = Outcome { troubles: troubles(&loaded), ..Outcome::nothing(kept_back) };
     let count = changed.iter().filter(|it| **it).count();
-    let mut printed = String::new();
+    let mut printed: Vec<u8> = Vec::new();
     for (index, it) in carried.iter().enumerate() {
         let Some(text) = it.text.as_deref().filter(|_| !kept_back) else { continue };
         let is_changed = changed[index];
@@ -143,10 +144,10 @@ pub(super) fn translate(
         match &targets[index] {
             Target::Nothing => {}
             Target::Check if is_changed && args.format.is_styled => {
-                printed += &format!("{file} would change\n")
+                printed.extend(format!("{} would change\n", shown_name(file)).into_bytes())
             }
             Target::Check => {}
-            Target::Patch => printed += &unified(file, Some(&bytes[index]), Some(text)),
+            Target::Patch => printed.extend(unified(file, Some(&bytes[index]), Some(text))),
             Target::File(path) if path == Path::new(file) => {
                 let written = is_changed.then(|| write::replace(path, &bytes[index], text));
                 written.transpose().map_err(|why| rewriting(path, why))?;
@@ -163,9 +164,9 @@ pub(super) fn translate(
     let takes_output = args.target.diff || args.target.out.as_deref() == Some(Path::new("-"));
     if takes_output {
         say_rendered(&String::from_utf8_lossy(&shown));
-        outcome.report = Some(printed.into_bytes()).filter(|it| !it.is_empty());
+        outcome.report = Some(printed).filter(|it| !it.is_empty());
     } else {
-        outcome.report = Some([shown, printed.into_bytes()].concat());
+        outcome.report = Some([printable::report(shown), printed].concat());
     }
     if !global.quiet {
         for (file, it) in texts.iter().zip(&carried) {
