@@ -1,7 +1,9 @@
 //! The newest stable version of each API.
 
-use abide_schema::{Package, Tree, api_name};
+use abide_schema::{File, Package, Tree, api_name};
 use rustc_hash::FxHashMap;
+
+use crate::standing::mark_of;
 
 /// The newest stable version of each API of a tree, by major and minor.
 pub(crate) struct NewestStable(FxHashMap<String, (u32, Option<u32>)>);
@@ -9,8 +11,11 @@ pub(crate) struct NewestStable(FxHashMap<String, (u32, Option<u32>)>);
 impl NewestStable {
     pub(crate) fn of(tree: &Tree) -> NewestStable {
         let mut newest: FxHashMap<String, (u32, Option<u32>)> = FxHashMap::default();
+        // A candidate may have the name of a stable version, and is none before its release.
+        let is_candidate = |it: File<'_>| it.is_candidate() || mark_of(it).is_some();
         for package in tree.packages() {
             let stable = package.version().filter(|it| it.is_stable());
+            let stable = stable.filter(|_| !package.files().all(is_candidate));
             if let Some((api, version)) = api_name(package.name()).zip(stable) {
                 let newest = newest.entry(api).or_default();
                 *newest = (version.major, version.minor).max(*newest);

@@ -1,14 +1,18 @@
 //! What calls for the next major version.
 
-use abide_schema::{Element, File, Migration};
+use abide_schema::{Element, Field, File, Migration};
 
-use crate::next_name::UNAVAILABLE;
-use crate::removal::deprecated;
+use crate::file_elements::extensions;
+use crate::next_name::{UNAVAILABLE, renamed};
+use crate::removal::{deprecated, removed};
 use crate::upgrade_policy::{UpgradePolicy, UpgradeReason};
 
 /// Whether a file is a reason to upgrade everything in it.
 pub(crate) fn file_has_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
+    let is_renamed =
+        |it: Field<'_>| renamed(Element::Field(it)).is_some() && !deprecated(Element::Field(it));
     policy.always.iter().any(|it| it.matches(file.package().name()))
+        || policy.reasons.contains(&UpgradeReason::Renamed) && extensions(file).any(is_renamed)
         || policy.reasons.contains(&UpgradeReason::Moved) && file.move_to_package().is_some()
 }
 
@@ -23,17 +27,21 @@ pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
         })
     };
     let goes = |element: Element<'_>, reason| has(reason) && deprecated(element);
-    if goes(element, whole_reason(element)) {
+    let migrates = |element: Element<'_>| !deprecated(element) && migrates(element);
+    if goes(element, whole_reason(element)) || migrates(element) {
         return true;
     }
     match element {
-        Element::Message(message) => message.fields().map(Element::Field).any(|field| {
-            goes(field, UpgradeReason::Deprecated) || !deprecated(field) && migrates(field)
-        }),
+        Element::Message(message) => {
+            let mut fields = message.fields().map(Element::Field);
+            let mut oneofs = message.oneofs().map(Element::Oneof);
+            fields.any(|it| goes(it, UpgradeReason::Deprecated) || migrates(it))
+                || oneofs.any(|it| !removed(it) && migrates(it))
+        }
         Element::Service(service) => service
             .methods()
             .map(Element::Method)
-            .any(|it| goes(it, UpgradeReason::DeprecatedMethod)),
+            .any(|it| goes(it, UpgradeReason::DeprecatedMethod) || migrates(it)),
         Element::Enum(it) => it.values().any(|value| {
             let element = Element::EnumValue(value);
             let reason = match (value.number(), value.name()) {

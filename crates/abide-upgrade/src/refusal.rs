@@ -20,6 +20,9 @@ pub enum Refusal {
     Unversioned(String),
     /// The package extends messages that are not upgraded with it.
     Extends(String),
+    /// A file that people wrote as a part of the next major uses a type of the major that it
+    /// replaces.
+    OwnEarlierMajor(String, String),
     /// A file that stays uses a type that the next version does not have.
     Names(String, String),
     /// The file was read from a descriptor.
@@ -47,6 +50,7 @@ impl Refusal {
             | Refusal::Extends(_)
             | Refusal::NoSource(_) => false,
             Refusal::Names(..)
+            | Refusal::OwnEarlierMajor(..)
             | Refusal::Overlap(_)
             | Refusal::Drifted(_)
             | Refusal::Taken(_)
@@ -69,6 +73,11 @@ impl std::fmt::Display for Refusal {
             Refusal::Unstable(name) => write!(
                 f,
                 "`{name}` is not stable and may change in place: only stable packages are upgraded"
+            ),
+            Refusal::OwnEarlierMajor(path, name) => write!(
+                f,
+                "`{path}` uses `{name}`, of a major that a release of this file replaces: copy what \
+                 you need of it into the package, or depend on something else"
             ),
             Refusal::Unversioned(name) => write!(
                 f,

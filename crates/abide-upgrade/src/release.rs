@@ -4,7 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_schema::{File, FileDecl, FileId, Level, PackageVersionStatus, SourceFile, Tree};
+use abide_schema::{
+    Element, File, FileDecl, FileId, Level, PackageVersion, PackageVersionStatus, SourceFile, Tree,
+    api_name,
+};
 
 use crate::additions::{Additions, is_added};
 use crate::basis::{Basis, Choice, UpgradeOptions};
@@ -12,7 +15,7 @@ use crate::by_hand::ByHand;
 use crate::candidate::{Generated, generate, is_made};
 use crate::drift::{made_at, remake};
 use crate::edit::apply;
-use crate::file_elements::extensions;
+use crate::file_elements::{extensions, field_target};
 use crate::interrupted::left_behind;
 use crate::links::Links;
 use crate::newest_stable::NewestStable;
@@ -156,6 +159,14 @@ fn release_all<'t>(
     for file in &added {
         plan.rises(file.id, Next::stable(settings, *file));
     }
+    let extended = replaced.keys().map(|id| tree.file(*id));
+    let extended = extended.filter(|it| Additions::of(settings.policy, *it).is_some());
+    let by_people = by_hand.packages().flat_map(|it| tree.package(it).files());
+    for file in by_people.chain(added.iter().copied()).chain(extended) {
+        if let Some(name) = earlier_major_of_itself(&plan, file) {
+            return Err(Refusal::OwnEarlierMajor(file.path().to_owned(), name));
+        }
+    }
     let mut files = generate(&plan)?;
     let links = Links::of(&plan);
     for (candidate, source) in &replaced {
@@ -190,6 +201,30 @@ fn release_all<'t>(
         unverified: Vec::new(),
         risen: risen(&plan, &sources, graph),
     })
+}
+
+/// The first type that a file names of another version of its own API, where a release would make
+/// it that of the next version: what a person wrote would mean something else.
+fn earlier_major_of_itself(plan: &UpgradePlan<'_>, file: File<'_>) -> Option<String> {
+    let api = api_name(file.package().name())?;
+    let is_earlier = |target: &Element<'_>| {
+        let package = target.file().package();
+        package.id != file.package().id
+            && package.version().is_some_and(PackageVersion::is_stable)
+            && plan.next(target.file().id).is_some()
+            && api_name(package.name()).as_ref() == Some(&api)
+    };
+    let mut targets = file.elements().flat_map(named_types).flatten();
+    targets.find(is_earlier).map(Element::full_name)
+}
+
+/// The types that a field or a method names.
+fn named_types(element: Element<'_>) -> [Option<Element<'_>>; 2] {
+    match element {
+        Element::Field(field) => [field_target(field), None],
+        Element::Method(it) => [it.input(), it.output()].map(|it| it.map(Element::Message)),
+        _ => [None, None],
+    }
 }
 
 /// Freezes the replaced files, and updates the references in all other files that

@@ -1,11 +1,13 @@
 //! The role of each file in an upgrade.
 
-use abide_schema::{File, FileId, Package, PackageVersionStatus, Tree, api_name};
+use abide_schema::{Element, File, FileId, Message, Package, PackageVersionStatus, Tree, api_name};
 use abide_syntax::Span;
 use rustc_hash::FxHashSet;
 
 use crate::edit::Edit;
 use crate::newest_stable::NewestStable;
+use crate::next_version::candidate_package;
+use crate::removal::gone;
 use crate::upgrade_policy::UpgradePolicy;
 
 /// The role of a file in an upgrade.
@@ -42,6 +44,33 @@ pub(crate) fn mark_of(file: File<'_>) -> Option<Span> {
     let line = text.iter().position(|it| *it == b'\n').unwrap_or(text.len());
     let space = text[line..].iter().take_while(|it| it.is_ascii_whitespace()).count();
     Some(Span::new(0, (line + space) as u32))
+}
+
+/// Whether a file moved to another package, which was released: that is the active one now.
+fn has_moved(file: File<'_>, policy: &UpgradePolicy) -> bool {
+    let tree = file.tree;
+    let Some((target, _)) = file.move_to_package() else { return false };
+    let candidate = candidate_package(policy, file).filter(|it| it != target);
+    let is_made = |it: File<'_>| it.is_candidate() || is_marked(it);
+    // A release that was interrupted has its candidates still.
+    let is_under_way =
+        |name: String| tree.package_named(&name).is_some_and(|it| it.files().any(is_made));
+    let Some(released) =
+        tree.package_named(target).filter(|_| !candidate.is_some_and(is_under_way))
+    else {
+        return false;
+    };
+    let files: Vec<File<'_>> = released.files().filter(|it| !is_made(*it)).collect();
+    let own: FxHashSet<String> = file.all_messages().map(Message::full_name).collect();
+    if own.is_empty() {
+        let there: FxHashSet<String> =
+            files.iter().flat_map(|it| it.elements()).map(Element::relative_name).collect();
+        let mut elements = file.elements().filter(|it| it.parent().is_none());
+        return !files.is_empty()
+            && elements.all(|it| gone(it) || there.contains(&it.relative_name()));
+    }
+    let mut messages = files.iter().flat_map(|it| it.all_messages());
+    messages.any(|it| it.previous_type().is_some_and(|(name, _)| own.contains(name)))
 }
 
 /// Whether people maintain a package as the next major version: one of its files or
@@ -91,6 +120,9 @@ impl Standings {
                     Some(PackageVersionStatus::Frozen) => Standing::Frozen,
                     Some(PackageVersionStatus::NextMajorVersionCandidate) => Standing::Candidate,
                     None if is_marked(file) => Standing::Candidate,
+                    None if unmarked == Standing::Active && has_moved(file, policy) => {
+                        Standing::Frozen
+                    }
                     None => unmarked,
                 };
             }

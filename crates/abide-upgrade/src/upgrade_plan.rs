@@ -82,11 +82,16 @@ impl<'t> UpgradePlan<'t> {
         let of = |file: File<'_>| standings.file(file);
         let active =
             |package: Package<'t>| package.files().any(|file| of(file) == Standing::Active);
+        // A release makes no alpha or beta stable that has no candidate of its own.
+        let is_asked = |package: Package<'t>| match choice {
+            Choice::Asked(options) => options.packages.contains(&package.full_name()),
+            Choice::Present(_) | Choice::Nothing => false,
+        };
         let rises = |package: Package<'t>| {
             let is_replaced = by_hand.after(package.id).is_some();
             active(package)
                 && (stage == Stage::Stable || !is_replaced)
-                && (policy.unstable
+                && (policy.unstable && (stage == Stage::Candidate || is_asked(package))
                     || policy.packages.contains_key(package.name())
                     || policy.always.iter().any(|it| it.matches(package.name()))
                     || package.version().is_some_and(PackageVersion::is_stable)
