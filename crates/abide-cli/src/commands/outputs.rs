@@ -48,7 +48,7 @@ pub(super) fn spare(cli: &Cli, matches: &ArgMatches) -> Result<(), Error> {
             inputs.iter().find(|it| !output.is_in_place && is_same(it, output.path))
         {
             return Err(Error::Usage(format!(
-                "`{} {path}` would overwrite `{}`, which this command reads: choose another name",
+                "`{}` would overwrite `{}`, which this command reads: choose another name",
                 output.option,
                 input.display()
             )));
@@ -66,8 +66,7 @@ pub(super) fn spare_files<'n>(
     match files.into_iter().find(|it| is_same(it, output)) {
         None => Ok(()),
         Some(input) => Err(Error::Usage(format!(
-            "`--output {}` would overwrite `{}`, which this command reads: choose another name",
-            output.display(),
+            "`--output` would overwrite `{}`, which this command reads: choose another name",
             input.display()
         ))),
     }

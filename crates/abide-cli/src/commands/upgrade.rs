@@ -171,6 +171,7 @@ fn put_elsewhere(
         return Ok(left);
     }
     let folder = Folder::make(out).map_err(cannot)?;
+    folder.recover().map_err(cannot)?;
     let mut wanted = Vec::new();
     for &(path, text) in files {
         let old = folder.read(path.as_ref()).map_err(failed("write", &folder, path.as_ref()))?;

@@ -160,3 +160,19 @@ pub(super) fn io_reason(error: &io::Error) -> String {
         _ => error.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_says_where_it_looked_for_a_repository() {
+        // Plugins name the folder that they are started in by nothing.
+        let said = |base: &str| {
+            let reason = "none found".to_owned();
+            SourceError::NoRepository { base: base.to_owned(), reason }.to_string()
+        };
+        assert!(said("").starts_with("no git repository encloses the current folder: "));
+        assert!(said("a/b").starts_with("no git repository encloses `a/b`: "));
+    }
+}

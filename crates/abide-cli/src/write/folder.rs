@@ -38,7 +38,7 @@ impl Folder {
         Folder::of(path, Litter::default())
     }
 
-    /// Opens a folder that may not exist yet, to write into it.
+    /// Opens a folder that may not exist yet.
     pub fn make(path: &Path) -> io::Result<Folder> {
         let is_there = |it: &&Path| it.as_os_str().is_empty() || it.is_dir();
         let above = path.ancestors().find(is_there).unwrap_or(path);
@@ -46,9 +46,7 @@ impl Folder {
         let missing = missing.filter_map(|it| it.strip_prefix(above).ok().map(Path::to_owned));
         let mut missing: Vec<PathBuf> = missing.collect();
         if missing.is_empty() {
-            let folder = Folder::open(path)?;
-            folder.recover()?;
-            return Ok(folder);
+            return Folder::open(path);
         }
         missing.reverse();
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
@@ -250,6 +248,7 @@ impl Folder {
         let mut new = Vec::new();
         file.seek(io::SeekFrom::Start(0))?;
         file.read_to_end(&mut new)?;
+        self.recover()?;
         let old = self.read(path)?;
         let written = self.apply(&[FileStep { path, old: old.as_deref(), new: Some(&new) }]);
         written.map_err(|why| match why {
