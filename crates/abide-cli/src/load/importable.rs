@@ -53,7 +53,12 @@ struct MissingNames {
     words: HashSet<String>,
     /// The folders of the packages that may declare them.
     folders: BTreeSet<String>,
+    /// Packages, each with the names around the last components that were looked up there.
+    added: HashSet<(String, String)>,
 }
+
+/// How many parts protoc takes of a package.
+const MAX_PARTS: usize = 101;
 
 impl MissingNames {
     fn of(tree: &Tree) -> MissingNames {
@@ -81,6 +86,12 @@ impl MissingNames {
         let around: Vec<&str> = package.split('.').filter(|it| !it.is_empty()).collect();
         let components: Vec<&str> = name.split('.').collect();
         self.words.extend(components.iter().map(|it| (*it).to_owned()));
+        let before = name.rsplit_once('.').map_or("", |(before, _)| before);
+        let mut is_known = || !self.added.insert((package.to_owned(), before.to_owned()));
+        // No file declares a package of more parts.
+        if around.len() > MAX_PARTS || components.len() > MAX_PARTS || is_known() {
+            return;
+        }
         for outer in 0..=around.len() {
             for inner in 0..components.len() {
                 let parts = around.iter().take(outer).chain(components.iter().take(inner));
