@@ -404,7 +404,7 @@ fn quick_fixes_mend_what_is_shown() {
     let back = act(&mut client, &text, 2, "field-removed", "Put `by_id` back");
     assert_eq!(back.matches("  map<string, Order> by_id = 2;\n").count(), 1, "{back}");
     let waived = act(&mut client, &text, 2, "field-removed", "Waive");
-    assert!(waived.contains("// abide:allow(field-removed): "), "{waived}");
+    assert!(waived.contains("// abide:allow(field-removed, fingerprint = "), "{waived}");
     client.replace(SHOP_PATH, 3, &waived);
     let found = client.diagnostics(SHOP_PATH, 3);
     assert!(!found.iter().any(|it| it.ends_with("field-removed")), "{found:?}");
