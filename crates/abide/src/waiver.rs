@@ -22,7 +22,7 @@ use crate::buf_lint::ignored_by;
 use crate::comment_scope::{CommentScopes, comments, lines};
 use crate::finding::Finding;
 use crate::fix::comments::without_comment_line;
-use crate::location::{Location, Origin};
+use crate::location::Location;
 use crate::policy::WaiverTarget;
 use crate::rule::{Context, Rule};
 use crate::rules::{WAIVER_EXPIRED, WAIVER_INVALID, WAIVER_UNUSED, find_rule};
@@ -44,20 +44,20 @@ pub(crate) const BUF_MARKER: &str = "buf:lint:ignore";
 /// The fact of an unused waiver that names its change.
 const NAMED: &str = "named";
 
-/// Says of a waiver that only matches what changed since the last release that its change is merged:
-/// the next change of the kind would be waived, too. `None` if it names its change and may stay.
+/// Says of a waiver in a comment that only matches what changed since the last release that its
+/// change is merged: the next change of the kind would be waived, too. `None` if it may stay, since
+/// it names its change, or stands in `abide.toml`, which is reviewed as the policy that it is.
 pub(crate) fn merged(mut unused: Finding) -> Option<Finding> {
-    if unused.facts.iter().any(|it| it == NAMED) {
+    let is_comment = unused.location.place().is_some();
+    if !is_comment || unused.facts.iter().any(|it| it == NAMED) {
         return None;
     }
     let what = unused.facts.first().cloned().unwrap_or_default();
     unused.message = format!("the change that the waiver of `{what}` is for is merged already");
     unused.fixes.clear();
-    unused.help(match unused.location.origin {
-        Origin::Config => "replace `element` with the `fingerprint` of the change, or delete it",
-        _ => "name the change with `from` and `to`, or with `fingerprint`, or delete it",
-    });
-    unused.why("it would also waive the next change of the kind");
+    unused
+        .why("it would also waive the next change of the kind")
+        .help("name the change with `from` and `to`, or with `fingerprint`, or delete it");
     Some(unused)
 }
 
@@ -198,13 +198,7 @@ impl<'p> Waivers<'p> {
             let what = waiver.rule.unwrap_or(name);
             let found = state(what, waiver.until, context.as_of, silent);
             let location = Location::config(waiver.span);
-            findings.extend(found.map(|it| {
-                let mut finding = it.finding(location, name, "");
-                if matches!(waiver.target, WaiverTarget::Fingerprint(_)) {
-                    finding.fact(NAMED);
-                }
-                finding
-            }));
+            findings.extend(found.map(|it| it.finding(location, name, "")));
         }
         findings
     }

@@ -20,7 +20,11 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
 }
 
 pub(crate) fn git(folder: &Path, arguments: &[&str]) {
-    let ran = Command::new("git")
+    run_git(&mut Command::new("git"), folder, arguments);
+}
+
+fn run_git(git: &mut Command, folder: &Path, arguments: &[&str]) {
+    let ran = git
         .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"])
         .args(arguments)
         .current_dir(folder)
@@ -36,6 +40,15 @@ pub(crate) fn commit(folder: &Path) {
     git(folder, &["init", "--quiet"]);
     git(folder, &["add", "--all"]);
     git(folder, &["commit", "--quiet", "-m", "one"]);
+}
+
+/// The same on a day, such as `2020-01-01`.
+pub(crate) fn commit_on(day: &str, folder: &Path) {
+    git(folder, &["init", "--quiet"]);
+    git(folder, &["add", "--all"]);
+    let mut program = Command::new("git");
+    program.env("GIT_COMMITTER_DATE", format!("{day}T12:00:00Z"));
+    run_git(&mut program, folder, &["commit", "--quiet", "-m", "one"]);
 }
 
 /// The rules that reported, each with the element.

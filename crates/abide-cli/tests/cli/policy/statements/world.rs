@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::breaking::{commit, git};
+use crate::breaking::{commit_on, git};
 use crate::run::{Ran, abide, put, repository};
 
 pub(super) const USER: &str = "envoy/user/v3/user.proto";
@@ -124,7 +124,8 @@ impl World {
     /// Records the versions, and makes a release of what is there.
     pub(super) fn tag(&self, name: &str, since: &[&str]) {
         self.ok(&[&["bump", "--write", "--as-of", IN_WINDOW], since].concat());
-        commit(self.path());
+        // Before anything that the tests deprecate.
+        commit_on("2020-01-01", self.path());
         git(self.path(), &["tag", name]);
     }
 
