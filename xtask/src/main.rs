@@ -143,7 +143,17 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Oracle { place, only, show } => oracle::run(&place, &only, show),
-        Task::Soundness { pairs, first, placements, fixes, symbols, damages, kills, seed, abide } => {
+        Task::Soundness {
+            pairs,
+            first,
+            placements,
+            fixes,
+            symbols,
+            damages,
+            kills,
+            seed,
+            abide,
+        } => {
             let parts = [
                 soundness::run(pairs, first, seed),
                 soundness::laws::placements(placements, seed),

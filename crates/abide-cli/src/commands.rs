@@ -26,6 +26,7 @@ mod instances;
 mod lsp;
 mod made_files;
 mod outcome;
+mod outlook;
 mod outputs;
 mod owners;
 mod packaging;

@@ -9,14 +9,17 @@ mod unparsed;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use abide::without_record_conflicts;
 use abide_instance::yaml_value;
 use abide_schema::{
-    FileDecl, SourceFile, Tree, descriptor_set_from_json, descriptor_set_from_text,
+    FileDecl, SourceFile, Text, Tree, descriptor_set_from_json, descriptor_set_from_text,
     descriptor_set_from_value, missing_imports,
 };
+use memchr::memmem;
 use rayon::prelude::*;
 
 use crate::error::Error;
+use crate::printable::shown;
 use crate::progress::Progress;
 use crate::source::{Contents, DescriptorFormat, KnownTexts, ReadProblem, Source};
 use crate::write;
@@ -33,6 +36,9 @@ pub(crate) struct Loaded {
     pub(crate) unreadable: Vec<ReadProblem>,
     /// What the user should know, one phrase each.
     pub(crate) notes: Vec<String>,
+    /// The texts on disk of files with a merge conflict in what they record, of which both sides
+    /// count, by the names that reports use.
+    pub(crate) unresolved: HashMap<Arc<str>, Text>,
 }
 
 /// Reads, parses and links a source, with the files it imports.
@@ -63,6 +69,33 @@ pub(crate) fn load_beside(
     }
     progress.step(format!("linking {} files", tree.files.len()));
     Ok(tree.linked(Tree::link))
+}
+
+/// Loads what a tree would be with other texts of some files, by the names that reports use; a file
+/// without a text goes.
+pub(crate) fn load_changed<'a>(
+    source: &Source,
+    tree: &Tree,
+    texts: impl Iterator<Item = (&'a str, Option<&'a [u8]>)>,
+    progress: &Progress,
+) -> Result<Loaded, Error> {
+    let texts: HashMap<&str, Option<&[u8]>> = texts.collect();
+    let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
+    let kept = known.iter().filter(|it| !it.imported && !texts.contains_key(&*it.display));
+    let mut files: Vec<Found> = kept.map(|it| Ok(Arc::clone(it))).collect();
+    for (display, text) in &texts {
+        let place = source.place(display);
+        let Some(((root, path), text)) = place.zip(*text) else { continue };
+        let (path, display, text) = (path.into(), (*display).into(), text.into());
+        files.push(Err(SourceFile { path, display, root, imported: false, text }));
+    }
+    let mut files = parse(files);
+    files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
+    progress.step(format!("linking {} files", files.len()));
+    let files = with_imports(source, files, &Known::of(&known))?;
+    let (name, unreadable, notes) = (source.name().to_owned(), Vec::new(), Vec::new());
+    let parsed = Parsed { files, name, unreadable, notes, unresolved: HashMap::new() };
+    importable::with_declaring(source, parsed.linked(|files| Tree::link_again(files, tree)))
 }
 
 /// Loads an old tree. Files that are the same in the new one are neither read nor parsed again.
@@ -127,6 +160,7 @@ pub(crate) struct Parsed {
     /// Files that could not be read.
     pub(crate) unreadable: Vec<ReadProblem>,
     notes: Vec<String>,
+    unresolved: HashMap<Arc<str>, Text>,
 }
 
 impl Parsed {
@@ -149,8 +183,8 @@ impl Parsed {
     }
 
     fn linked(self, link: impl FnOnce(Vec<Arc<FileDecl>>) -> Tree) -> Loaded {
-        let Parsed { files, name, unreadable, notes } = self;
-        Loaded { tree: link(files), name, unreadable, notes }
+        let Parsed { files, name, unreadable, notes, unresolved } = self;
+        Loaded { tree: link(files), name, unreadable, notes, unresolved }
     }
 }
 
@@ -162,8 +196,19 @@ fn parsed(
     progress: &Progress,
 ) -> Result<Parsed, Error> {
     let known = Known::of(known);
+    let mut unresolved = HashMap::new();
     let (files, unreadable, notes) = match contents {
-        Contents::Files { files, problems, notes } => {
+        Contents::Files { mut files, problems, mut notes } => {
+            unresolved = resolve_records(&mut files);
+            let mut paths: Vec<&Arc<str>> = unresolved.keys().collect();
+            paths.sort_unstable();
+            notes.extend(paths.into_iter().map(|path| {
+                format!(
+                    "`{}` has a merge conflict in what it records; both sides count until `abide \
+                     bump --write` resolves it",
+                    shown(path)
+                )
+            }));
             if let (true, Some(first)) = (files.is_empty(), problems.first()) {
                 // No file could be read; the first reason says enough.
                 return Err(Error::Usage(first.to_string()));
@@ -185,7 +230,17 @@ fn parsed(
         ));
     }
     let files = with_imports(source, files, &known)?;
-    Ok(Parsed { files, name: source.name().to_owned(), unreadable, notes })
+    Ok(Parsed { files, name: source.name().to_owned(), unreadable, notes, unresolved })
+}
+
+/// Resolves merge conflicts in what files record of their versions. Returns the texts as they were.
+fn resolve_records(files: &mut [SourceFile]) -> HashMap<Arc<str>, Text> {
+    let resolved = files.par_iter_mut().filter_map(|file| {
+        memmem::find(&file.text, b"<<<<<<<")?;
+        let text = without_record_conflicts(&file.text)?;
+        Some((Arc::clone(&file.display), std::mem::replace(&mut file.text, text.into())))
+    });
+    resolved.collect()
 }
 
 /// A file that is already parsed, or one to parse.

@@ -65,7 +65,7 @@ impl Judge {
                 version_in: self.config.version_in,
                 lock: self.lock.as_ref(),
                 released: self.released.as_ref(),
-                history: None,
+                ..Records::default()
             },
             versions: true,
             partial: self.partial,

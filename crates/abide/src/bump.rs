@@ -36,6 +36,8 @@ pub struct Plan {
     pub rewritten: Vec<Rewritten>,
     /// Whether `abide.lock` must be written.
     pub is_lock_stale: bool,
+    /// What an earlier `abide.lock` records and this one forgot: the package, and a phrase.
+    pub forgotten: Vec<(String, String)>,
 }
 
 /// The version that one package needs, and why.

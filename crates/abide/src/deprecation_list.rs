@@ -106,7 +106,12 @@ impl<'t> Deprecated<'t> {
         let deprecation = element.and_then(|it| Deprecation::of(it, policy));
         let gone = day.and_then(|day| calendar.life_end(day));
         let replaced_by = element.and_then(named_replacement);
-        let advice = replaced_by.is_none().then(|| replacement_sentence(holder)).flatten();
+        let lost = || {
+            let (reason, _) = element?.lossy()?;
+            Some(format!("nothing replaces it: {reason}"))
+        };
+        let advice = || replacement_sentence(holder).or_else(lost);
+        let advice = replaced_by.is_none().then(advice).flatten();
         Some(Deprecated {
             holder,
             place,

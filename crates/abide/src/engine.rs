@@ -12,6 +12,7 @@ mod last_release;
 mod linker_findings;
 mod linker_fixes;
 mod missing_imports;
+pub(crate) mod new_errors;
 mod old_elements;
 mod order;
 mod reached;

@@ -209,6 +209,39 @@ impl Lock {
         entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
     }
 
+    /// What another lock records of packages that must not break, and this one does not: that they
+    /// are frozen, and the numbers and names that they used. A phrase for each package.
+    pub(crate) fn forgotten(&self, old: &Lock, policy: &BreakingPolicy) -> Vec<(String, String)> {
+        let mut forgotten = Vec::new();
+        for (name, known) in old.packages.iter().filter(|(name, _)| policy.binds(name)) {
+            let own = self.packages.get(name);
+            if let Some(freeze) = known.frozen.filter(|_| own.is_none_or(|it| it.frozen.is_none()))
+            {
+                let day = freeze.day;
+                forgotten.push((name.clone(), format!("that `{name}` is frozen since {day}")));
+            }
+            let is_lost = |it: &&NumberedName| own.is_none_or(|own| !own.ledger.contains_key(it));
+            let mut lost = known.ledger.keys().filter(is_lost);
+            let Some(first) = lost.next() else { continue };
+            let more = match lost.count() {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            let NumberedName { holder, number, name: used, .. } = first;
+            let what = format!("number {number} of `{holder}`, which `{used}` used{more}");
+            forgotten.push((name.clone(), what));
+        }
+        forgotten
+    }
+
+    /// Takes what another lock records of a package, be it nothing.
+    pub(crate) fn adopt(&mut self, other: &Lock, package: &str) {
+        match other.packages.get(package) {
+            Some(known) => drop(self.packages.insert(package.to_owned(), known.clone())),
+            None => drop(self.packages.remove(package)),
+        }
+    }
+
     /// Adds the numbers, names and days of a package from the lock of a release, so
     /// that a line that got lost since then does not free them, or thaw it.
     pub(crate) fn remember(&mut self, released: &Lock, package: &str, policy: &BreakingPolicy) {

@@ -28,6 +28,9 @@ pub struct Records<'a> {
     pub lock: Option<&'a Lock>,
     /// Its content at the last release.
     pub released: Option<&'a Lock>,
+    /// Another content of it that must not be forgotten, such as that of the last commit where the
+    /// file is gone.
+    pub earlier: Option<&'a Lock>,
     /// What version control knows of each package, if days and versions that were
     /// never recorded are to be taken from there.
     pub history: Option<&'a BTreeMap<String, PackagePast>>,

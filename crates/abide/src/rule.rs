@@ -13,7 +13,7 @@ use abide_schema::{
     Place, Service, Tree, api_name,
 };
 use abide_syntax::Span;
-use abide_upgrade::{Basis, CandidateSources, Standing, Standings};
+use abide_upgrade::{Basis, CandidateSources, Standing, Standings, candidate_packages};
 use jiff::civil::Date;
 
 use crate::aliases;
@@ -352,6 +352,14 @@ impl<'t> Context<'t> {
     /// Envoy's first candidates were named `v3`.
     pub(crate) fn is_candidate(&self, package: Package<'_>) -> bool {
         package.files().any(|it| self.standings().file(it) == Standing::Candidate)
+    }
+
+    /// Whether the tree has a candidate of a package.
+    pub(crate) fn has_candidate(&self, package: Package<'t>) -> bool {
+        let policy = &self.policy.upgrade;
+        let candidates = candidate_packages(policy, self.standings(), package);
+        let mut found = candidates.iter().filter_map(|it| self.tree.package_named(it));
+        found.any(|it| self.is_candidate(it))
     }
 
     /// What an upgrade of the tree is planned from.

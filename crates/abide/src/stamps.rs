@@ -6,10 +6,14 @@ use abide_meaning::TreeHashes;
 use abide_schema::{File, PackageVersion, Stability, Tree, api_name};
 use abide_upgrade::{Release, Upgrade, UpgradeOptions, essence, is_made, upgrade};
 use jiff::civil::Date;
+use semver::Version;
 
+use crate::engine::version_plan::plan;
 use crate::lifecycle::{apis, stable_major};
-use crate::lock::{Freeze, Lock};
+use crate::lock::{Freeze, Lock, Record};
+use crate::options::Options;
 use crate::policy::Policy;
+use crate::records::{Records, VersionIn};
 
 /// Records the day on which candidates were introduced, for an upgrade that makes
 /// them. A candidate that is on record already is not new.
@@ -78,6 +82,55 @@ pub fn stamp_release(lock: &mut Lock, tree: &Tree, made: &Release, day: Date) {
     for package in replaced.iter().filter(|it| is_stable(it) && !released.contains(*it)) {
         if let Some(hashes) = hashes.package(package) {
             lock.freeze(package, Freeze { day, own: hashes.own });
+        }
+    }
+}
+
+/// Records the versions that a command knows of what it made of a tree: those of these packages, and
+/// of others that are not stable and were recorded as they were. A lock that records no versions
+/// stays without them.
+///
+/// `released` is the lock of the last release: what was counted up since then is counted once.
+pub fn record_made(
+    lock: &mut Lock,
+    (before, after): (&Tree, &Tree),
+    policy: &Policy,
+    records: Records<'_>,
+    packages: &BTreeSet<String>,
+    day: Date,
+) {
+    if records.version_in != VersionIn::Lock || lock.packages().all(|it| lock.record(it).is_none())
+    {
+        return;
+    }
+    let known = lock.clone();
+    let options = Options {
+        records: Records { lock: Some(&known), released: None, ..records },
+        versions: true,
+        ..Options::on(day)
+    };
+    let plan = plan(after, policy, options);
+    let (was, is) = (TreeHashes::of(before), TreeHashes::of(after));
+    let was_recorded = |name: &str| {
+        let recorded = known.record(name).map(|it| it.hashes);
+        recorded.is_some() && recorded == was.package(name)
+    };
+    let is_released = |name: &str, version: &Version| {
+        let released = records.released.and_then(|it| it.record(name));
+        records.released.is_none() || released.is_some_and(|it| it.version >= *version)
+    };
+    for found in &plan.packages {
+        let name = found.name.as_str();
+        let known_version = found.recorded.as_ref();
+        let follows = || was_recorded(name) && known_version.is_some_and(|it| !it.pre.is_empty());
+        let is_gone = is.package(name).is_none();
+        if !(packages.contains(name) || !is_gone && follows()) || found.to.is_none() && !is_gone {
+            continue;
+        }
+        lock.adopt(&plan.lock, name);
+        let counted = known_version.filter(|it| !is_gone && !is_released(name, it));
+        if let Some((version, hashes)) = counted.zip(is.package(name)) {
+            lock.set_record(name, Some(Record { version: version.clone(), hashes }));
         }
     }
 }

@@ -115,7 +115,7 @@ fn plan_with(
     let policy = Config::parse(toml, None).expect("the configuration is right").policy;
     let options = Options {
         baseline: old,
-        records: Records { version_in, lock, released, history: None },
+        records: Records { version_in, lock, released, ..Records::default() },
         versions: true,
         ..Options::on(date(2026, 1, 15))
     };

@@ -3,66 +3,154 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide::Report;
-use abide_schema::{PackageId, Tree};
+use abide_schema::{File, PackageId, Tree};
 use abide_upgrade::Upgrade;
 
-/// The packages that get no candidates: each with the package whose candidates it would use and that
-/// gets none either, or `None` if it has an error itself.
-pub(super) struct Blocked(BTreeMap<PackageId, Option<PackageId>>);
+use super::file_changes::display;
+use crate::printable::shown;
 
-impl Blocked {
-    /// Takes out of an upgrade what findings keep from being made, and everything that would use it.
-    /// `None` if nothing would be left: that is an upgrade that cannot be made at all.
-    pub(super) fn take(tree: &Tree, findings: &Report, made: &mut Upgrade) -> Option<Blocked> {
-        let sources: BTreeMap<_, _> =
-            made.files.iter().map(|it| (it.from, tree.file(it.from).package().id)).collect();
-        let candidates: BTreeMap<(u32, &str), PackageId> = made
-            .files
-            .iter()
-            .map(|it| ((tree.file(it.from).decl().root, &*it.path), sources[&it.from]))
-            .collect();
-        let mut blocked: BTreeMap<PackageId, Option<PackageId>> = BTreeMap::new();
+/// The packages whose candidates stay as they are.
+pub(super) struct Blocked<'t> {
+    tree: &'t Tree,
+    why: BTreeMap<PackageId, Why>,
+    /// The candidates that an upgrade makes or deletes, by the names that reports use, with the
+    /// packages that they are made from.
+    candidates: BTreeMap<String, PackageId>,
+}
+
+/// Why a package gets no candidates.
+enum Why {
+    /// It has an error itself.
+    Errors,
+    /// It would use the candidates of this package, which gets none either.
+    Uses(PackageId),
+    /// This file uses what its candidates would no longer have.
+    Breaks(String),
+}
+
+impl<'t> Blocked<'t> {
+    /// Nothing is blocked yet.
+    pub(super) fn none(tree: &'t Tree, made: &Upgrade) -> Blocked<'t> {
+        let package = |file| tree.file(file).package().id;
+        let made_here =
+            made.files.iter().map(|it| (display(tree.file(it.from), &it.path), package(it.from)));
+        let gone = made.stale.iter().map(|it| {
+            let path = tree.file(it.file).decl().display.to_string();
+            (path, package(it.from.unwrap_or(it.file)))
+        });
+        Blocked { tree, why: BTreeMap::new(), candidates: made_here.chain(gone).collect() }
+    }
+
+    /// Takes out of an upgrade what findings in its sources keep from being made, and everything
+    /// that would use it. Returns whether something is left to make.
+    pub(super) fn by_errors(&mut self, findings: &Report, made: &mut Upgrade) -> bool {
+        let sources: BTreeSet<PackageId> =
+            made.files.iter().map(|it| self.tree.file(it.from).package().id).collect();
         for finding in &findings.findings {
-            let file = tree.file(finding.location.place()?.file);
-            let own = candidates.get(&(file.decl().root, file.path())).copied();
-            match own.or_else(|| sources.get(&file.id).copied()) {
-                Some(package) => drop(blocked.insert(package, None)),
+            let Some(place) = finding.location.place() else { return false };
+            let file = self.tree.file(place.file);
+            let own = self.candidates.get(&*file.decl().display).copied();
+            let source = || Some(file.package().id).filter(|it| sources.contains(it));
+            match own.or_else(source) {
+                Some(package) => drop(self.why.insert(package, Why::Errors)),
                 // Why a candidate is deleted is not known then.
                 None => made.stale.clear(),
             }
         }
-        let graph = tree.graph();
-        let packages: BTreeSet<PackageId> = sources.values().copied().collect();
+        self.spread(made);
+        !made.files.is_empty()
+    }
+
+    /// Takes out of an upgrade what would break these files, or be an error itself. Returns whether
+    /// something is left to do.
+    pub(super) fn by_harm<'p>(
+        &mut self,
+        harmed: impl Iterator<Item = Option<&'p str>>,
+        made: &mut Upgrade,
+    ) -> bool {
+        let before = self.why.len();
+        let harmed: BTreeSet<Option<&str>> = harmed.collect();
+        for path in harmed.into_iter().flatten() {
+            let mut found = self.behind(path);
+            found.retain(|it| !self.why.contains_key(it));
+            for package in found {
+                let why = match self.candidates.get(path) == Some(&package) {
+                    true => Why::Errors,
+                    false => Why::Breaks(path.to_owned()),
+                };
+                self.why.entry(package).or_insert(why);
+            }
+        }
+        if self.why.len() == before {
+            // Nobody knows which of them does it.
+            return false;
+        }
+        self.spread(made);
+        !made.files.is_empty() || !made.stale.is_empty()
+    }
+
+    /// The packages whose candidates a file is, or else uses: as directly as it uses any.
+    fn behind(&self, path: &str) -> BTreeSet<PackageId> {
+        let candidate = |path: &str| self.candidates.get(path).copied();
+        if let Some(own) = candidate(path).filter(|it| !self.why.contains_key(it)) {
+            return BTreeSet::from([own]);
+        }
+        let mut files: Vec<File<'_>> =
+            self.tree.files().filter(|it| &*it.decl().display == path).collect();
+        let mut seen: BTreeSet<_> = files.iter().map(|it| it.id).collect();
+        while !files.is_empty() {
+            let imported = files.iter().flat_map(|it| it.imports()).filter_map(|it| it.file);
+            files = imported.filter(|it| seen.insert(it.id)).collect();
+            let used = files.iter().filter_map(|it| candidate(&it.decl().display));
+            let used: BTreeSet<PackageId> = used.filter(|it| !self.why.contains_key(it)).collect();
+            if !used.is_empty() {
+                return used;
+            }
+        }
+        BTreeSet::new()
+    }
+
+    /// Whether a file is a candidate that stays as it is: what is wrong with it follows from what
+    /// was said about its package.
+    pub(super) fn keeps(&self, path: &str) -> bool {
+        self.candidates.get(path).is_some_and(|it| self.why.contains_key(it))
+    }
+
+    /// Blocks whatever would use what is blocked, and takes all of it out of an upgrade.
+    fn spread(&mut self, made: &mut Upgrade) {
+        let package = |file| self.tree.file(file).package().id;
+        let graph = self.tree.graph();
+        let packages: BTreeSet<PackageId> = made.files.iter().map(|it| package(it.from)).collect();
         loop {
             let uses_blocked = |package: &PackageId| {
-                let mut edges = graph.edges_of(tree.package(*package)).map(|edge| edge.to.id);
-                edges.find(|to| blocked.contains_key(to)).map(|to| (*package, Some(to)))
+                let mut edges = graph.edges_of(self.tree.package(*package)).map(|edge| edge.to.id);
+                edges.find(|to| self.why.contains_key(to)).map(|to| (*package, Why::Uses(to)))
             };
-            let open = packages.iter().filter(|it| !blocked.contains_key(it));
+            let open = packages.iter().filter(|it| !self.why.contains_key(it));
             let found: Vec<_> = open.filter_map(uses_blocked).collect();
             if found.is_empty() {
                 break;
             }
-            blocked.extend(found);
+            self.why.extend(found);
         }
-        made.files.retain(|it| !blocked.contains_key(&tree.file(it.from).package().id));
+        made.files.retain(|it| !self.why.contains_key(&package(it.from)));
         // Candidates of what is blocked stay as they are.
-        made.stale.retain(|it| {
-            it.from.is_none_or(|from| !blocked.contains_key(&tree.file(from).package().id))
-        });
-        (!made.files.is_empty()).then_some(Blocked(blocked))
+        made.stale.retain(|it| !self.why.contains_key(&package(it.from.unwrap_or(it.file))));
     }
 
     /// What is said about each of them.
-    pub(super) fn notes<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = String> + 'a {
-        let name = |id: PackageId| tree.package(id).name();
-        self.0.iter().map(move |(package, uses)| match uses {
-            None => format!("error: `{}` was not upgraded: see its errors above", name(*package)),
-            Some(used) => format!(
-                "error: `{}` was not upgraded: it uses `{}`, which was not upgraded",
-                name(*package),
-                name(*used)
-            ),
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> + '_ {
+        let name = |id: PackageId| self.tree.package(id).name();
+        self.why.iter().map(move |(package, why)| {
+            let because = match why {
+                Why::Errors => "see its errors above".to_owned(),
+                Why::Uses(used) => format!("it uses `{}`, which was not upgraded", name(*used)),
+                Why::Breaks(path) => format!(
+                    "`{}` uses what its candidate would no longer have; change that file first",
+                    shown(path)
+                ),
+            };
+            format!("error: `{}` was not upgraded: {because}", name(*package))
         })
     }
 }

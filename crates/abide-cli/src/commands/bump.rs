@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Options, Plan, Records, Status, Verdict};
+use abide::{Lock, Options, Plan, Records, Status, Verdict};
 use abide_schema::Tree;
 use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
+use super::changed::LAST_COMMIT;
 use super::days;
 use super::file_changes::{open, unmade, writable};
 use super::fitness::{foreign, unless_linked, unlinked};
@@ -72,7 +73,8 @@ pub(super) fn bump(
         }
         let since = (against, from_history);
         let plan = plan(global, &settings, tree, &source, &loaded, since, &progress)?;
-        let rewrites = rewrites(&plan, &source, &loaded.tree)?;
+        say_what_is_missing(global, &plan, action);
+        let rewrites = rewrites(&plan, &source, &loaded)?;
         if rewrites.iter().any(Rewrite::imports_status) {
             find_status_proto(&source, &loaded.tree)?;
         }
@@ -115,9 +117,14 @@ fn plan(
     progress: &Progress,
 ) -> Result<Plan, Error> {
     let color = error_color(global);
-    let recorded = lock(source, "", color)?;
+    let mut recorded = lock(source, "", color)?;
     let mut notes = loaded.notes.clone();
     notes.extend(unresolved(recorded.as_ref()));
+    let is_lost = recorded.is_none() && source.folder().is_some();
+    if is_lost && let Some(committed) = committed_lock(settings, tree) {
+        notes.push(format!("`{LOCK}` is gone, and the lines of the last commit count"));
+        recorded = Some(committed);
+    }
     let mut released = None;
     let mut released_lock = None;
     let release = match against {
@@ -135,6 +142,9 @@ fn plan(
         released_lock = lock(&release, &format!(" of {spec}"), color)?;
         released = Some(old);
     }
+    // What was recorded since the last release is not forgotten either.
+    let other = settings.config.against.as_deref().filter(|it| Some(*it) != against);
+    let earlier = other.and_then(|spec| lock_of(settings, tree, spec));
     let history = if from_history {
         Some(days::from_history(global, settings, tree, progress)?)
     } else {
@@ -152,21 +162,55 @@ fn plan(
             version_in: settings.config.version_in,
             lock: recorded.as_ref(),
             released: released_lock.as_ref(),
+            earlier: earlier.as_ref(),
             history: history.as_ref(),
         },
         versions: true,
         ..Options::on(global.as_of.unwrap_or_else(today))
     };
-    Ok(abide::plan(&loaded.tree, &settings.config.policy, options))
+    let mut plan = abide::plan(&loaded.tree, &settings.config.policy, options);
+    plan.is_lock_stale |= is_lost && plan.lock != Lock::default();
+    Ok(plan)
+}
+
+/// The lock of the last commit, if it records versions.
+fn committed_lock(settings: &Settings, tree: &TreeArgs) -> Option<Lock> {
+    let source = settings.commit(LAST_COMMIT, tree).ok()??;
+    let committed = lock(&source, "", false).ok()??;
+    let has_versions = committed.packages().next().is_some();
+    has_versions.then_some(committed)
+}
+
+/// The lock of an old tree, if there is one that can be read.
+pub(super) fn lock_of(settings: &Settings, tree: &TreeArgs, spec: &str) -> Option<Lock> {
+    let source = settings.baseline_if_any(spec, tree, &mut Vec::new()).ok()??;
+    lock(&source, "", false).ok()?
+}
+
+/// Says which lines of the lock are missing, and that it is not what would be written, where the
+/// report of the packages does not.
+fn say_what_is_missing(global: &Global, plan: &Plan, action: BumpAction) {
+    let word = if action.check { "error" } else { "note" };
+    if action.check || !global.quiet {
+        for (_, what) in &plan.forgotten {
+            say(&format!("{word}: `{LOCK}` no longer records {what}"));
+        }
+    }
+    let is_silent = plan.forgotten.is_empty() && plan.rewritten.is_empty();
+    let is_all_recorded = plan.packages.iter().all(|it| it.verdict == Verdict::Recorded);
+    if action.check && plan.is_lock_stale && is_silent && is_all_recorded {
+        say(&format!("error: `{LOCK}` is not what `abide bump --write` makes of it"));
+    }
 }
 
 /// What to write: first the files, and the lock last.
-fn rewrites(plan: &Plan, source: &Source, tree: &Tree) -> Result<Vec<Rewrite>, Error> {
-    let files = tree.files().map(|file| (&*file.decl().display, file));
+fn rewrites(plan: &Plan, source: &Source, loaded: &Loaded) -> Result<Vec<Rewrite>, Error> {
+    let files = loaded.tree.files().map(|file| (&*file.decl().display, file));
     let by_path: BTreeMap<&str, abide_schema::File<'_>> = files.collect();
     let mut rewrites = Vec::new();
     for file in &plan.rewritten {
-        let old = by_path.get(&*file.path).and_then(|it| it.decl().source_text());
+        let read = by_path.get(&*file.path).and_then(|it| it.decl().source_text());
+        let old = loaded.unresolved.get(&*file.path).map(|it| &**it).or(read);
         rewrites.push(Rewrite {
             path: file.path.clone(),
             old: old.map(|text| text.to_vec()),

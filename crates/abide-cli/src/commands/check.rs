@@ -201,6 +201,7 @@ fn run(
         version_in: settings.config.version_in,
         lock: recorded.as_ref(),
         released: if released.is_some() { &released_lock } else { &baseline_lock }.as_ref(),
+        earlier: released.as_ref().and(baseline_lock.as_ref()),
         history: None,
     };
     let features = match work.changes_only {

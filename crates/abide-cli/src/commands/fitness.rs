@@ -86,9 +86,19 @@ pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> 
 
 /// Renders findings that kept a command from doing its work.
 pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> String {
+    for_people_since(global, tree, None, report)
+}
+
+/// Renders findings about a tree and an old one.
+pub(super) fn for_people_since(
+    global: &Global,
+    tree: &Tree,
+    old: Option<&Tree>,
+    report: &Report,
+) -> String {
     let scene = Scene {
         tree,
-        old: None,
+        old,
         config: None,
         accepted: None,
         features: &[],

@@ -114,7 +114,10 @@ fn suggested(preset: Preset, look: &FirstLook, branch: &DefaultBranch) -> String
          # [calendar]\n\
          # client-releases = [\"03-31\", \"06-30\", \"09-30\", \"12-31\"]\n\
          # api-releases = [\"06-30\"]\n\
-         # previous-major-months = 12\n",
+         # previous-major-months = 12\n\
+         \n\
+         # Versions are recorded in abide.lock. With the line `abide.lock merge=union` in\n\
+         # .gitattributes, git merges what two branches recorded.\n",
         preset.name()
     )
 }

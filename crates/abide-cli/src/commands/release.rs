@@ -1,10 +1,12 @@
 //! `abide release`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use abide::{Records, Report, counted};
-use abide_schema::{FileId, Tree};
+use abide_schema::{FileId, PackageId, Tree};
 use abide_upgrade::{
-    Basis, DECLARE_BY_HAND, Drift, Release, Risen, Standing, Standings, UpgradeSettings, drifts,
-    essence,
+    Basis, DECLARE_BY_HAND, Drift, Generated, Release, Risen, Standing, Standings, UpgradeSettings,
+    drifts, essence,
 };
 use jiff::civil::Date;
 
@@ -15,10 +17,12 @@ use super::file_changes::{
 use super::fitness::{for_people, refused, troubles, unless_parsed};
 use super::made_files::{EditedLock, MadeFiles};
 use super::outcome::Outcome;
-use super::upgrade::{Opened, by_path, candidate_of, hindrances};
+use super::outlook::Undertaking;
+use super::upgrade::{Opened, by_path, candidate_of, hindrances, released_lock};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
+use crate::printable::shown;
 use crate::settings::{Settings, today};
 use crate::terminal::{error_color, say, say_rendered};
 use crate::write::Folder;
@@ -80,6 +84,37 @@ pub(super) fn release(
         say("note: nothing was released");
         return Ok(Outcome::nothing(true));
     }
+    let undertaking = Undertaking {
+        global,
+        settings: &settings,
+        source: &source,
+        loaded: &loaded,
+        lock: records.lock.as_ref(),
+        progress: &progress,
+    };
+    let (mut made, mut kept) = (made, BTreeSet::new());
+    let after = loop {
+        let changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
+        let mut outlook = undertaking.outlook(&changes, &sources_of(&loaded.tree, &made))?;
+        progress.finish();
+        // The end of a candidate is what a release is for.
+        let gone: BTreeSet<&str> =
+            made.deleted.iter().map(|it| loaded.tree.file(*it).package().name()).collect();
+        outlook.errors.retain(|it| it.change.is_none() || !gone.contains(&*it.package));
+        if outlook.errors.findings.is_empty() {
+            break outlook.tree;
+        }
+        let places = outlook.errors.findings.iter();
+        let harmed = places.filter_map(|it| undertaking.place(&outlook, it)).collect();
+        drop(changes);
+        let stay = stop_following(&loaded.tree, &standings, &mut made, &harmed);
+        if stay.is_empty() {
+            undertaking.show(&outlook);
+            say("note: nothing was released");
+            return Ok(Outcome::nothing(true));
+        }
+        kept.extend(stay);
+    };
     let mut build_files = abide_upgrade::build_files(&loaded.tree, policy, &made.files);
     build_files.extend(abide_upgrade::version_build_file(&loaded.tree, policy, &made));
     let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_ref());
@@ -110,6 +145,7 @@ pub(super) fn release(
     }
     if target.write {
         let folder = writable(folder)?;
+        let released = released_lock(&settings, args);
         // What is released is no longer generated; the lines of candidates go with their files.
         let lock = records.edited(&folder, &changes, |lock| {
             abide::stamp_release(lock, &loaded.tree, &made, day);
@@ -125,6 +161,21 @@ pub(super) fn release(
                     lock.set_made(&file.decl().display, &essence);
                 }
             }
+            let name = |id: FileId| loaded.tree.file(id).package().full_name();
+            let gone = made.deleted.iter().copied().map(name);
+            let edited = made.edited.iter().map(|(id, _)| name(*id));
+            let packages: BTreeSet<String> = made
+                .risen
+                .iter()
+                .flat_map(|it| it.next.clone())
+                .chain(gone)
+                .chain(edited)
+                .collect();
+            let (config, trees) = (&settings.config, (&loaded.tree, &after));
+            let version_in = config.version_in;
+            let released =
+                Records { version_in, released: released.as_ref(), ..Records::default() };
+            abide::record_made(lock, trees, &config.policy, released, &packages, day);
         });
         write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
     }
@@ -134,6 +185,8 @@ pub(super) fn release(
         for note in notes.iter().filter(|it| *it != NOTHING_TO_RELEASE || ignored.is_empty()) {
             say(&format!("note: {note}"));
         }
+        let edits = edit_notes(&loaded.tree, &standings, &made, &kept);
+        edits.for_each(|note| say(&format!("note: {note}")));
     }
     if target.write {
         return Ok(Outcome::nothing(ignores));
@@ -143,6 +196,62 @@ pub(super) fn release(
         return Ok(Outcome { failed: premature || ignores, ..Outcome::verbatim(diff) });
     }
     Ok(Outcome::nothing(ignores || !changes.is_empty()))
+}
+
+/// The files that those of a release are made from, by their own names.
+fn sources_of<'t>(tree: &'t Tree, made: &Release) -> BTreeMap<String, &'t str> {
+    let source = |it: &Generated| {
+        let from = tree.file(it.from);
+        (display(from, &it.path), &*from.decl().display)
+    };
+    made.files.iter().map(source).collect()
+}
+
+/// Takes out of a release the edits of these files, with all of their packages: they keep using the
+/// versions that they use. What is replaced is frozen all the same. Returns the packages.
+fn stop_following(
+    tree: &Tree,
+    standings: &Standings,
+    made: &mut Release,
+    files: &BTreeSet<&str>,
+) -> BTreeSet<PackageId> {
+    let follows = |id: FileId| !is_frozen_by(tree, made, standings, id);
+    let edited = made.edited.iter().map(|(id, _)| *id).filter(|id| follows(*id));
+    let harmed = edited.filter(|id| files.contains(&*tree.file(*id).decl().display));
+    let packages: BTreeSet<PackageId> = harmed.map(|id| tree.file(id).package().id).collect();
+    made.edited.retain(|(id, _)| !packages.contains(&tree.file(*id).package().id));
+    packages
+}
+
+/// Whether a release edits a file to freeze it, and not to let it follow.
+fn is_frozen_by(tree: &Tree, made: &Release, standings: &Standings, id: FileId) -> bool {
+    let file = tree.file(id);
+    let package = file.package().full_name();
+    standings.file(file) == Standing::Active && made.risen.iter().any(|it| it.package == package)
+}
+
+/// Notes about the files that stay, and that a release edits all the same, and about the packages
+/// that it could not edit.
+fn edit_notes<'a>(
+    tree: &'a Tree,
+    standings: &'a Standings,
+    made: &'a Release,
+    kept: &'a BTreeSet<PackageId>,
+) -> impl Iterator<Item = String> + 'a {
+    let edited = made.edited.iter().map(move |(id, _)| {
+        let path = shown(&tree.file(*id).decl().display);
+        match is_frozen_by(tree, made, standings, *id) {
+            true => format!("`{path}` is frozen"),
+            false => format!("`{path}` follows to the new versions"),
+        }
+    });
+    let kept = kept.iter().map(move |id| {
+        format!(
+            "`{}` stays with the versions that it uses: following would break it",
+            tree.package(*id).name()
+        )
+    });
+    edited.chain(kept)
 }
 
 /// A candidate that a release leaves alone.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use abide::{Report, counted};
+use abide::{Finding, Lock, Records, Report, counted};
 use abide_schema::{File, FileId, PackageId, Tree};
 use abide_upgrade::{
     Closure, DECLARE_BY_HAND, Generated, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy,
@@ -12,6 +12,7 @@ use abide_upgrade::{
 
 use super::blocked::Blocked;
 use super::build_files::Builds;
+use super::bump::lock_of;
 use super::file_changes::{
     Author, Changes, FileChange, diff_of, display, failed, open, take_losing, unmade, writable,
     write_changes,
@@ -20,6 +21,7 @@ use super::fitness::{for_people, refused, troubles, unless_parsed};
 use super::folder_lock::exclusive;
 use super::made_files::{EditedLock, MadeFiles};
 use super::outcome::Outcome;
+use super::outlook::Undertaking;
 use crate::args::{Global, TreeArgs, UpgradeTarget};
 use crate::error::Error;
 use crate::load::{Loaded, load};
@@ -82,17 +84,62 @@ pub(super) fn upgrade(
     }
     let hindrances = hindrances(global, &loaded, &settings, &made.files, !made.stale.is_empty());
     progress.finish();
-    let mut blocked = None;
+    let mut blocked = Blocked::none(&loaded.tree, &made);
+    let undertaking = Undertaking {
+        global,
+        settings: &settings,
+        source: &source,
+        loaded: &loaded,
+        lock: records.lock.as_ref(),
+        progress: &progress,
+    };
+    let policy = upgrade_settings.policy;
+    let whole = made.clone();
+    let nothing = |blocked: &Blocked<'_>| {
+        let mut changes = changes(&loaded.tree, policy, &whole, &records, folder.as_ref());
+        let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
+        losing.iter().for_each(|(path, it)| say(&it.left_alone(path, &instead(path, it))));
+        blocked.notes().for_each(|note| say(&note));
+        say("note: nothing was written");
+        Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) })
+    };
+    // A mapping is of the whole upgrade.
+    let is_whole = !mappings.is_empty();
     if !hindrances.findings.is_empty() {
         say_rendered(&for_people(global, &loaded.tree, &hindrances));
-        // A mapping is of the whole upgrade.
-        let blocks_all = !mappings.is_empty();
-        blocked = Blocked::take(&loaded.tree, &hindrances, &mut made).filter(|_| !blocks_all);
-        if blocked.is_none() {
-            say("note: nothing was written");
-            return Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) });
+        if is_whole || !blocked.by_errors(&hindrances, &mut made) {
+            return nothing(&Blocked::none(&loaded.tree, &whole));
         }
     }
+    let after = loop {
+        let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
+        if shows && !overwrite {
+            take_losing(&mut changes);
+        }
+        let sources = sources_of(&loaded.tree, &made);
+        let mut outlook = undertaking.outlook(&changes, &sources)?;
+        progress.finish();
+        let place = |it: &Finding| undertaking.place(&outlook, it).map(str::to_owned);
+        let mut harmed: Vec<Option<String>> = outlook.errors.findings.iter().map(place).collect();
+        if !shows {
+            // The tree itself stays as it is, and only what is made may be wrong.
+            let is_made =
+                |it: &Option<String>| it.as_ref().is_some_and(|it| sources.contains_key(it));
+            let mut kept = harmed.iter().map(is_made);
+            outlook.errors.retain(|_| kept.next() == Some(true));
+            harmed.retain(is_made);
+        }
+        if harmed.is_empty() {
+            break outlook.tree;
+        }
+        let mut told = harmed.iter().map(|it| !it.as_deref().is_some_and(|it| blocked.keeps(it)));
+        outlook.errors.retain(|_| told.next() == Some(true));
+        undertaking.show(&outlook);
+        drop(changes);
+        if is_whole || !blocked.by_harm(harmed.iter().map(Option::as_deref), &mut made) {
+            return nothing(&blocked);
+        }
+    };
     let repeated = made.files.array_windows().find(|[a, b]| a.path == b.path);
     if let (Some(out), Some([repeated, _])) = (&target.out, repeated) {
         return Err(Error::Usage(format!(
@@ -118,6 +165,9 @@ pub(super) fn upgrade(
         left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(path, it))));
         let folder = writable(folder)?;
         let as_of = global.as_of.unwrap_or_else(today);
+        let config = &settings.config;
+        let version_in = config.version_in;
+        let released = released_lock(&settings, args);
         let lock = records.edited(&folder, &changes, |lock| {
             let made_texts = essences(&loaded.tree, upgrade_settings.policy, &made);
             let builds = builds.made().map(|(path, text)| (path.to_owned(), text.to_vec()));
@@ -126,6 +176,13 @@ pub(super) fn upgrade(
                 lock.set_made(&path, &text);
             }
             abide::stamp_upgrade(lock, &loaded.tree, &made, as_of);
+            let gone = made.stale.iter().map(|it| loaded.tree.file(it.file).package().name());
+            let packages = made.files.iter().map(|it| it.package.as_str()).chain(gone);
+            let packages = packages.map(str::to_owned).collect();
+            let released =
+                Records { version_in, released: released.as_ref(), ..Records::default() };
+            let trees = (&loaded.tree, &after);
+            abide::record_made(lock, trees, &config.policy, released, &packages, as_of);
         });
         write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
         announce_deletions(global, &loaded.tree, &made, &changes);
@@ -144,7 +201,7 @@ pub(super) fn upgrade(
     if !global.quiet {
         not_upgraded(&loaded.tree, &made).for_each(|note| say(&note));
     }
-    left.extend(blocked.iter().flat_map(|it| it.notes(&loaded.tree)));
+    left.extend(blocked.notes());
     let taken = made.taken.iter();
     left.extend(taken.map(|it| format!("error: {}: {}", it.message(&loaded.tree), it.help())));
     left.iter().for_each(|message| say(message));
@@ -155,6 +212,22 @@ pub(super) fn upgrade(
     let troubles = troubles(&loaded);
     let failed = outcome.failed || !left.is_empty();
     Ok(Outcome { troubles, failed, ..outcome })
+}
+
+/// The lock of the last release, as `abide.toml` names it.
+pub(super) fn released_lock(settings: &Settings, args: &TreeArgs) -> Option<Lock> {
+    let config = &settings.config;
+    let spec = config.bump_against.as_deref().or(config.against.as_deref())?;
+    lock_of(settings, args, spec)
+}
+
+/// The files that candidates are made from, by their own names.
+fn sources_of<'t>(tree: &'t Tree, made: &Upgrade) -> BTreeMap<String, &'t str> {
+    let source = |it: &Generated| {
+        let from = tree.file(it.from);
+        (display(from, &it.path), &*from.decl().display)
+    };
+    made.files.iter().map(source).collect()
 }
 
 /// Writes files below a folder that is no tree. Returns the messages about those that were left as

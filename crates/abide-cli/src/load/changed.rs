@@ -1,6 +1,6 @@
 //! Finds what changed between two trees of one repository, and loads only what that concerns.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem;
 use std::sync::Arc;
 
@@ -324,12 +324,14 @@ impl<'s> ChangedFiles<'s> {
             name: new.name().to_owned(),
             unreadable: Vec::new(),
             notes: new_notes.iter().chain(&*note).cloned().collect(),
+            unresolved: HashMap::new(),
         };
         let before = Parsed {
             files: with_imports(old, before, &Known::of(&now.files))?,
             name: old.name().to_owned(),
             unreadable: Vec::new(),
             notes: old_notes.clone(),
+            unresolved: HashMap::new(),
         };
         progress.step(format!("linking {} files", now.files.len() + before.files.len()));
         let (tree, old_tree) = Tree::link_both(now.files.clone(), before.files.clone());

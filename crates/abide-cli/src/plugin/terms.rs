@@ -97,8 +97,7 @@ impl Terms {
             records: Records {
                 version_in: self.config.version_in,
                 lock: self.lock.as_ref(),
-                released: None,
-                history: None,
+                ..Records::default()
             },
             partial: true,
             ..Options::on(self.as_of)

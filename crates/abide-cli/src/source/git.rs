@@ -37,6 +37,7 @@ use submodules::{Submodules, repository_of};
 pub(crate) mod default_branch;
 pub(super) mod index;
 pub(super) mod moving;
+mod newest_tag;
 mod objects;
 mod revision;
 pub(super) mod sparse;
@@ -254,6 +255,11 @@ impl Revision {
         let (revision, subdir) = split_subdir(spec);
         let repository = discover(options.base)?;
         let repo = repository.to_thread_local();
+        let (asked, base_of) = match revision.strip_suffix("...") {
+            Some(revision) => (revision, "..."),
+            None => (revision, ""),
+        };
+        let revision = &*(newest_tag::named(&repo, asked)? + base_of);
         let work = repo.workdir().map(canonical);
         let mut note = None;
         let object = match revision.strip_suffix("...") {

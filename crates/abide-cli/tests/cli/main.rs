@@ -25,6 +25,7 @@ mod interrupted;
 mod layouts;
 mod links;
 mod live;
+mod lives;
 mod lost_objects;
 mod majors;
 mod moving;

@@ -87,7 +87,10 @@ fn candidates_become_stable_and_dependents_catch_up() {
         ran.stderr,
         "note: `acme.base.v1` becomes `acme.base.v2`\n\
          note: `acme.user.v1` becomes `acme.user.v2`\n\
-         note: 2 files released\n"
+         note: 2 files released\n\
+         note: `acme/base/v1/base.proto` is frozen\n\
+         note: `acme/user/v1/user.proto` is frozen\n\
+         note: `acme/wild/v1alpha/wild.proto` follows to the new versions\n"
     );
     let after = files(folder);
     let paths: Vec<&str> = after.keys().map(String::as_str).collect();
@@ -374,5 +377,5 @@ fn a_refused_release_fails_with_its_patch() {
     );
     let diff = abide(folder, &["release", "--diff"]);
     assert_eq!(diff.status, 0, "{}", diff.stderr);
-    assert!(diff.stderr.ends_with(" to release\n"), "{}", diff.stderr);
+    assert!(diff.stderr.contains(" to release\n"), "{}", diff.stderr);
 }

@@ -185,7 +185,8 @@ fn the_next_major_version_is_released() {
         let ran = ok(folder, &["release", "--write", "--as-of", "2026-01-15"]);
         assert_eq!(
             ran.stderr,
-            "note: `acme.user.v1` becomes `acme.user.v2`\nnote: 1 file released\n"
+            "note: `acme.user.v1` becomes `acme.user.v2`\nnote: 1 file released\n\
+             note: `acme/user/v1/user.proto` is frozen\n"
         );
         ok(folder, &["bump", "--write", "--against", "git:r1"]);
         settled(folder, "r1");

@@ -98,9 +98,14 @@ impl Planner<'_> {
             }
             packages.push(plan);
         }
-        if let Some(released) = self.records.released {
-            let absent = released.known_packages().filter(|it| !names.contains(it));
-            absent.for_each(|name| lock.remember(released, name, breaking));
+        let earlier = [self.records.released, self.records.earlier].into_iter().flatten();
+        let mut forgotten = BTreeSet::new();
+        for earlier in earlier {
+            let own = self.records.lock.into_iter();
+            forgotten.extend(own.flat_map(|it| it.forgotten(earlier, breaking)));
+            let is_apart = |it: &&str| !names.contains(it) || self.records.earlier.is_some();
+            let absent = earlier.known_packages().filter(is_apart);
+            absent.for_each(|name| lock.remember(earlier, name, breaking));
         }
         for name in self.gone(&names) {
             let plan = self.gone_package(&name);
@@ -114,7 +119,8 @@ impl Planner<'_> {
         rewritten.sort_by(|a, b| a.path.cmp(&b.path));
         stamp_merged(&mut lock, self.tree, self.policy);
         let is_lock_stale = *self.records.lock.unwrap_or(&Lock::default()) != lock;
-        Plan { packages, lock, rewritten, is_lock_stale }
+        let forgotten = forgotten.into_iter().collect();
+        Plan { packages, lock, rewritten, is_lock_stale, forgotten }
     }
 
     /// Says where breaks go that are refused; those of a package that is gone, by

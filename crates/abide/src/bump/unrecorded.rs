@@ -68,6 +68,15 @@ pub(crate) fn findings(
         finding.fact(package.hash_new.map_or_else(String::new, |it| it.to_string()));
         findings.push(finding);
     }
+    for (name, what) in &plan.forgotten {
+        let Some(location) = location(tree, before, is_whole, name) else { continue };
+        let message = format!("`abide.lock` no longer records {what}");
+        let mut finding =
+            Finding::new(VERSION_NOT_BUMPED.id, location, name, name.clone(), message);
+        finding.why("what is not recorded can be changed, or used again, without a finding");
+        finding.help(format!("run `{command}`, which brings the lines back")).fact(what);
+        findings.push(finding);
+    }
     findings
 }
 

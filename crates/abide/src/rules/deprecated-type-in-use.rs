@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "deprecated-type-in-use",
     summary: "a field or method that uses a deprecated type but is not deprecated itself",
     group: Group::Lifecycle,
-    severity: Some(Severity::Warning),
+    severity: Some(Severity::Error),
     since: "0.1.0",
     aliases: &[],
     aliases_by_case: &[],
@@ -29,6 +29,10 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         finding.help(format!("deprecate the {noun} too, and add one with another type"));
         if let Some(place) = used.deprecated() {
             finding.label(place, "deprecated here");
+        }
+        if !context.has_candidate(element.package()) {
+            finding.severity = Severity::Warning;
+            finding.severity_reason = Some("its package has no candidate yet".to_owned());
         }
     }
 }

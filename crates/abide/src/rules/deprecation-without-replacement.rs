@@ -26,7 +26,9 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(place) = element.deprecated() else { return };
     let covered = element.parent().is_some_and(is_deprecated) || is_placeholder(element);
-    if covered || element.replaced_by().is_some() || context.is_frozen(element.package()) {
+    // That values get lost is an answer, too.
+    let says = element.replaced_by().is_some() || element.lossy().is_some();
+    if covered || says || context.is_frozen(element.package()) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());

@@ -1,5 +1,7 @@
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use abide_meaning::TreeHashes;
 use abide_schema::{File, Package, Part, Place, Tree, encode_file};
 
 use crate::finding::{Severity, digest};
@@ -24,6 +26,13 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
     let unchanged = frozen::unchanged(context, old);
     let was_frozen = |it: &Package<'_>| is_frozen(*it) || unchanged.contains(it.name());
+    let hashes = LazyCell::new(|| [old, context.tree].map(TreeHashes::of));
+    // Annotations that say how a package is released, and the order of its statements, are no part
+    // of its meaning.
+    let means_the_same = |name: &str| {
+        let [before, after] = hashes.each_ref().map(|it| it.package(name).map(|it| it.own));
+        before == after
+    };
     for before in old.packages().filter(was_frozen) {
         // A package that was removed as a whole has no place in this tree.
         let Some(after) = context.tree.package_named(before.name()) else { continue };
@@ -49,6 +58,9 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
                     let changed = all.filter(|key| old_parts.get(key) != new_parts.get(key));
                     let changed: BTreeSet<_> = changed.collect();
                     let Some((kind, part)) = changed.first() else { continue };
+                    if means_the_same(name) {
+                        continue;
+                    }
                     let content: Vec<u8> = changed
                         .iter()
                         .filter_map(|key| new_parts.get(key))

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_schema::{File, Message, Part, Place};
+use abide_schema::{File, Message, Part, Place, api_name};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -56,7 +56,11 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         };
         let major = |it: Message<'t>| it.package().version().map(|it| it.major);
         let (Some(now), then) = (major(message), major(before).unwrap_or(0)) else { continue };
-        if then >= now {
+        // The majors of another API count on their own.
+        let api = |package: &str| api_name(package).unwrap_or_else(|| package.to_owned());
+        let target = before.file().move_to_package().map(|(target, _)| api(target));
+        let moved = target.is_some_and(|it| it == api(message.package().name()));
+        if then >= now && !moved {
             report(
                 format!("previous type `{name}` of `{own}` is not from an earlier major version"),
                 "name the message of the previous version".to_owned(),

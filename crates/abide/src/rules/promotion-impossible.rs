@@ -18,15 +18,16 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    let Element::Field(field) = element else { return };
     let promotion = element
         .migrations()
         .into_iter()
         .find(|(migration, _)| matches!(migration, Migration::PromoteToOneof(_)));
     let Some((Migration::PromoteToOneof(oneof), place)) = promotion else { return };
-    let Some(fault) =
-        promotion_fault(field).filter(|_| context.standings().concerns(element.file()))
-    else {
+    let fault = match element {
+        Element::Field(field) => promotion_fault(field),
+        _ => Some("only fields can be members of a oneof".to_owned()),
+    };
+    let Some(fault) = fault.filter(|_| context.standings().concerns(element.file())) else {
         return;
     };
     let (noun, package) = (element.noun(), element.package());

@@ -116,7 +116,9 @@ fn s003_148_a_field_is_added_to_the_stable_version_or_to_the_next_one_alone() {
                     (abide.annotations.v1.field_policy).replaced_by = \"id\"\n  ];\n}\n";
         let mut journey = Journey::begin(version_in, "", &[(USER, user)]);
         journey.ok("upgrade --write");
-        assert_eq!(journey.follow(), ["version-not-bumped"], "the candidate gets a version");
+        // In the lock, the upgrade recorded the version of the candidate.
+        let asked: &[&str] = if version_in == "lock" { &[] } else { &["version-not-bumped"] };
+        assert_eq!(journey.follow(), asked);
         journey.release();
 
         journey.edit(USER, "\n}\n", "\n\n  // Where to write to.\n  string mail = 3;\n}\n");
