@@ -6,7 +6,7 @@ mod outlines;
 mod outside;
 mod unparsed;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use abide::without_record_conflicts;
@@ -79,7 +79,7 @@ pub(crate) fn load_changed<'a>(
     texts: impl Iterator<Item = (&'a str, Option<&'a [u8]>)>,
     progress: &Progress,
 ) -> Result<Loaded, Error> {
-    let texts: HashMap<&str, Option<&[u8]>> = texts.collect();
+    let texts: BTreeMap<&str, Option<&[u8]>> = texts.collect();
     let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
     let kept = known.iter().filter(|it| !it.imported && !texts.contains_key(&*it.display));
     let mut files: Vec<Found> = kept.map(|it| Ok(Arc::clone(it))).collect();
