@@ -148,7 +148,7 @@ pub(super) fn translate(
             }
             Target::Check => {}
             Target::Patch => printed.extend(unified(file, Some(&bytes[index]), Some(text))),
-            Target::File(path) if path == Path::new(file) => {
+            Target::File(path) if args.target.write => {
                 let written = is_changed.then(|| write::replace(path, &bytes[index], text));
                 written.transpose().map_err(|why| rewriting(path, why))?;
             }
