@@ -62,10 +62,9 @@ impl Day<'_> {
 
     fn release(&self) {
         self.world.ok(&["release", "--write", "--as-of", self.day]);
-        // Of what is stable now, and in a lock also of the candidate that is gone.
-        let mut reports = self.reports();
-        reports.dedup();
-        assert_eq!(reports, ["version-not-bumped"], "{}", self.world);
+        // In the lock, the release recorded the version of what is stable now.
+        let asked: &[&str] = if self.world.place == "lock" { &[] } else { &["version-not-bumped"] };
+        assert_eq!(self.reports(), asked, "{}", self.world);
         self.settle();
     }
 }
