@@ -302,7 +302,7 @@ fn what_a_change_of_a_member_loses() {
             "M.f",
             proto3("message M { oneof o { int32 f = 1; } }"),
             proto3("message M { oneof p { int32 f = 1; } }"),
-            ["nothing", "nothing", "nothing", "nothing"],
+            ["m::M::kF: of o to p", "m.M_F: of o to p", "no m.F.M.OCase.F", "nothing"],
         ),
         (
             "M.f",
@@ -411,6 +411,7 @@ fn a_rename_is_lost_once() {
         ("m.Old", "m.New"),
         ("m.Old.Sub", "m.New.Sub"),
         ("m.Old.E", "m.New.E"),
+        ("m.Old.o", "m.New.o"),
         ("m.OldKind", "m.NewKind"),
     ];
     let pairs =
