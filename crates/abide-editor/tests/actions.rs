@@ -1,5 +1,6 @@
 //! Each quick fix does what it says: the text parses, the finding is gone, and nothing else came.
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+#![allow(clippy::disallowed_methods, reason = "the seed can be set")]
 
 #[path = "../../abide/tests/fixable/trees.rs"]
 mod trees;

@@ -31,6 +31,7 @@ fn request(type_url: &str, nonce: &str, subscribe: &[String]) -> Event {
     let (unsubscribe, held) = Default::default();
     Event::Request(Request {
         type_url: type_url.to_owned(),
+        version: String::new(),
         nonce: nonce.to_owned(),
         error: None,
         names: Names::Delta { subscribe: subscribe.to_vec(), unsubscribe, held },
