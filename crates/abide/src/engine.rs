@@ -5,6 +5,7 @@ mod candidate_findings;
 pub(crate) mod fixing;
 mod frozen_changes;
 pub(crate) mod hindrances;
+mod imported_types;
 pub(crate) mod instance_releases;
 pub(crate) mod instances;
 pub(crate) mod judging;

@@ -140,6 +140,7 @@ rules! {
     import_not_found = "rules/import-not-found.rs";
     import_public = "rules/import-public.rs";
     import_unused = "rules/import-unused.rs";
+    imported_type_changed = "rules/imported-type-changed.rs";
     java_package_major_mismatch = "rules/java-package-major-mismatch.rs";
     java_utf8_validation_changed = "rules/java-utf8-validation-changed.rs";
     json_format_changed = "rules/json-format-changed.rs";
@@ -324,6 +325,9 @@ const fn remedy(rule: &'static Rule, applied: Applied, does: &'static str) -> Re
 
 /// The rule about lines of `abide.accepted` that accept nothing.
 pub(crate) static ACCEPTED_STALE: &Rule = &accepted_stale::RULE;
+
+/// The rule about imported types that broke.
+pub(crate) static IMPORTED_TYPE_CHANGED: &Rule = &imported_type_changed::RULE;
 
 /// The rule about waivers whose last day is over.
 pub(crate) static WAIVER_EXPIRED: &Rule = &waiver_expired::RULE;

@@ -264,14 +264,14 @@ pub(super) fn imports_changed(new: &Tree, old: &Tree) -> Option<String> {
     let changed: Vec<File<'_>> = changed.collect();
     let first = format!("`{}`", shown(&changed.first()?.decl().display));
     let subject = match changed.len() {
-        1 => format!("the imported file {first} changed, and what breaks in it is"),
+        1 => format!("the imported file {first} changed: what breaks in it is"),
         count => format!(
-            "{first} and {} changed, and what breaks in them is",
+            "{first} and {} changed: what breaks in them is",
             counted(count - 1, "other imported file")
         ),
     };
     Some(format!(
-        "{subject} not reported: `abide bump` counts it for the packages that depend on it; list the \
-         folder in `roots` to check it"
+        "{subject} reported where checked files use it, and nothing else; list the folder in `roots` to \
+         check it"
     ))
 }

@@ -299,9 +299,14 @@ fn a_package_that_moves_to_an_import_path_is_named() {
     put(top, &[("shared/acme/money/v1/money.proto", &money.replace("int64", "string"))]);
     let ran = abide(top, &["check", "--against", "git:HEAD"]);
     assert!(!ran.stderr.contains(gone), "{}", ran.stderr);
-    let changed = "the imported file `shared/acme/money/v1/money.proto` changed, and what breaks in it is \
-                   not reported";
+    let changed = "the imported file `shared/acme/money/v1/money.proto` changed: what breaks in it is \
+                   reported where checked files use it";
     assert!(ran.stderr.contains(changed), "{}", ran.stderr);
+    for arguments in [&["--against", "git:HEAD"][..], &["--changed", "--against", "git:HEAD"]] {
+        let arguments = [&["check", "--format", "json"], arguments].concat();
+        let ran = abide(top, &arguments);
+        assert_eq!((ran.status, ran.rules()), (1, vec!["imported-type-changed".to_owned()]));
+    }
     git(top, &["mv", "shared/acme/money", "proto/acme/money"]);
     assert_eq!(abide(top, &["bump", "--write"]).status, 0);
     git(top, &["mv", "proto/acme/money", "shared/acme/money"]);

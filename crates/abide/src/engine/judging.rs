@@ -22,6 +22,7 @@ use crate::waiver::{Waivers, merged};
 use super::acceptance::accept;
 use super::candidate_findings::SourceFindings;
 use super::frozen_changes::frozen_changes;
+use super::imported_types::imported_type_findings;
 use super::last_release::LastRelease;
 use super::linker_findings::linker_findings;
 use super::missing_imports::join_missing_imports;
@@ -76,6 +77,7 @@ fn judge_tree<'t>(
         let thawed = frozen_changes(&context, &findings);
         findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
     }
+    findings.extend(imported_type_findings(&context, options));
     let trees = options.baseline.zip(options.bump_baseline);
     let mut release = trees.map(|(old, released)| LastRelease::of(old, released));
     spare_work_in_progress(&context, release.as_mut(), &mut findings);
@@ -192,7 +194,7 @@ fn is_incomplete(tree: &Tree, options: Options<'_>) -> bool {
 
 /// Runs the rules: those about one tree on the whole tree, and those that compare it with an old
 /// one on what both sides can know.
-fn run_on_sides<'s, 't: 's>(
+pub(super) fn run_on_sides<'s, 't: 's>(
     context: &Context<'t>,
     rules: &[&'static Rule],
     options: Options<'s>,

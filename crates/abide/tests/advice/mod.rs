@@ -601,6 +601,10 @@ const ADVICE: &[(&str, Way)] = &[
         Person("roots belong to the command line, and are tested there"),
     ),
     (
+        "undo the change of the imported file, or use it from the next major version on",
+        Person("the file is another one, which is not checked"),
+    ),
+    (
         "undo the change here, and make it in the active major version",
         Edits(&[|s, _| s.text("  string nickname = 2;\n", "")]),
     ),
