@@ -83,6 +83,17 @@ impl Names {
         self == Names::Any
             || headers.get_all(HOST).iter().all(|it| it.to_str().is_ok_and(is_of_this_machine))
     }
+
+    /// Whether a client of long polling asks by one of them, or by a name of its own configuration:
+    /// Envoy asks by that of the cluster. One without a dot is none that a site can have.
+    pub(crate) fn admit_client(self, headers: &HeaderMap) -> bool {
+        let is_single = |it: &str| !it.contains(['.', '[', '@']);
+        self == Names::Any
+            || headers
+                .get_all(HOST)
+                .iter()
+                .all(|it| it.to_str().is_ok_and(|it| is_single(it) || is_of_this_machine(it)))
+    }
 }
 
 /// Whether a `host` is the name or address of the machine itself, with or without a port.

@@ -9,7 +9,7 @@ use abide_xds::{Awaited, Collection, Initialisation, Refusal, TopicStatus, Types
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, State};
-use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 pub(crate) use self::answers::json;
 use self::answers::{Answers, Written};
+use crate::admin::Names;
 use crate::arriving::{Arriving, Missing, Part, compressed};
 use crate::fleet::{Fleet, Protocol, count};
 use crate::listeners::Leave;
@@ -31,9 +32,9 @@ use crate::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, b
 const LULL: Duration = Duration::from_secs(1);
 
 /// The pages.
-pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration) -> Router {
+pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration, names: Names) -> Router {
     let (waiting, polled, answers) = (Places::default(), Arc::default(), Arc::default());
-    let polls = Polls { fleet, hold, waiting, polled, answers };
+    let polls = Polls { fleet, hold, names, waiting, polled, answers };
     Router::new().fallback(poll).with_state(polls)
 }
 
@@ -42,6 +43,8 @@ struct Polls {
     fleet: Arc<Fleet>,
     /// How long a poll may wait for something new.
     hold: Duration,
+    /// By which names the port may be asked for.
+    names: Names,
     /// The polls that wait, by node and type: the newest of a node for a type ends the one before.
     waiting: Places<Asker>,
     /// What they were answered.
@@ -83,6 +86,11 @@ async fn poll(
     if !polls.fleet.apis.declares(&type_url) {
         let message = format!("the API that is served does not declare `{type_url}`\n");
         return (StatusCode::NOT_FOUND, message).into_response();
+    }
+    // Secrets are for clients alone, and what a client refuses counts.
+    if headers.contains_key(ORIGIN) || !polls.names.admit_client(&headers) {
+        let message = "clients ask here, no web pages: as `localhost`, or by the address\n";
+        return (StatusCode::FORBIDDEN, message).into_response();
     }
     let Some(admission) = polls.fleet.admit() else {
         let message = "there are as many streams as there may be\n";

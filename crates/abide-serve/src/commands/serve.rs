@@ -105,7 +105,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     for listener in listeners {
         let fleet = Arc::clone(&fleet);
         let services = DiscoveryServices::new(Arc::clone(&fleet));
-        let polls = rest::pages(Arc::clone(&fleet), args.long_poll);
+        let polls = rest::pages(Arc::clone(&fleet), args.long_poll, Names::at(listener.asked));
         let pages = pages(Names::at(listener.asked));
         let (http_tls, grpc_tls) = (http_tls.clone(), grpc_tls.clone());
         tokio::spawn(async move {

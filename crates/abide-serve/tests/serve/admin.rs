@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use crate::server::{CDS, CDS_V2, Server, cluster, node, run};
+use crate::server::{CDS, CDS_V2, Server, ask, cluster, node, run};
 use crate::wire::{DiscoveryRequest, Status};
 
 /// The samples of a text in the format of Prometheus, by name and labels. Panics unless every line
@@ -187,6 +187,29 @@ fn a_name_that_leads_to_the_loopback_by_the_will_of_another_site_is_refused() {
     assert!(status(&open, "GET", "/ready", "\r\nhost: fleet.example").starts_with("200"));
     let foreign = "\r\nhost: fleet.example\r\norigin: http://evil.example";
     assert!(status(&open, "POST", "/runtime_modify?a=1", foreign).starts_with("403"));
+}
+
+/// What may be asked for by long polling are secrets, and refusals take changes back.
+#[test]
+fn no_web_page_asks_for_resources() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    server.until("/ready", |it| it == "LIVE\n");
+    let polled = |head: &str| {
+        let body = r#"{"node": {"id": "n"}}"#;
+        let head = format!("{head}\r\ncontent-length: {}", body.len());
+        let path = "/v3/discovery:clusters";
+        let request = format!("POST {path} HTTP/1.1\r\nconnection: close\r\n{head}\r\n\r\n{body}");
+        ask(&server.http, &request).0
+    };
+    for host in ["evil.example", "evil.example:1", "a@localhost", "10.0.0.1"] {
+        assert_eq!(polled(&format!("host: {host}")), 403, "{host}");
+    }
+    for origin in ["http://localhost", "null", "http://evil.example"] {
+        assert_eq!(polled(&format!("host: localhost\r\norigin: {origin}")), 403, "{origin}");
+    }
+    for host in ["localhost", "127.0.0.1:1", "[::1]:1", "xds_cluster", "xds-server:18000"] {
+        assert_eq!(polled(&format!("host: {host}")), 200, "{host}");
+    }
 }
 
 #[test]
