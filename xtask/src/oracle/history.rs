@@ -86,7 +86,10 @@ fn small() -> Vec<Commit> {
         commit("a test counts otherwise", &[(LABS, lab("  string a = 1;\n"))]),
         commit("a word about users", &[(USERS, user(&["  // Who it is.\n", id, email].concat()))]),
         commit("half of a mail", &[(MAILS, mail("message Draft {\n  Missing part = 1;\n}\n"))]),
-        commit("a whole mail", &[(MAILS, mail("message Draft {}\n"))]),
+        commit(
+            "a whole mail",
+            &[(MAILS, mail("message Draft {\n  Missing part = 1;\n}\nmessage Missing {}\n"))],
+        ),
         commit("the lab is closed", &[(LABS, None)]),
         commit(
             SUBJECT,
