@@ -319,6 +319,9 @@ fn examples(page: &str) -> Vec<[Files; 2]> {
             (None, None) => {}
         }
     }
+    // Of an import that differs, neither side can be built here, and buf does not compare it.
+    let differs = |file: &(String, String)| file.0.starts_with("proto old imported ");
+    examples.retain(|[_, new]| !new.iter().any(differs));
     for [old, new] in &mut examples {
         old.retain(|file| file.0.ends_with(".proto"));
         new.retain(|file| file.0.ends_with(".proto"));
