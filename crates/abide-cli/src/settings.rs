@@ -149,10 +149,9 @@ impl Settings {
                 found.map(|at| passed.drain(at..).next()).unwrap_or_default()
             }
         };
+        let preset = global.preset.as_deref().map(find_preset).transpose()?;
         if let Some(file) = packed.as_ref().and_then(|it| it.config.clone()) {
-            let preset = global.preset.as_deref().map(find_preset).transpose()?;
-            let config = Config::parse(&file.text, preset)
-                .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
+            let config = parsed(&file, preset, color)?;
             let mut settings = Settings {
                 config: in_archive(config)?,
                 file: Some(file),
@@ -170,7 +169,6 @@ impl Settings {
             return Ok(settings);
         }
         let Some(path) = path else {
-            let preset = global.preset.as_deref().map(find_preset).transpose()?;
             let config = Config::of_preset(preset.unwrap_or_default());
             // What lies below a root of the current folder is a part of the tree there.
             let rooted = present.as_ref().and_then(|path| {
@@ -201,7 +199,6 @@ impl Settings {
             settings.set_roots(&global.root)?;
             return Ok(settings);
         };
-        let preset = global.preset.as_deref().map(find_preset).transpose()?;
         // What the user names is read wherever it leads; what lies in the tree is not.
         let reach = match (&global.config, path.parent()) {
             (None, Some(folder)) => Some(Links::around(folder, &links)),
@@ -209,8 +206,7 @@ impl Settings {
         };
         let text = read_text(&path, &shown(&path, &current), reach.as_ref())?;
         let file = TextFile { name: shown(&path, &current), text };
-        let config = Config::parse(&file.text, preset)
-            .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
+        let config = parsed(&file, preset, color)?;
         let folder = path.parent().map_or_else(|| current.clone(), Path::to_owned);
         // Findings are the same whatever the current folder is.
         let file = TextFile { name: CONFIG.to_owned(), ..file };
@@ -650,6 +646,12 @@ impl Packed {
         };
         Ok(Some(Packed { config: text(CONFIG)?, accepted: text(ACCEPTED)? }))
     }
+}
+
+/// The configuration that a file has.
+fn parsed(file: &TextFile, preset: Option<Preset>, color: bool) -> Result<Config, Error> {
+    let parsed = Config::parse(&file.text, preset);
+    parsed.map_err(|errors| Error::Config(config_errors(&errors, file, color)))
 }
 
 /// The configuration of a tree that is in an archive: what it names is there, or nowhere.

@@ -42,10 +42,12 @@ impl Project {
         };
         let mut actions = Vec::new();
         let touches = |it: Span| it.start <= span.end && span.start <= it.end;
-        for (index, finding) in analysis.findings_in(key).enumerate() {
-            if finding.location.place().is_none_or(|it| !touches(it.span)) {
-                continue;
-            }
+        let touched =
+            |(_, it): &(usize, &Finding)| it.location.place().is_some_and(|it| touches(it.span));
+        let touched: Vec<(usize, &Finding)> =
+            analysis.findings_in(key).enumerate().filter(touched).collect();
+        let mut harmless = self.harmless(analysis, &touched).into_iter().peekable();
+        for (index, finding) in touched {
             let mut offer = |title: String, kind, edits: Vec<FileEdits>| {
                 actions.push(Action { title, kind, finding: index, edits });
             };
@@ -53,7 +55,7 @@ impl Project {
             if let Some((title, edit)) = put_back(analysis, decl, finding) {
                 offer(title, ActionKind::Fix, here(edit));
             }
-            for fix in self.harmless(analysis, finding) {
+            while let Some((_, fix)) = harmless.next_if(|(of, _)| *of == index) {
                 if let Some(edits) = edits_of(analysis, fix) {
                     offer(capitalised(&fix.title), ActionKind::Fix, edits);
                 }
@@ -71,19 +73,24 @@ impl Project {
         actions
     }
 
-    /// The fixes of a finding that `abide lint --fix` would not refuse.
+    /// The fixes of some findings that `abide lint --fix` would not refuse, each with the number of its
+    /// finding.
     fn harmless<'a>(
         &self,
         analysis: &'a Analysis,
-        finding: &'a Finding,
-    ) -> impl Iterator<Item = &'a Fix> {
+        findings: &[(usize, &'a Finding)],
+    ) -> Vec<(usize, &'a Fix)> {
         let judge = self.judge();
-        let fixes: Vec<(&Finding, &Fix)> = finding.fixes.iter().map(|it| (finding, it)).collect();
+        let of_finding = |&(index, finding): &(usize, &'a Finding)| {
+            finding.fixes.iter().map(move |fix| (index, (finding, fix)))
+        };
+        let (of, fixes): (Vec<usize>, Vec<(&'a Finding, &'a Fix)>) =
+            findings.iter().flat_map(of_finding).unzip();
         let options = judge.options(analysis.old.as_ref(), None, self.reached());
         let policy = &judge.config.policy;
         let objections = abide::objections(&analysis.tree, policy, options, &fixes);
-        let harmless = finding.fixes.iter().zip(objections).filter(|(_, why)| why.is_none());
-        harmless.map(|(fix, _)| fix)
+        let all = of.into_iter().zip(fixes).zip(objections);
+        all.filter(|(_, why)| why.is_none()).map(|((of, (_, fix)), _)| (of, fix)).collect()
     }
 
     /// The package whose statement a span touches.

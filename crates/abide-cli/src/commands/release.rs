@@ -1,12 +1,12 @@
 //! `abide release`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use abide::{Records, Report, counted};
 use abide_schema::{FileId, PackageId, Tree};
 use abide_upgrade::{
-    Basis, DECLARE_BY_HAND, Drift, Generated, Release, Risen, Standing, Standings, UpgradeSettings,
-    drifts, essence,
+    Basis, DECLARE_BY_HAND, Drift, Release, Risen, Standing, Standings, UpgradeSettings, drifts,
+    essence,
 };
 use jiff::civil::Date;
 
@@ -18,7 +18,7 @@ use super::fitness::{for_people, refused, troubles, unless_parsed};
 use super::made_files::{EditedLock, MadeFiles};
 use super::outcome::Outcome;
 use super::outlook::Undertaking;
-use super::upgrade::{Opened, by_path, candidate_of, hindrances, released_lock};
+use super::upgrade::{Opened, by_path, candidate_of, hindrances, released_lock, sources_of};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
@@ -95,7 +95,7 @@ pub(super) fn release(
     let (mut made, mut kept) = (made, BTreeSet::new());
     let after = loop {
         let changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
-        let mut outlook = undertaking.outlook(&changes, &sources_of(&loaded.tree, &made))?;
+        let mut outlook = undertaking.outlook(&changes, &sources_of(&loaded.tree, &made.files))?;
         progress.finish();
         // The end of a candidate is what a release is for.
         let gone: BTreeSet<&str> =
@@ -196,15 +196,6 @@ pub(super) fn release(
         return Ok(Outcome { failed: premature || ignores, ..Outcome::verbatim(diff) });
     }
     Ok(Outcome::nothing(ignores || !changes.is_empty()))
-}
-
-/// The files that those of a release are made from, by their own names.
-fn sources_of<'t>(tree: &'t Tree, made: &Release) -> BTreeMap<String, &'t str> {
-    let source = |it: &Generated| {
-        let from = tree.file(it.from);
-        (display(from, &it.path), &*from.decl().display)
-    };
-    made.files.iter().map(source).collect()
 }
 
 /// Takes out of a release the edits of these files, with all of their packages: they keep using the

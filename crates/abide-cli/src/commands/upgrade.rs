@@ -116,7 +116,7 @@ pub(super) fn upgrade(
         if shows && !overwrite {
             take_losing(&mut changes);
         }
-        let sources = sources_of(&loaded.tree, &made);
+        let sources = sources_of(&loaded.tree, &made.files);
         let mut outlook = undertaking.outlook(&changes, &sources)?;
         progress.finish();
         let place = |it: &Finding| undertaking.place(&outlook, it).map(str::to_owned);
@@ -221,13 +221,13 @@ pub(super) fn released_lock(settings: &Settings, args: &TreeArgs) -> Option<Lock
     lock_of(settings, args, spec)
 }
 
-/// The files that candidates are made from, by their own names.
-fn sources_of<'t>(tree: &'t Tree, made: &Upgrade) -> BTreeMap<String, &'t str> {
+/// The files that generated ones are made from, by the names of these.
+pub(super) fn sources_of<'t>(tree: &'t Tree, made: &[Generated]) -> BTreeMap<String, &'t str> {
     let source = |it: &Generated| {
         let from = tree.file(it.from);
         (display(from, &it.path), &*from.decl().display)
     };
-    made.files.iter().map(source).collect()
+    made.iter().map(source).collect()
 }
 
 /// Writes files below a folder that is no tree. Returns the messages about those that were left as

@@ -43,15 +43,14 @@ pub(super) fn imported_type_findings<'t>(
     let mut findings = Vec::new();
     let bound = |file: &File<'_>| file.is_judged() && policy.is_bound(file.package().name());
     for element in tree.files().filter(bound).flat_map(File::elements) {
-        let name = element.full_name();
-        // What is new, or has another type, is judged as such.
-        let Some(before) = old.element_named(&name).map(types) else { continue };
         for (part, ty) in types(element) {
-            let Some(cause) =
-                holders.broken_by(&ty).filter(|_| before.contains(&(part, ty.clone())))
-            else {
+            let Some(cause) = holders.broken_by(&ty) else { continue };
+            let name = element.full_name();
+            let held = |it: &(Part, String)| it.0 == part && it.1 == ty;
+            // What is new, or has another type, is judged as such.
+            if !old.element_named(&name).is_some_and(|it| types(it).iter().any(held)) {
                 continue;
-            };
+            }
             let package = element.package().name();
             let message = format!(
                 "`{}` holds the imported `{ty}`, which broke: {}",
@@ -60,7 +59,7 @@ pub(super) fn imported_type_findings<'t>(
             );
             let location = Location::tree(element.place(part));
             let id = IMPORTED_TYPE_CHANGED.id;
-            let mut finding = Finding::new(id, location, package, name.clone(), message);
+            let mut finding = Finding::new(id, location, package, name, message);
             finding
                 .why("clients that use this element break with the type that it holds")
                 .help("undo the change of the imported file, or use it from the next major version on")
