@@ -1,6 +1,6 @@
 """The semantic hash `abide1`, a second time.
 
-Written from `crates/abide-meaning/src/hash.md` alone. Reads a FileDescriptorSet that
+Written from `crates/abide-hash/src/hash.md` alone. Reads a FileDescriptorSet that
 has all imports and prints a JSON line for each file, message and package:
 
     python3 abide1.py SET.binpb

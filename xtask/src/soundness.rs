@@ -10,7 +10,7 @@
 
 pub(crate) mod kills;
 pub(crate) mod laws;
-#[path = "../../crates/abide/tests/schemas/mod.rs"]
+#[path = "../../crates/abide-lint/tests/schemas/mod.rs"]
 mod schemas;
 mod values;
 
@@ -19,8 +19,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use abide::{Config, Options, RuleScope};
 use abide_change::{Diff, Direction, Surface};
+use abide_lint::{Config, Options, RuleScope};
 use abide_schema::value::Codec;
 use abide_schema::{FileDecl, Message, SourceFile, Tree, encode_set};
 use base64::Engine;
@@ -205,7 +205,7 @@ fn judged(
     id: u64,
     old: &Tree,
     new: &Tree,
-    policy: &abide::Policy,
+    policy: &abide_lint::Policy,
     outcome: &mut Tally,
 ) -> Value {
     let options = Options {
@@ -214,7 +214,7 @@ fn judged(
         changes: true,
         ..Options::on(jiff::civil::date(2026, 1, 1))
     };
-    let report = abide::check(new, policy, options);
+    let report = abide_lint::check(new, policy, options);
     let diff = Diff::of(old, new);
     let mut broken = Vec::new();
     for finding in &report.findings {

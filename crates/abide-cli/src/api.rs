@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use abide::Lock;
 use abide_instance::Migration;
+use abide_lint::Lock;
 use abide_schema::Tree;
 use semver::Version;
 
@@ -41,7 +41,7 @@ impl Api {
                 "{} does not link everywhere, so some types may not be known: `abide lint` shows \
                  the {}",
                 loaded.name,
-                abide::counted(broken, "error")
+                abide_lint::counted(broken, "error")
             ));
         }
         let lock = source.lock().map_err(|error| error.to_string())?;

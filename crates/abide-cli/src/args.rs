@@ -152,7 +152,7 @@ pub(crate) struct Global {
 }
 
 fn presets() -> PossibleValuesParser {
-    PossibleValuesParser::new(abide::Preset::ALL.iter().map(|preset| preset.name()))
+    PossibleValuesParser::new(abide_lint::Preset::ALL.iter().map(|preset| preset.name()))
 }
 
 fn surfaces() -> PossibleValuesParser {

@@ -12,7 +12,7 @@ mod row;
 
 use std::collections::BTreeSet;
 
-use abide::{ElementLife, Policy};
+use abide_lint::{ElementLife, Policy};
 use abide_schema::FileKey;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

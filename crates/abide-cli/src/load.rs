@@ -9,8 +9,8 @@ mod unparsed;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use abide::without_record_conflicts;
 use abide_instance::yaml_value;
+use abide_lint::without_record_conflicts;
 use abide_schema::{
     FileDecl, SourceFile, Text, Tree, descriptor_set_from_json, descriptor_set_from_text,
     descriptor_set_from_value, missing_imports,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use abide::{CodeOwners, Forge, PackageFiles, PackageOwners};
+use abide_lint::{CodeOwners, Forge, PackageFiles, PackageOwners};
 use abide_syntax::LineIndex;
 
 use crate::args::TreeArgs;
@@ -53,7 +53,7 @@ impl OwnersFile {
     /// What is wrong with its lines, one phrase each, with their places.
     pub(crate) fn problems(&self) -> Vec<String> {
         let index = LineIndex::new(self.text.as_bytes());
-        let problem = |it: &abide::ConfigError| {
+        let problem = |it: &abide_lint::ConfigError| {
             let at = index.position(self.text.as_bytes(), it.span.start);
             let help = it.help.as_ref().map_or_else(String::new, |help| format!(": {help}"));
             let path = &self.path;

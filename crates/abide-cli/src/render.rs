@@ -34,7 +34,7 @@ mod translation_report;
 mod usable_deprecations;
 mod workflow_command;
 
-use abide::{GraphView, Policy, Report, Status, UsableDeprecation};
+use abide_lint::{GraphView, Policy, Report, Status, UsableDeprecation};
 use abide_schema::Graph;
 
 use crate::history::History;

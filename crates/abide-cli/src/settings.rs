@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use abide::{Accepted, Config, ConfigError, Lock, Preset, nearest};
+use abide_lint::{Accepted, Config, ConfigError, Lock, Preset, nearest};
 use abide_syntax::Span;
 
 use crate::args::{Global, HistoryArgs, JudgeArgs, TreeArgs};

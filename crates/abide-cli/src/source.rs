@@ -30,7 +30,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide::FeatureFile;
+use abide_lint::FeatureFile;
 use abide_schema::{SourceFile, Text};
 use gix::ObjectId;
 use jiff::civil::Date;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Finding, Fix};
+use abide_lint::{Finding, Fix};
 use abide_schema::{FileDecl, FileKey, ProblemKind, Tree};
 use abide_syntax::{DeclId, DeclKind, Span};
 use abide_upgrade::UpgradeOptions;
@@ -88,7 +88,7 @@ impl Project {
             findings.iter().flat_map(of_finding).unzip();
         let options = judge.options(analysis.old.as_ref(), None, self.reached());
         let policy = &judge.config.policy;
-        let objections = abide::objections(&analysis.tree, policy, options, &fixes);
+        let objections = abide_lint::objections(&analysis.tree, policy, options, &fixes);
         let all = of.into_iter().zip(fixes).zip(objections);
         all.filter(|(_, why)| why.is_none()).map(|((of, (_, fix)), _)| (of, fix)).collect()
     }
@@ -199,15 +199,15 @@ fn put_back(analysis: &Analysis, decl: &FileDecl, finding: &Finding) -> Option<(
 /// The waiver comment above the declaration that a finding is in. Errors of the language cannot be
 /// waived.
 fn waiver(decl: &FileDecl, finding: &Finding) -> Option<TextEdit> {
-    let rule = abide::find_rule(finding.rule)?;
-    if matches!(rule.check, abide::Check::Linker | abide::Check::Engine) {
+    let rule = abide_lint::find_rule(finding.rule)?;
+    if matches!(rule.check, abide_lint::Check::Linker | abide_lint::Check::Engine) {
         return None;
     }
     let text = decl.source_text()?;
     let (_, span) = statement_at(decl, finding.location.span.start)?;
     let at = line_start(text, span.start);
     let (indent, end) = (indent(text, span.start), line_end(text));
-    let comment = format!("{indent}// {}TODO: say why{end}", abide::waiver_of(finding));
+    let comment = format!("{indent}// {}TODO: say why{end}", abide_lint::waiver_of(finding));
     Some(TextEdit::insert(at, comment))
 }
 

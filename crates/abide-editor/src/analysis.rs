@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use abide::{Finding, Location, Origin};
+use abide_lint::{Finding, Location, Origin};
 use abide_schema::{Claimed, File, FileDecl, FileKey, Outline, OutlinedFile, Slice, Tree};
 
 use crate::project::{Files, Held, Judge, key_of};
@@ -163,7 +163,7 @@ impl Chosen {
             Some(Tree::link_beside(self.old.iter().filter_map(side).collect(), &tree))
         });
         let options = judge.options(old.as_ref(), None, Some(&self.slice.reached));
-        let report = abide::check(&tree, &judge.config.policy, options);
+        let report = abide_lint::check(&tree, &judge.config.policy, options);
         let trees = [Some(&tree), old.as_ref()];
         let is_exact = !report.depends_on_everything
             && self.slice.whole.is_none()
@@ -204,7 +204,7 @@ impl Whole {
         }
         let released = released.map(|it| Tree::link_beside(it, &tree));
         let options = judge.options(old.as_ref(), released.as_ref(), None);
-        let report = abide::check(&tree, &judge.config.policy, options);
+        let report = abide_lint::check(&tree, &judge.config.policy, options);
         let old_files = Arc::default();
         let recovered = None;
         Some(Analysis {

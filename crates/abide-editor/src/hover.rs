@@ -1,7 +1,7 @@
 //! What a name means, in Markdown: the declaration, its package and version, whether it is
 //! deprecated and by what it is replaced, and its comment.
 
-use abide::{code, counted};
+use abide_lint::{code, counted};
 use abide_schema::{
     AttachedComments, Cardinality, Element, Field, FileKey, Meaning, Package, Presence, Scalar,
     Stability, Type,

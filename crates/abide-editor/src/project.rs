@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide::{Accepted, Config, FeatureFile, Lock, Options, Records, RuleScope};
+use abide_lint::{Accepted, Config, FeatureFile, Lock, Options, Records, RuleScope};
 use abide_schema::{FileDecl, FileKey, Outline, SourceFile, Text, Tree};
 use abide_upgrade::Closure;
 use jiff::civil::Date;
@@ -80,7 +80,7 @@ impl Judge {
         let upgrade = &self.config.policy.upgrade;
         upgrade.closure == Closure::All
             || !upgrade.packages.is_empty()
-            || self.config.version_in == abide::VersionIn::Option
+            || self.config.version_in == abide_lint::VersionIn::Option
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide::{Finding, Group, Severity, code, find_rule};
+use abide_lint::{Finding, Group, Severity, code, find_rule};
 use abide_schema::{Element, File, FileDecl, FileKey, Meaning, Mention, Node, ProblemKind, Tree};
 use abide_syntax::{Lexer, Span, TokenKind};
 

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 #![allow(clippy::disallowed_methods, reason = "the seed can be set")]
 
-#[path = "../../abide/tests/fixable/trees.rs"]
+#[path = "../../abide-lint/tests/fixable/trees.rs"]
 mod trees;
 
 use std::sync::Arc;
 
-use abide::{Config, Finding};
 use abide_editor::{Action, ActionKind, Judge, Project};
+use abide_lint::{Config, Finding};
 use abide_schema::{FileDecl, FileKey, SourceFile};
 use abide_syntax::Span;
 use fastrand::Rng;

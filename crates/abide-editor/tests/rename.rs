@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use abide::{Config, Preset};
 use abide_editor::{Judge, Project};
+use abide_lint::{Config, Preset};
 use abide_schema::{FileDecl, FileId, FileKey, SourceFile, Tree, encode_set};
 use fastrand::Rng;
 use jiff::civil::date;

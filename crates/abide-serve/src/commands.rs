@@ -56,7 +56,7 @@ fn on_one_thread<T>(command: impl Future<Output = T>) -> Result<T, String> {
 /// What resources are judged by, and what the operator should know about it.
 fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
     let (apis, notes) = Apis::read(inputs)?;
-    let policy = abide::Config::of_preset(abide::Preset::default()).policy;
+    let policy = abide_lint::Config::of_preset(abide_lint::Preset::default()).policy;
     let leniency = Leniency {
         static_clusters: inputs.static_cluster.iter().cloned().collect(),
         allows_previous_major: inputs.allow_previous_major,

@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abide::{
+use abide_instance::{Instance, Notation, ReadOptions};
+use abide_lint::{
     DEPRECATED_USES, InstanceFile, InstanceOptions, OLDER_MAJOR_USED, Origin, Policy, Severity,
 };
-use abide_instance::{Instance, Notation, ReadOptions};
 use abide_syntax::{LineIndex, Span};
 use abide_xds::{Dangling, Found, Kind, Snapshot, Types, find, gather};
 use jiff::civil::Date;
@@ -194,7 +194,7 @@ impl Judge {
             .map(|(instance, file)| InstanceFile::new(instance, &file.bytes))
             .collect();
         let mut report =
-            abide::check_instances(tree, &self.policy, InstanceOptions::on(as_of), &checked);
+            abide_lint::check_instances(tree, &self.policy, InstanceOptions::on(as_of), &checked);
         if self.leniency.allows_previous_major {
             report.reweigh(OLDER_MAJOR_USED, "by `--allow-previous-major`", |it| {
                 it.min(Severity::Warning)
@@ -307,7 +307,7 @@ fn missing(types: &Types, dangling: &Dangling, snapshot: &Snapshot) -> String {
         format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere");
     let names = snapshot.types().filter(|(url, _)| types.kind(url) == *kind);
     let names: Vec<&str> = names.flat_map(|(_, it)| it.iter()).map(|it| &*it.name).collect();
-    if let Some(near) = abide::nearest(missing, names) {
+    if let Some(near) = abide_lint::nearest(missing, names) {
         line.push_str(&format!("; did you mean `{near}`?"));
     } else if *kind == Kind::ENDPOINTS {
         line.push_str("; clients wait for it, Envoy for 15 s when it starts");

@@ -8,7 +8,7 @@ use super::text::{self, Link, Targets};
 use crate::task::Result;
 
 /// The pages of rules.
-const RULES: &str = "crates/abide/src/rules";
+const RULES: &str = "crates/abide-lint/src/rules";
 
 /// Where files of the repository go in the book: the first that fits, the rest of its path kept.
 const PLACES: &[(&str, &str)] = &[
@@ -18,10 +18,10 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/abide-cli/CHANGELOG.md", "changelog.md"),
     ("crates/abide-cli/book/README.md", "contents.md"),
     ("crates/abide-cli/book/", ""),
-    ("crates/abide-meaning/src/hash.md", "hash-specification.md"),
-    ("crates/abide/src/presets/README.md", "configuration.md"),
-    ("crates/abide/src/rules/README.md", "rules.md"),
-    ("crates/abide/src/rules/", "rules/"),
+    ("crates/abide-hash/src/hash.md", "hash-specification.md"),
+    ("crates/abide-lint/src/presets/README.md", "configuration.md"),
+    ("crates/abide-lint/src/rules/README.md", "rules.md"),
+    ("crates/abide-lint/src/rules/", "rules/"),
     ("", "files/"),
 ];
 

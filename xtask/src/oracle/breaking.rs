@@ -256,7 +256,7 @@ fn between(trees: &[Corpus], names: &[&str]) -> Option<Pair> {
 /// The examples on rule pages that have an old side.
 fn pages() -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
-    let folder = workspace()?.join("crates/abide/src/rules");
+    let folder = workspace()?.join("crates/abide-lint/src/rules");
     let mut pages: Vec<PathBuf> =
         fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     pages.retain(|path| path.extension().is_some_and(|it| it == "md"));

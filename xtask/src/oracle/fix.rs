@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use abide::{Applied, REMEDIES};
+use abide_lint::{Applied, REMEDIES};
 
 use super::layout::said;
 use super::sets::by_name;

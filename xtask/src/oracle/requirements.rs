@@ -241,7 +241,7 @@ impl Evidence {
                 (!self.scenarios.contains(*name)).then(|| format!("there is no scenario `{name}`"))
             }
             Proof::Page(id) => {
-                abide::find_rule(id).is_none().then(|| format!("there is no rule `{id}`"))
+                abide_lint::find_rule(id).is_none().then(|| format!("there is no rule `{id}`"))
             }
             Proof::Chapter(name) => {
                 (!self.chapters.contains(*name)).then(|| format!("the book has no page `{name}`"))

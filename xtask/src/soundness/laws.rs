@@ -12,11 +12,11 @@ use super::{parallel, schemas};
 use crate::task::Result;
 use crate::tools::workspace;
 
-#[path = "../../../crates/abide/tests/damage/mod.rs"]
+#[path = "../../../crates/abide-lint/tests/damage/mod.rs"]
 mod damage;
-#[path = "../../../crates/abide/tests/fixable/mod.rs"]
+#[path = "../../../crates/abide-lint/tests/fixable/mod.rs"]
 mod fixable;
-#[path = "../../../crates/abide/tests/lost_symbols/mod.rs"]
+#[path = "../../../crates/abide-lint/tests/lost_symbols/mod.rs"]
 mod lost_symbols;
 #[path = "../../../crates/abide-format/tests/placements/mod.rs"]
 mod placements;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::Report;
+use abide_lint::Report;
 use abide_schema::{File, PackageId, Tree};
 use abide_upgrade::Upgrade;
 

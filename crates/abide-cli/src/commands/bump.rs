@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Lock, Options, Plan, Records, Status, Verdict};
+use abide_lint::{Lock, Options, Plan, Records, Status, Verdict};
 use abide_schema::Tree;
 use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
@@ -168,7 +168,7 @@ fn plan(
         versions: true,
         ..Options::on(global.as_of.unwrap_or_else(today))
     };
-    let mut plan = abide::plan(&loaded.tree, &settings.config.policy, options);
+    let mut plan = abide_lint::plan(&loaded.tree, &settings.config.policy, options);
     plan.is_lock_stale |= is_lost && plan.lock != Lock::default();
     Ok(plan)
 }

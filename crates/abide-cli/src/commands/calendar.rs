@@ -1,6 +1,6 @@
 //! `abide calendar`.
 
-use abide::{DeprecationList, Life, Lock, Scenario, Simulation, Status, nearest};
+use abide_lint::{DeprecationList, Life, Lock, Scenario, Simulation, Status, nearest};
 use abide_schema::{Element, Package, Tree};
 
 use super::fitness::{link_errors, troubles};

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use abide::{Config, Lock, VersionIn};
+use abide_lint::{Config, Lock, VersionIn};
 use abide_upgrade::Closure;
 
 use super::instance_files::NamedFile;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use abide::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_change::Surface;
+use abide_lint::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_schema::ProblemKind;
 
 use super::changed::{Change, LAST_COMMIT, Trees};
@@ -248,7 +248,7 @@ fn run(
     let texts = instances.texts();
     let judge_with = |trees: &Trees, accepted: &Option<RecordedFindings>| {
         let options = options_for(shared, trees, accepted);
-        let mut report = abide::check(&trees.loaded.tree, policy, options);
+        let mut report = abide_lint::check(&trees.loaded.tree, policy, options);
         report.append(instances.judge(settings, shared.as_of, options.accepted), 0);
         report
     };
@@ -328,7 +328,7 @@ fn run(
     if let Some(old) =
         baseline.as_ref().filter(|_| judge.format.names_packages && has_texts(&loaded.tree))
     {
-        let files = abide::touched_files(&old.tree, &loaded.tree);
+        let files = abide_lint::touched_files(&old.tree, &loaded.tree);
         let owners = OwnersFile::find(&source, settings)?;
         touched = package_owners(&files, owners.as_ref(), &source, settings, &judge.tree);
     }
@@ -349,7 +349,7 @@ fn run(
         Some(counts) => counts,
         None => {
             notes.extend(scene.limit(&mut report, judge.show.limit));
-            abide::find_dependents(&mut report.findings, &loaded.tree, scene.old);
+            abide_lint::find_dependents(&mut report.findings, &loaded.tree, scene.old);
             (judge.format.write)(&report, &scene)
         }
     };
@@ -438,7 +438,7 @@ fn bump_command(global: &Global, judge: &JudgeArgs, work: &Work<'_>) -> String {
 fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let refused: Vec<&str> =
         ProblemKind::ALL.iter().filter(|it| it.is_error()).map(|it| it.id()).collect();
-    let acceptable = |finding: &&abide::Finding| {
+    let acceptable = |finding: &&abide_lint::Finding| {
         finding.severity != Severity::Note
             && !matches!(finding.location.origin, Origin::Config | Origin::Accepted)
             && !refused.contains(&finding.rule)

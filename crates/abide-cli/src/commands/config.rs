@@ -4,8 +4,8 @@ mod translation;
 
 use std::path::Path;
 
-use abide::{OLDER_MAJOR_USED, OVERRIDE_USED, Severity, counted, usable_deprecations};
 use abide_instance::{Dialect, Notation};
+use abide_lint::{OLDER_MAJOR_USED, OVERRIDE_USED, Severity, counted, usable_deprecations};
 
 use self::translation::{Direction, translate};
 use super::fitness::troubles;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::PackagePast;
+use abide_lint::PackagePast;
 
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use abide::{DeprecationList, Status};
+use abide_lint::{DeprecationList, Status};
 
 use super::file_changes::{open, unmade, writable};
 use super::fitness::{has_texts, link_errors, troubles, unless_linked};

@@ -1,6 +1,6 @@
 //! `abide explain` and `abide rules`.
 
-use abide::{Group, Rule, rule_family, rules_named};
+use abide_lint::{Group, Rule, rule_family, rules_named};
 
 use super::outcome::Outcome;
 use crate::args::Global;
@@ -25,7 +25,7 @@ pub(super) fn explain(global: &Global, name: &str) -> Result<Outcome, Error> {
 pub(super) fn named(name: &str) -> Result<Vec<&'static Rule>, Error> {
     let rules = rules_named(name);
     if rules.is_empty() {
-        let near = abide::nearest_rule(name)
+        let near = abide_lint::nearest_rule(name)
             .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         let groups: Vec<&str> = Group::ALL.iter().map(|it| it.name()).collect();
         let groups = groups.join("`, `");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use abide::Lock;
+use abide_lint::Lock;
 use abide_schema::File;
 
 use crate::diff::unified;

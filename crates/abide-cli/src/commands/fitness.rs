@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use abide::{Check, CopyApart, Lock, Report, Rule, RuleScope, Severity, counted};
+use abide_lint::{Check, CopyApart, Lock, Report, Rule, RuleScope, Severity, counted};
 use abide_schema::{File, Package, Problem, Tree};
 use abide_upgrade::Refusal;
 
@@ -72,11 +72,13 @@ pub(super) fn refused(
 /// is valid.
 pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> Option<String> {
     let as_of = global.as_of.unwrap_or_else(today);
-    let options = abide::Options { scope: RuleScope::Changes, ..abide::Options::on(as_of) };
-    let mut report = abide::check(tree, &settings.config.policy, options);
+    let options =
+        abide_lint::Options { scope: RuleScope::Changes, ..abide_lint::Options::on(as_of) };
+    let mut report = abide_lint::check(tree, &settings.config.policy, options);
     report.findings.retain(|finding| {
         let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
-        finding.severity == Severity::Error && abide::find_rule(finding.rule).is_some_and(linker)
+        finding.severity == Severity::Error
+            && abide_lint::find_rule(finding.rule).is_some_and(linker)
     });
     if report.findings.is_empty() {
         return None;
@@ -194,7 +196,7 @@ pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
 
 /// A note for each package of which several roots have copies that differ.
 pub(super) fn copies_apart(tree: &Tree) -> Vec<String> {
-    let apart = abide::copies_apart(tree).into_iter();
+    let apart = abide_lint::copies_apart(tree).into_iter();
     let note = |CopyApart { first, other }: CopyApart<'_>| {
         let [first, other] = [first, other].map(|it| &it.decl().display);
         format!("two copies of one file have come apart: `{other}` differs from `{first}`")

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use abide::{FixRequest, Fixed, Lock, Options, Policy, counted};
+use abide_lint::{FixRequest, Fixed, Lock, Options, Policy, counted};
 use abide_schema::Tree;
 use abide_upgrade::{Standing, Standings, apply};
 
@@ -89,7 +89,7 @@ impl Fixer {
                 file.is_judged() && !is_candidate(file) && !made.contains(name) && is_here(name)
             },
         };
-        abide::fix(tree, policy, options, request)
+        abide_lint::fix(tree, policy, options, request)
     }
 
     /// The fixes as a patch.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use abide::{Lock, counted};
+use abide_lint::{Lock, counted};
 use abide_syntax::{LineIndex, SyntaxError};
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use abide::{Check, GraphView, Rule, Severity};
+use abide_lint::{Check, GraphView, Rule, Severity};
 
 use super::fitness::{for_people, troubles};
 use super::outcome::Outcome;
@@ -29,13 +29,14 @@ pub(super) fn graph(
     let loaded = load(&settings.source(tree)?, &progress)?;
     progress.step("judging");
     let as_of = global.as_of.unwrap_or_else(today);
-    let options = abide::Options::on(as_of);
-    let judged = abide::check(&loaded.tree, &settings.config.policy, options);
+    let options = abide_lint::Options::on(as_of);
+    let judged = abide_lint::check(&loaded.tree, &settings.config.policy, options);
     progress.finish();
     let mut errors = judged.clone();
     errors.retain(|finding| {
         let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
-        finding.severity == Severity::Error && abide::find_rule(finding.rule).is_some_and(linker)
+        finding.severity == Severity::Error
+            && abide_lint::find_rule(finding.rule).is_some_and(linker)
     });
     if errors.errors > 0 {
         say_rendered(&for_people(global, &loaded.tree, &errors));

@@ -1,6 +1,6 @@
 //! `abide hash`.
 
-use abide_meaning::TreeHashes;
+use abide_hash::TreeHashes;
 use abide_schema::{Package, Tree};
 use rayon::prelude::*;
 
@@ -39,11 +39,11 @@ pub(super) fn hash(
     let errors = link_errors(global, &settings, tree);
     progress.step("hashing");
     let text = match what {
-        What::Facts(name) => abide_meaning::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
+        What::Facts(name) => abide_hash::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
         What::Fields => {
             let packages = packages(tree, package)?;
             let files = packages.iter().flat_map(|(_, files)| files).map(|(_, file)| *file);
-            let elements = abide::elements(files, &settings.config.policy.calendar);
+            let elements = abide_lint::elements(files, &settings.config.policy.calendar);
             (format.write)(&HashList::Elements(&elements), look(global, format.is_styled))
         }
         What::Hashes => {
@@ -107,7 +107,7 @@ fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, E
 
 fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
     let known: Vec<String> = known.collect();
-    abide::nearest(name, known.iter().map(String::as_str))
+    abide_lint::nearest(name, known.iter().map(String::as_str))
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 

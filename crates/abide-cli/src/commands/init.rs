@@ -15,7 +15,7 @@ mod yaml;
 
 use std::path::{Path, PathBuf};
 
-use abide::{ConfigError, Preset};
+use abide_lint::{ConfigError, Preset};
 
 use super::outcome::Outcome;
 use crate::args::Global;

@@ -1,8 +1,8 @@
 //! `abide config diff`.
 
-use abide::counted;
 use abide_instance::diff::{Difference, diff};
 use abide_instance::{Document, Instance, Notation, ReadOptions};
+use abide_lint::counted;
 use abide_schema::Tree;
 use abide_syntax::LineIndex;
 

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use abide::{
+use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, known_bootstrap};
+use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
+use abide_lint::{
     Accepted, ApiRelease, Config, ConfigApi, ConfigInstances, InstanceFile, InstanceOptions,
     Overrides, Report, counted, declared_layers, join_releases, nearest,
 };
-use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, known_bootstrap};
-use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
 use ignore::overrides::OverrideBuilder;
@@ -415,7 +415,7 @@ impl Instances {
                     accepted,
                     ..InstanceOptions::on(as_of)
                 };
-                let mut report = abide::check_instances(&loaded.tree, policy, options, &files);
+                let mut report = abide_lint::check_instances(&loaded.tree, policy, options, &files);
                 report.files -= self.runtime.files.len();
                 reports.push((api.name.clone(), report));
             }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use abide::Lock;
+use abide_lint::Lock;
 
 use crate::args::Global;
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Finding, Lock, Options, Records, Report, new_errors};
+use abide_lint::{Finding, Lock, Options, Records, Report, new_errors};
 use abide_schema::Tree;
 
 use super::file_changes::Changes;

@@ -34,9 +34,9 @@ pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Erro
         Some(old) => {
             notes.extend(unlinked(old)?);
             notes.extend(old.notes.iter().cloned());
-            abide::touched_files(&old.tree, &loaded.tree)
+            abide_lint::touched_files(&old.tree, &loaded.tree)
         }
-        None => abide::all_files(&loaded.tree),
+        None => abide_lint::all_files(&loaded.tree),
     };
     let file = OwnersFile::find(&source, &settings)?;
     let packages = package_owners(&files, file.as_ref(), &source, &settings, &args.tree);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use abide::RULES;
+use abide_lint::RULES;
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};

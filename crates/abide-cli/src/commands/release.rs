@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide::{Records, Report, counted};
+use abide_lint::{Records, Report, counted};
 use abide_schema::{FileId, PackageId, Tree};
 use abide_upgrade::{
     Basis, DECLARE_BY_HAND, Drift, Release, Risen, Standing, Standings, UpgradeSettings, drifts,
@@ -148,7 +148,7 @@ pub(super) fn release(
         let released = released_lock(&settings, args);
         // What is released is no longer generated; the lines of candidates go with their files.
         let lock = records.edited(&folder, &changes, |lock| {
-            abide::stamp_release(lock, &loaded.tree, &made, day);
+            abide_lint::stamp_release(lock, &loaded.tree, &made, day);
             made.files.iter().for_each(|it| {
                 lock.forget_made(&display(loaded.tree.file(it.from), &it.path));
             });
@@ -175,7 +175,7 @@ pub(super) fn release(
             let version_in = config.version_in;
             let released =
                 Records { version_in, released: released.as_ref(), ..Records::default() };
-            abide::record_made(lock, trees, &config.policy, released, &packages, day);
+            abide_lint::record_made(lock, trees, &config.policy, released, &packages, day);
         });
         write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
     }
@@ -355,17 +355,17 @@ fn is_premature(
     }
     let policy = &settings.config.policy;
     let accepted = settings.accepted(error_color(global))?;
-    let options = abide::Options {
+    let options = abide_lint::Options {
         accepted: accepted.as_ref().map(|(accepted, _)| accepted),
         records: Records { lock: records.lock.as_ref(), ..Records::default() },
-        ..abide::Options::on(global.as_of.unwrap_or_else(today))
+        ..abide_lint::Options::on(global.as_of.unwrap_or_else(today))
     };
     let released = made.applied_to(&loaded.tree);
     let early = match permits.outside_window {
         true => Report::default(),
-        false => abide::early_release(&released, policy, options, &loaded.tree),
+        false => abide_lint::early_release(&released, policy, options, &loaded.tree),
     };
-    let lossy = abide::lossy_release(&loaded.tree, policy, options);
+    let lossy = abide_lint::lossy_release(&loaded.tree, policy, options);
     let found = [(&released, early), (&loaded.tree, lossy)];
     let found = found.iter().filter(|(_, report)| !report.findings.is_empty());
     let count = found.map(|(tree, report)| say_rendered(&for_people(global, tree, report))).count();
@@ -406,9 +406,9 @@ fn notes(
             .iter()
             .map(|package| format!("`{}` is left alone: {DECLARE_BY_HAND}", package.name())),
     );
-    let options = abide::Options { records, ..abide::Options::on(day) };
-    let report = abide::check(&loaded.tree, &settings.config.policy, options);
-    let old = report.findings.iter().filter(|finding| finding.rule == abide::ALPHA_TOO_OLD.id);
+    let options = abide_lint::Options { records, ..abide_lint::Options::on(day) };
+    let report = abide_lint::check(&loaded.tree, &settings.config.policy, options);
+    let old = report.findings.iter().filter(|finding| finding.rule == abide_lint::ALPHA_TOO_OLD.id);
     notes.extend(old.map(|finding| format!("promote or remove: {}", finding.message)));
     notes
 }

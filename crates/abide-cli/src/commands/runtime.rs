@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use abide::nearest;
 use abide_instance::runtime::{Layer, LayerSource, Layers, Runtime, known_bootstrap};
 use abide_instance::{Instance, Notation, ReadOptions};
+use abide_lint::nearest;
 use abide_schema::value::{LackedBy, Message, UndeclaredName};
 use abide_schema::{MessageId, Tree};
 use abide_syntax::{LineIndex, Span};

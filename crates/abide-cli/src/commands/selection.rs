@@ -1,6 +1,6 @@
 //! Which findings of a report are shown, and how.
 
-use abide::{Finding, Report, Rule, rule_family};
+use abide_lint::{Finding, Report, Rule, rule_family};
 
 use super::explain::named;
 use crate::args::SelectArgs;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use abide::{Finding, Lock, Records, Report, counted};
+use abide_lint::{Finding, Lock, Records, Report, counted};
 use abide_schema::{File, FileId, PackageId, Tree};
 use abide_upgrade::{
     Closure, DECLARE_BY_HAND, Generated, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy,
@@ -175,14 +175,14 @@ pub(super) fn upgrade(
             for (path, text) in all.filter(|(path, _)| !losing.contains_key(path)) {
                 lock.set_made(&path, &text);
             }
-            abide::stamp_upgrade(lock, &loaded.tree, &made, as_of);
+            abide_lint::stamp_upgrade(lock, &loaded.tree, &made, as_of);
             let gone = made.stale.iter().map(|it| loaded.tree.file(it.file).package().name());
             let packages = made.files.iter().map(|it| it.package.as_str()).chain(gone);
             let packages = packages.map(str::to_owned).collect();
             let released =
                 Records { version_in, released: released.as_ref(), ..Records::default() };
             let trees = (&loaded.tree, &after);
-            abide::record_made(lock, trees, &config.policy, released, &packages, as_of);
+            abide_lint::record_made(lock, trees, &config.policy, released, &packages, as_of);
         });
         write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
         announce_deletions(global, &loaded.tree, &made, &changes);
@@ -391,7 +391,7 @@ pub(super) fn hindrances(
     deletes: bool,
 ) -> Report {
     let as_of = global.as_of.unwrap_or_else(today);
-    abide::hindrances(&loaded.tree, &settings.config.policy, as_of, made, deletes)
+    abide_lint::hindrances(&loaded.tree, &settings.config.policy, as_of, made, deletes)
 }
 
 /// The preparations of a command that may write to a tree.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Bump, ElementFacts, Options, Policy, RuleScope, Severity, check, rises};
-use abide_meaning::Meaning;
+use abide_hash::Meaning;
+use abide_lint::{Bump, ElementFacts, Options, Policy, RuleScope, Severity, check, rises};
 use abide_schema::{FileKey as Key, Problem, ProblemKind, Tree};
 use jiff::civil::Date;
 

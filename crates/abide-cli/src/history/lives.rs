@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide::{ElementLife, ElementLives, FileElements, Moment};
+use abide_lint::{ElementLife, ElementLives, FileElements, Moment};
 use abide_schema::FileKey as Key;
 use jiff::civil::Date;
 use semver::Version;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Lock, Record};
+use abide_lint::{Lock, Record};
 use gix::ObjectId;
 
 use crate::source::{Commit, Cursor, LOCK};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::{Bump, Record, Severity, first_version, next_version, version_fits};
-use abide_meaning::{Hashes, PackageStep, RollingHashes, SemanticHash};
+use abide_hash::{Hashes, PackageStep, RollingHashes, SemanticHash};
+use abide_lint::{Bump, Record, Severity, first_version, next_version, version_fits};
 use abide_schema::{FileKey as Key, ProblemKind};
 use semver::Version;
 

@@ -1,7 +1,7 @@
 //! Findings as an editor shows them.
 
-use abide::{Finding, Location, Severity};
 use abide_editor::Analysis;
+use abide_lint::{Finding, Location, Severity};
 use abide_schema::FileKey;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,

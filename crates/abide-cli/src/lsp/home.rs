@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use abide::ConfigError;
 use abide_editor::{Judge, Project};
+use abide_lint::ConfigError;
 use abide_schema::{FileDecl, FileKey, SourceFile, Text};
 
 use crate::args::{Global, TreeArgs};
@@ -174,8 +174,8 @@ fn config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, Vec<C
     let path = global.config.clone().or_else(nearest)?;
     // What cannot be read is told where the settings are read.
     let text = String::from_utf8(read_settings(&path).ok()?).ok()?;
-    let preset = global.preset.as_deref().and_then(abide::Preset::find);
-    let errors = abide::Config::parse(&text, preset).err()?;
+    let preset = global.preset.as_deref().and_then(abide_lint::Preset::find);
+    let errors = abide_lint::Config::parse(&text, preset).err()?;
     Some((path, text, errors))
 }
 

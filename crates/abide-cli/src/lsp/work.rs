@@ -162,8 +162,9 @@ impl Session {
             }
             Err(Failure::Config(path, text, errors)) => {
                 let lines = Lines::of(text.as_bytes(), self.encoding);
-                let of =
-                    |it: &abide::ConfigError| file_error(lines.range(it.span), it.message.clone());
+                let of = |it: &abide_lint::ConfigError| {
+                    file_error(lines.range(it.span), it.message.clone())
+                };
                 shown = errors.iter().map(of).collect();
                 if let Some(work) = self.works.get_mut(home) {
                     work.config = uri_of(&path);

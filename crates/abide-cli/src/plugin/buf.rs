@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use abide::{Finding, Origin, Report, RuleScope, Severity};
+use abide_lint::{Finding, Origin, Report, RuleScope, Severity};
 use abide_schema::value::Message;
 use abide_schema::{Edition, File, FileDecl, Tree};
 use abide_syntax::Span;
@@ -221,7 +221,7 @@ struct Places<'t> {
 
 impl Places<'_> {
     /// A place as buf finds it: a file, and a path into its descriptor.
-    fn at(&self, place: &abide::Location) -> Option<Value> {
+    fn at(&self, place: &abide_lint::Location) -> Option<Value> {
         let file = match place.origin {
             Origin::Tree(file) => self.new.file(file),
             Origin::Old(file) => self.old?.file(file),

@@ -1,6 +1,6 @@
 //! The rules of Abide as buf lists them.
 
-use abide::{Check, Config, Group, Preset, RULES, Rule, Severity};
+use abide_lint::{Check, Config, Group, Preset, RULES, Rule, Severity};
 use serde_json::{Value, json};
 
 /// What the ids of all rules and categories begin with: they must differ from those of buf and of

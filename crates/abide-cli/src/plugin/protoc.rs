@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use abide::{Finding, Report, RuleScope, Severity};
+use abide_lint::{Finding, Report, RuleScope, Severity};
 use abide_schema::value::Message;
 use abide_schema::{Edition, FileDecl, Tree};
 use serde_json::{Value, json};
@@ -149,7 +149,7 @@ fn judge(tree: &Tree, request: &Message) -> Result<Judged, Error> {
 }
 
 fn counted(report: &Report) -> String {
-    abide::counted(report.errors, "error")
+    abide_lint::counted(report.errors, "error")
 }
 
 /// A finding as compilers write it.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide::{Accepted, Config, Lock, Options, Records, Report, RuleScope};
+use abide_lint::{Accepted, Config, Lock, Options, Records, Report, RuleScope};
 use abide_schema::{FileDecl, Tree};
 use jiff::civil::Date;
 
@@ -102,7 +102,7 @@ impl Terms {
             partial: true,
             ..Options::on(self.as_of)
         };
-        abide::check(tree, &self.config.policy, options)
+        abide_lint::check(tree, &self.config.policy, options)
     }
 
     /// What reports about a tree are rendered with.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{Deprecation, Phase, PhaseFreeze, Retirement, Status};
+use abide_lint::{Deprecation, Phase, PhaseFreeze, Retirement, Status};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -107,7 +107,8 @@ fn object(status: &Status<'_>) -> Value {
     };
     put("client_release", status.client_release.map(text));
     put("api_release", status.api_release.map(text));
-    let window = |it: abide::Window| json!({"opens": text(it.opens), "closes": text(it.closes)});
+    let window =
+        |it: abide_lint::Window| json!({"opens": text(it.opens), "closes": text(it.closes)});
     put("major_window", status.major_window.map(window));
     let freeze = |it: PhaseFreeze| {
         let days = [("from", it.from), ("until", it.until)].into_iter();

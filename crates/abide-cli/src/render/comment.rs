@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::{Finding, Report, Severity, counted};
+use abide_lint::{Finding, Report, Severity, counted};
 
 use super::markdown::{entry, sentence};
 use super::markdown_text::Markdown;

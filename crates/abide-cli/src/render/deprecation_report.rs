@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use abide::{Deprecated, DeprecationList, Phase, Replacement, Unknown, counted};
+use abide_lint::{Deprecated, DeprecationList, Phase, Replacement, Unknown, counted};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use abide::counted;
 use abide_instance::Notation;
 use abide_instance::diff::{Cost, Difference, DifferenceKind};
+use abide_lint::counted;
 use abide_schema::Tree;
 use abide_syntax::{LineIndex, Position, Span};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Renders since which version elements exist, are deprecated, are disallowed by default, and are
 //! gone.
 
-use abide::{ElementLife, Moment};
+use abide_lint::{ElementLife, Moment};
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 

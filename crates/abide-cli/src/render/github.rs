@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{Report, Severity};
+use abide_lint::{Report, Severity};
 
 use super::owner_list::sentence;
 use super::scene::Scene;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{PackageOwners, Report, Severity};
+use abide_lint::{PackageOwners, Report, Severity};
 use serde_json::{Value, json};
 
 use super::owner_list::sentence;

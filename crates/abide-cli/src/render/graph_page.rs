@@ -1,6 +1,6 @@
 //! The graph of packages as one self-contained page, to move around in.
 
-use abide::GraphView;
+use abide_lint::GraphView;
 use abide_schema::Graph;
 
 use super::markup::Page;

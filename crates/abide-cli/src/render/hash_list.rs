@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use abide::ElementLife;
-use abide_meaning::{Hashes, TreeHashes};
+use abide_hash::{Hashes, TreeHashes};
+use abide_lint::ElementLife;
 use abide_schema::File;
 use rayon::prelude::*;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Renders a history as a table, as JSON Lines or as an HTML page.
 
-use abide::{Severity, counted};
+use abide_lint::{Severity, counted};
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use abide::{Finding, Location, Origin, Report, Severity, counted};
+use abide_lint::{Finding, Location, Origin, Report, Severity, counted};
 use codespan_reporting::files::Files;
 
 use super::markup::{Page, escaped};

@@ -1,7 +1,7 @@
 //! JSON Lines: one object per finding, then the summary.
 
-use abide::{Dependent, Finding, Fix, FixEdit, Report};
 use abide_change::{Direction, Surface, Witness};
+use abide_lint::{Dependent, Finding, Fix, FixEdit, Report};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use rayon::prelude::*;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use abide::{Finding, Report, Severity, counted};
+use abide_lint::{Finding, Report, Severity, counted};
 
 use super::markup::escaped;
 use super::scene::{Scene, full_path};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Bump, ChangeFacts, Finding, Report, Severity};
+use abide_lint::{Bump, ChangeFacts, Finding, Report, Severity};
 
 use super::markdown_text::Markdown;
 use super::scene::{Scene, reached};

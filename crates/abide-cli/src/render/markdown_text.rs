@@ -1,6 +1,6 @@
 //! Markdown in which nothing that comes from the input is live.
 
-use abide::code;
+use abide_lint::code;
 
 use super::prose::{Piece, pieces};
 use crate::printable::shown;

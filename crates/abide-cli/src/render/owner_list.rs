@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{PackageOwners, counted};
+use abide_lint::{PackageOwners, counted};
 use serde_json::{Map, Value, json};
 
 use super::markdown_text::Markdown;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{Bump, PackagePlan, Plan, Reason, Status, Verdict, counted};
+use abide_lint::{Bump, PackagePlan, Plan, Reason, Status, Verdict, counted};
 use abide_schema::PackageVersion;
 use serde_json::{Map, Value, json};
 

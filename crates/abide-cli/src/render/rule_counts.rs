@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use abide::{Report, Severity};
+use abide_lint::{Report, Severity};
 use serde_json::json;
 
 /// The counts by rule and severity: errors first, and the rule that reports most.

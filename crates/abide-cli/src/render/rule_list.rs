@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide::{Applied, Policy, RULES, Rule, RuleSettings, Severity};
+use abide_lint::{Applied, Policy, RULES, Rule, RuleSettings, Severity};
 use serde_json::{Value, json};
 
 pub(super) fn human(policy: &Policy) -> String {

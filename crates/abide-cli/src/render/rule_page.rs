@@ -1,7 +1,7 @@
 //! The page of a rule, for readers: plain Markdown, or laid out for a terminal. A page is also a
 //! test, whose marks and labels readers do not need.
 
-use abide::{Rule, RuleFamily, Severity, counted};
+use abide_lint::{Rule, RuleFamily, Severity, counted};
 
 use super::prose::{Piece, pieces};
 use super::scene::{Look, paint};
@@ -167,7 +167,7 @@ fn wrap(out: &mut String, text: &str, look: Look) {
             match piece {
                 Piece::Words(text) => out.push_str(text),
                 Piece::Code(code) if look.color => paint(out, true, CODE, code),
-                Piece::Code(code) => out.push_str(&abide::code(code)),
+                Piece::Code(code) => out.push_str(&abide_lint::code(code)),
             }
         }
         used += width;
@@ -236,7 +236,7 @@ fn without_targets(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use abide::RULES;
+    use abide_lint::RULES;
 
     use super::*;
 

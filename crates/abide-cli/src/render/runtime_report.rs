@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use abide::counted;
 use abide_instance::runtime::{
     EffectiveLayer, LayerSource, Literal, Runtime, RuntimeValue, Snapshot,
 };
+use abide_lint::counted;
 use abide_syntax::Position;
 use serde_json::{Map, Value, json};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use abide::{Finding, Fix, FixEdit, Report, Severity};
+use abide_lint::{Finding, Fix, FixEdit, Report, Severity};
 use serde_json::{Map, Value, json};
 
 use super::json_lines;
@@ -48,7 +48,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
 
 /// A rule as SARIF's reporting descriptor.
 fn descriptor(id: &str) -> Value {
-    let Some(rule) = abide::find_rule(id) else { return json!({ "id": id }) };
+    let Some(rule) = abide_lint::find_rule(id) else { return json!({ "id": id }) };
     let mut properties = Map::from_iter([("tags".to_owned(), json!([rule.group.name()]))]);
     if !rule.aliases.is_empty() {
         properties.insert("aliases".to_owned(), rule.aliases.into());

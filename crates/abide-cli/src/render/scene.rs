@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide::{
+use abide_lint::{
     Dependent, FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity, Weight,
     code, counted,
 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use abide::{Bound, Lane, Life, Simulation, State, Step, Stretch, Subject};
+use abide_lint::{Bound, Lane, Life, Simulation, State, Step, Stretch, Subject};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -268,7 +268,7 @@ pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
         object.insert("stretches".to_owned(), stretches.into());
         if let Some(life) = report.life.filter(|it| std::ptr::eq(&it.lane, lane)) {
             let event =
-                |it: &abide::Event| json!({ "day": it.day.to_string(), "step": step(&it.step) });
+                |it: &abide_lint::Event| json!({ "day": it.day.to_string(), "step": step(&it.step) });
             object.insert("events".to_owned(), life.events.iter().map(event).collect());
         }
         Value::Object(object)

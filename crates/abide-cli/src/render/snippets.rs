@@ -1,6 +1,6 @@
 //! The format for people: a snippet for each finding, with the path through the tree as labels.
 
-use abide::{Applied, Bump, ConfigError, Finding, Report, Severity, counted};
+use abide_lint::{Applied, Bump, ConfigError, Finding, Report, Severity, counted};
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};

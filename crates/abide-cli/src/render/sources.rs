@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use abide::{FeatureFile, Location, Origin};
+use abide_lint::{FeatureFile, Location, Origin};
 use abide_schema::{FileId, Tree};
 use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::Diagnostic;

@@ -1,7 +1,7 @@
 //! What became of files that were translated.
 
-use abide::Report;
 use abide_instance::Carried;
+use abide_lint::Report;
 use serde_json::{Map, Value, json};
 
 use super::scene::Scene;

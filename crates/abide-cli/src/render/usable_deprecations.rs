@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{UsableDeprecation, counted};
+use abide_lint::{UsableDeprecation, counted};
 use serde_json::{Map, Value};
 
 use super::scene::{Look, paint};

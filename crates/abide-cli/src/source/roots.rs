@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use abide::Config;
+use abide_lint::Config;
 use abide_schema::Text;
 
 use super::failure::SourceError;

@@ -186,7 +186,7 @@ fn the_list_of_rules_says_what_sets_each_severity() {
 fn the_list_of_rules_has_every_name_of_other_tools() {
     let nowhere = TempDir::new().unwrap();
     let lines = abide(nowhere.path(), &["rules", "--format", "json"]).json();
-    for rule in abide::RULES {
+    for rule in abide_lint::RULES {
         let line = lines.iter().find(|line| line["id"] == rule.id).unwrap();
         let listed: Vec<&str> =
             line["aliases"].as_array().unwrap().iter().filter_map(|it| it.as_str()).collect();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use abide::{Applied, REMEDIES};
+use abide_lint::{Applied, REMEDIES};
 use tempfile::TempDir;
 
 use crate::breaking::commit;

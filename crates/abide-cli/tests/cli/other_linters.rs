@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use abide::{BufVersion, PROTOLINT_RULES, RULES, Rule, buf_lint_rules};
+use abide_lint::{BufVersion, PROTOLINT_RULES, RULES, Rule, buf_lint_rules};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -201,7 +201,8 @@ Comments that turn off rules of buf, protolint and api-linter count; `buf-commen
             let owners = owners(alias);
             let elsewhere = ELSEWHERE.iter().find(|(rule, _)| *rule == alias);
             assert_ne!(owners.is_empty(), elsewhere.is_none(), "{alias} has one row");
-            let links = owners.iter().map(|id| format!("[`{id}`](../../abide/src/rules/{id}.md)"));
+            let links =
+                owners.iter().map(|id| format!("[`{id}`](../../abide-lint/src/rules/{id}.md)"));
             let here = elsewhere.map_or_else(
                 || links.collect::<Vec<_>>().join(", "),
                 |(_, instead)| format!("none: use {instead}"),

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use abide::{CarriedFile, InstanceOptions, counted};
 use abide_instance::{
     Carried, Dialect, Fault, Migration, Notation, ReadOptions, Translator, VersionMapping, Way,
     carry_text,
 };
+use abide_lint::{CarriedFile, InstanceOptions, counted};
 use abide_schema::{MessageId, PackageVersion};
 use rayon::prelude::*;
 
@@ -110,7 +110,7 @@ pub(super) fn translate(
     let judged = carried.iter().zip(&files);
     let judged: Vec<CarriedFile<'_>> =
         judged.map(|(carried, file)| CarriedFile { carried, text: &file.bytes }).collect();
-    let report = abide::check_translations(tree, policy, options, &judged, args.allow_loss);
+    let report = abide_lint::check_translations(tree, policy, options, &judged, args.allow_loss);
     progress.finish();
     let bytes: Vec<Vec<u8>> = files.iter().map(|it| it.bytes.clone()).collect();
     let texts: Vec<TextFile> = files.iter().map(NamedFile::shown).collect();

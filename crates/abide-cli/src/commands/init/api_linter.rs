@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::{Config, ConfigError, Preset};
+use abide_lint::{Config, ConfigError, Preset};
 use serde_json::json;
 
 use super::policy::Policy;

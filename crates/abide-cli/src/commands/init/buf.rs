@@ -1,7 +1,7 @@
 //! Reads a `buf.yaml` of any version. What buf refuses is an error with its place, and every setting
 //! without a counterpart is noted with its line.
 
-use abide::{BufVersion, ConfigError, nearest};
+use abide_lint::{BufVersion, ConfigError, nearest};
 use abide_syntax::Span;
 
 use super::rule_names::Section;

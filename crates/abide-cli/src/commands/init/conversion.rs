@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use abide::{BufVersion, Preset, buf_lint_rules};
+use abide_lint::{BufVersion, Preset, buf_lint_rules};
 use serde_json::json;
 
 use super::buf::{Breaking, Buf, Lint, Module, Name, Note};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use abide::{Config, Preset};
+use abide_lint::{Config, Preset};
 use serde_json::json;
 
 use crate::args::Global;

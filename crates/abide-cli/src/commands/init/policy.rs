@@ -1,6 +1,6 @@
 //! The policy of another tool, in the words of `abide.toml`.
 
-use abide::Preset;
+use abide_lint::Preset;
 
 /// What another tool was told.
 pub(super) struct Policy {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::Preset;
+use abide_lint::Preset;
 use serde_json::{Value, json};
 
 use super::policy::Policy;
@@ -40,7 +40,7 @@ pub(super) fn policy(text: &str) -> Option<Policy> {
     let notes = vec![format!(
         "the lock of {} is not read: abide compares with the revision that `against` names; \
          remove proto.lock once `abide check` runs in CI",
-        abide::counted(files.len(), "file")
+        abide_lint::counted(files.len(), "file")
     )];
     Some(Policy { preset: Preset::Standard, of: "proto.lock", tables, notes })
 }

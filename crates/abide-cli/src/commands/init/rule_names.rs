@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide::{BufVersion, Config, Preset, buf_lint_rule, buf_lint_rules};
+use abide_lint::{BufVersion, Config, Preset, buf_lint_rule, buf_lint_rules};
 
 /// What Abide puts before the names of buf.
 const PREFIX: &str = "buf:";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide::ConfigError;
+use abide_lint::ConfigError;
 use abide_syntax::Span;
 use granit_parser::{Event, Parser, options};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide::{Step, Stretch};
+use abide_lint::{Step, Stretch};
 use jiff::civil::Date;
 
 use super::{SimulationReport, extent, last_day, span};

@@ -1,0 +1,93 @@
+//! What was removed, as a fact: accepting one removal does not accept that of another element with
+//! the same name.
+
+use std::cell::LazyCell;
+
+use abide_hash::TreeHashes;
+use abide_schema::{Element, Field, Message, Method, Type};
+
+use crate::finding::{Finding, digest};
+use crate::rule::Context;
+use crate::rules;
+
+use super::old_elements::OldElements;
+
+/// Adds to each removal a digest of all that was removed.
+pub(super) fn identify_removals(context: &Context<'_>, findings: &mut [Finding]) {
+    let Some(old) = context.baseline else { return };
+    let mut elements = OldElements::of(old);
+    let hashes = LazyCell::new(|| TreeHashes::of(old));
+    let definitions = Definitions { hashes: &|| &hashes };
+    for finding in findings {
+        let Some(change) = &finding.change else { continue };
+        let what = match finding.rule {
+            rule if rule == rules::FILE_REMOVED.id => definitions.file(&finding.element),
+            rule if rule == rules::PACKAGE_REMOVED.id => definitions.package(&finding.element),
+            _ => {
+                let place = change.old.and_then(|it| it.old_place());
+                let place = place.filter(|_| change.gone.is_some());
+                place.and_then(|it| elements.at(it)).map(|it| definitions.element(it))
+            }
+        };
+        finding.facts.extend(what.map(|it| digest(&it)));
+    }
+}
+
+/// What elements of a tree mean, with all that they reach, as texts to compare.
+struct Definitions<'a> {
+    hashes: &'a dyn Fn() -> &'a TreeHashes,
+}
+
+impl Definitions<'_> {
+    fn file(&self, path: &str) -> Option<String> {
+        (self.hashes)().file(path).map(|it| it.closure.to_string())
+    }
+
+    fn package(&self, name: &str) -> Option<String> {
+        (self.hashes)().package(name).map(|it| it.closure.to_string())
+    }
+
+    fn element(&self, element: Element<'_>) -> String {
+        match element {
+            Element::Message(message) => self.message(Some(message)),
+            Element::Enum(it) => self.named(&it.full_name()),
+            Element::Field(field) => self.field(field),
+            Element::Oneof(oneof) => {
+                oneof.fields().map(|it| format!("{} {}\n", it.number(), self.field(it))).collect()
+            }
+            // Its number and its name are facts of their own.
+            Element::EnumValue(value) => value.number().to_string(),
+            Element::Method(method) => self.method(method),
+            Element::Service(service) => {
+                service.methods().map(|it| format!("{} {}\n", it.name(), self.method(it))).collect()
+            }
+        }
+    }
+
+    fn field(&self, field: Field<'_>) -> String {
+        let ty = match (field.ty(), field.message_type(), field.enum_type()) {
+            (_, Some(message), _) => self.message(Some(message)),
+            (_, _, Some(it)) => self.named(&it.full_name()),
+            (Type::Scalar(scalar), ..) => scalar.keyword().to_owned(),
+            _ => "?".to_owned(),
+        };
+        let extendee = field.extendee().map(Message::full_name).unwrap_or_default();
+        format!("{:?} {:?} {ty} {extendee}", field.cardinality(), field.presence())
+    }
+
+    fn method(&self, method: Method<'_>) -> String {
+        let (input, output) = (self.message(method.input()), self.message(method.output()));
+        let decl = method.decl();
+        let streams = [decl.client_streaming, decl.server_streaming];
+        format!("{input} {output} {streams:?}")
+    }
+
+    fn message(&self, message: Option<Message<'_>>) -> String {
+        message.map_or_else(|| "?".to_owned(), |it| self.named(&it.full_name()))
+    }
+
+    fn named(&self, full_name: &str) -> String {
+        let hashes = (self.hashes)().of_type(full_name);
+        hashes.map_or_else(|| full_name.to_owned(), |it| it.closure.to_string())
+    }
+}
