@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn s000_038_one_root_is_read_once_for_all_of_its_layers() {
+    fn one_root_is_read_once_for_all_of_its_layers() {
         let found = reads(&[("/r/a", "one"), ("/r/b", "one"), ("/r/a", "two"), ("/r/a", "one/in")]);
         let folders = |all: &[&str]| all.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         assert_eq!(
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn s000_039_roots_that_lead_into_one_another_are_read_one_by_one() {
+    fn roots_that_link_into_each_other_are_read_separately() {
         let found = reads(&[("/r", "a/x"), ("/r/a", "x"), ("/r", "a/y"), ("/r/a/", "x")]);
         let roots: Vec<&str> = found.iter().map(|it| &*it.0).collect();
         // Each once, however many layers it has; the same folder in another spelling is another root.
@@ -319,7 +319,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn s000_021_what_moves_while_it_is_read_is_read_again_as_a_whole() {
+    fn a_link_that_moves_during_reading_is_read_again_whole() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name);
         for tree in ["one", "two"] {

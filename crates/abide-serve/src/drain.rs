@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn s001_008_the_share_of_connections_that_left_grows_with_the_time() {
+    fn the_drained_share_of_connections_grows_with_time() {
         let begin = Instant::now();
         let mut drains = Drains::default();
         drains.begin(Cause::HotRestart, begin, OVER);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn s001_032_033_what_each_drain_type_reacts_to() {
+    fn each_drain_type_reacts_to_its_events() {
         use Cause::{HealthCheck, HotRestart, Removal};
         let reacts = |it: DrainType| [HealthCheck, HotRestart, Removal].map(|of| it.reacts_to(of));
         assert_eq!(reacts(DrainType::Default), [true, true, true]);

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s004_049_durations_are_written_as_in_go() {
+    fn durations_are_parsed_as_in_go() {
         let cases = [
             ("60s", 60_000),
             ("0s", 0),

@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn s003_131_a_poll_says_versions_extensions_and_features() {
+    fn a_poll_carries_versions_extensions_and_features() {
         let request = json!({
             "node": {"clientFeatures": ["f"], "extensions": [
                 {"name": "a", "category": "c", "typeUrls": ["x.v3.A"],

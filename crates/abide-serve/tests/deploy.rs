@@ -1,4 +1,4 @@
-//! The manifests in `deploy/` say what document 004 says, and agree with the commands they run.
+//! The manifests in `deploy/` follow the description of the shutdown manager, and agree with the commands they run.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // Tests set up a world.
 
 use std::path::Path;
@@ -33,7 +33,7 @@ fn words(list: &Value) -> Vec<String> {
 }
 
 #[test]
-fn s004_012_018_019_020_the_manager_is_a_container_of_its_own() {
+fn the_manifest_runs_the_manager_in_its_own_container() {
     let manager = container("shutdown-manager");
     assert_eq!(words(&manager["command"]), ["abide-serve"]);
     assert_eq!(words(&manager["args"])[0], "shutdown-manager");
@@ -48,7 +48,7 @@ fn s004_012_018_019_020_the_manager_is_a_container_of_its_own() {
 }
 
 #[test]
-fn s004_013_021_022_023_the_proxy_waits_for_the_manager() {
+fn the_manifest_makes_the_proxy_wait_for_the_manager() {
     let envoy = container("envoy");
     let hook = json!({ "httpGet": { "path": "/shutdown", "port": 8090, "scheme": "HTTP" } });
     assert_eq!(envoy["lifecycle"]["preStop"], hook);
@@ -69,7 +69,7 @@ fn s004_013_021_022_023_the_proxy_waits_for_the_manager() {
 }
 
 #[test]
-fn s004_015_025_026_027_the_pod() {
+fn the_pod_shares_a_volume_and_has_a_grace_period() {
     let (proxy, pod) = (proxy(), pod());
     assert_eq!(pod["terminationGracePeriodSeconds"], 300);
     let strategy = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": "10%" } });
@@ -101,7 +101,7 @@ fn run(args: &[String], below: &Path) -> std::process::Output {
 }
 
 #[test]
-fn s004_024_029_the_init_container_writes_the_bootstrap() {
+fn the_init_container_writes_the_bootstrap() {
     let init = named(&pod()["initContainers"], "envoy-initconfig");
     let folder = TempDir::new().unwrap();
     std::fs::create_dir(folder.path().join("config")).unwrap();

@@ -312,7 +312,7 @@ async fn visit(address: &str, id: usize) -> Result<(Whole, String), Status> {
 }
 
 #[test]
-fn s001_001_002_030_five_restarts_under_load() {
+fn five_restarts_under_load_lose_no_request() {
     run(async {
         const STREAMS: usize = 4;
         const POLLS: usize = 12;
@@ -389,7 +389,7 @@ fn nothing_but_a_socket_is_replaced() {
 }
 
 #[test]
-fn s001_004_a_child_with_bad_resources_never_asks() {
+fn a_child_with_bad_resources_never_takes_over() {
     let world = World::new();
     let (mut parent, addresses) = world.serving(0, FAST);
     world.put("b.yaml", "\"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster\nnam: b\n");
@@ -407,7 +407,7 @@ fn s001_004_a_child_with_bad_resources_never_asks() {
 }
 
 #[test]
-fn s001_005_009_010_the_order_of_a_restart() {
+fn a_restart_follows_the_order_of_its_steps() {
     let world = World::new();
     let (mut parent, _) = world.serving(0, FAST);
     let (child, its) = world.serving(1, FAST);
@@ -454,7 +454,7 @@ fn who_may_not_take_over_is_told_why() {
 }
 
 #[test]
-fn s001_003_another_major_of_the_protocol_is_refused() {
+fn a_restart_with_another_protocol_major_is_refused() {
     let world = World::new();
     let (mut parent, addresses) = world.serving(0, FAST);
     let (_, answer) = Peer::greet(&world, &Hello { protocol_major: 2, ..Hello::of(1) });
@@ -643,7 +643,7 @@ fn a_thousand_streams_leave_and_come_back() {
 }
 
 #[test]
-fn s000_063_uses_of_what_is_deprecated_are_counted_anew_by_each_process() {
+fn each_process_counts_deprecated_uses_from_zero() {
     let api = edge_api();
     let world = World { api: api.path().to_owned(), ..World::new() };
     world.put("a.yaml", &pool("a", "width: 3"));

@@ -91,7 +91,7 @@ fn signal(name: &str, pid: &str) {
 }
 
 #[test]
-fn s001_012_each_hangup_starts_the_next_epoch() {
+fn each_hangup_starts_the_next_epoch() {
     let mut restarter = Restarter::start(PROGRAM, &["--append-epoch", "always"]);
     restarter.says("epoch 0: start first --restart-epoch 0");
     restarter.says("epoch 0: runs");

@@ -107,7 +107,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn s004_006_034_035_036_the_sequence_of_the_document() {
+fn a_shutdown_follows_the_documented_sequence() {
     let folder = TempDir::new().unwrap();
     let counts = vec![open(5), open(3), open(0)];
     let admin = Admin::start(vec![(FAIL, ok()), (COUNT, counts)]);
@@ -118,7 +118,7 @@ fn s004_006_034_035_036_the_sequence_of_the_document() {
 }
 
 #[test]
-fn s004_062_063_065_what_the_proxy_answers_instead_is_said() {
+fn an_unexpected_answer_of_the_proxy_is_shown() {
     let folder = TempDir::new().unwrap();
     let wrong = vec![
         (503, String::new()),
@@ -144,7 +144,7 @@ fn s004_062_063_065_what_the_proxy_answers_instead_is_said() {
 }
 
 #[test]
-fn s004_061_a_proxy_that_is_gone_is_said_and_the_wait_ends_when_told() {
+fn an_unreachable_proxy_is_reported_and_the_wait_ends_on_a_signal() {
     let folder = TempDir::new().unwrap();
     let admin = Admin { port: 1, asked: Arc::default() };
     let output = admin.shutdown(&ready_in(&folder), &["--max-wait", "300ms"]);
@@ -156,7 +156,7 @@ fn s004_061_a_proxy_that_is_gone_is_said_and_the_wait_ends_when_told() {
 }
 
 #[test]
-fn s004_059_a_ready_file_that_cannot_be_made_is_a_failure() {
+fn a_ready_file_that_cannot_be_created_is_a_failure() {
     let folder = TempDir::new().unwrap();
     let admin = Admin::start(vec![(FAIL, ok()), (COUNT, vec![open(0)])]);
     let output = admin.shutdown(&folder.path().join("no").join("ok"), &[]);
@@ -217,7 +217,7 @@ impl Manager {
 }
 
 #[test]
-fn s004_010_011_017_040_what_it_answers() {
+fn the_manager_answers_its_routes() {
     let folder = TempDir::new().unwrap();
     let manager = Manager::start(&ready_in(&folder), &[]);
     assert_eq!(manager.ask("GET /healthz"), (200, "OK".to_owned()));
@@ -226,7 +226,7 @@ fn s004_010_011_017_040_what_it_answers() {
 }
 
 #[test]
-fn s004_014_032_043_044_shutdown_is_answered_when_the_file_is_there() {
+fn shutdown_is_answered_when_the_ready_file_exists() {
     let folder = TempDir::new().unwrap();
     let manager = Manager::start(&ready_in(&folder), &[]);
     let mut stream = manager.connect();
@@ -243,7 +243,7 @@ fn s004_014_032_043_044_shutdown_is_answered_when_the_file_is_there() {
 }
 
 #[test]
-fn s004_045_a_file_that_cannot_be_looked_at_is_said_and_tried_again() {
+fn an_unreadable_ready_file_is_reported_and_retried() {
     let folder = TempDir::new().unwrap();
     let between = folder.path().join("volume");
     let ready = between.join("ok");
@@ -262,7 +262,7 @@ fn s004_045_a_file_that_cannot_be_looked_at_is_said_and_tried_again() {
 }
 
 #[test]
-fn s004_046_a_client_that_goes_away_is_forgotten() {
+fn a_client_that_disconnects_is_forgotten() {
     let folder = TempDir::new().unwrap();
     let manager = Manager::start(&ready_in(&folder), &[]);
     let mut stream = manager.connect();
@@ -274,7 +274,7 @@ fn s004_046_a_client_that_goes_away_is_forgotten() {
 }
 
 #[test]
-fn s004_039_041_it_says_when_it_starts_and_stops_and_fails_when_it_cannot() {
+fn the_manager_logs_start_and_stop_and_fails_without_its_port() {
     let folder = TempDir::new().unwrap();
     let mut manager = Manager::start(&ready_in(&folder), &[]);
     let port = manager.port.to_string();
@@ -295,7 +295,7 @@ fn s004_039_041_it_says_when_it_starts_and_stops_and_fails_when_it_cannot() {
 }
 
 #[test]
-fn s004_047_an_answer_that_nobody_takes_is_logged() {
+fn an_answer_that_cannot_be_sent_is_logged() {
     let folder = TempDir::new().unwrap();
     let manager = Manager::start(&ready_in(&folder), &[]);
     // Half a request is none, and the client is told so; what it sent next nobody reads.
@@ -306,7 +306,7 @@ fn s004_047_an_answer_that_nobody_takes_is_logged() {
 }
 
 #[test]
-fn s004_016_both_commands_end_when_they_are_told_to() {
+fn both_commands_end_on_a_signal() {
     let folder = TempDir::new().unwrap();
     let mut manager = Manager::start(&ready_in(&folder), &[]);
     let admin = Admin::start(vec![(FAIL, ok()), (COUNT, vec![open(1)])]);
@@ -362,7 +362,7 @@ fn a_proxy_that_was_left_draining_is_recovered() {
 }
 
 #[test]
-fn s004_001_the_load_of_the_proxy_is_shown() {
+fn the_load_of_the_proxy_is_shown() {
     let folder = TempDir::new().unwrap();
     let ready = vec![(200, "LIVE\n".to_owned())];
     let admin = Admin::start(vec![("GET /ready", ready), (COUNT, vec![open(7)])]);
@@ -375,7 +375,7 @@ fn s004_001_the_load_of_the_proxy_is_shown() {
 }
 
 #[test]
-fn s004_033_both_hooks_end_in_either_order() {
+fn both_pre_stop_hooks_end_in_either_order() {
     for manager_first in [true, false] {
         let folder = TempDir::new().unwrap();
         let ready = ready_in(&folder);

@@ -57,7 +57,7 @@ fn terms(releases: &Releases<'_>, asked: &str, versions: Vec<VersionedTypeUrl>) 
 
 /// Every list of majors against every set of majors that is served.
 #[test]
-fn s003_075_the_newest_major_that_both_know() {
+fn the_newest_common_major_is_chosen() {
     let mut cases = 0;
     for served in 1..4_usize {
         let has = |set: usize, at: usize| set & (1 << at) != 0;
@@ -87,7 +87,7 @@ fn s003_075_the_newest_major_that_both_know() {
 
 /// Without a list, each type is served in the major that it is asked for: one stream may have both.
 #[test]
-fn s003_050_one_stream_has_types_of_different_majors() {
+fn one_stream_serves_types_of_different_majors() {
     let tree = tree(SERVED);
     let releases = releases(release(&tree, &[]), Vec::new());
     let older = terms(&releases, CDS[0], Vec::new());
@@ -107,7 +107,7 @@ fn s003_050_one_stream_has_types_of_different_majors() {
 
 /// The minor that a client supports chooses the release whose fields it gets, type by type.
 #[test]
-fn s003_138_the_minor_caps_the_fields() {
+fn the_minor_of_a_client_limits_the_fields_it_gets() {
     let (tree, package) = (tree(SERVED), "envoy.config.cluster.v3");
     let of = |minor| release(&tree, &[(package, 3, minor)]);
     // The order of the older ones says nothing; 3.2 is missing.
@@ -132,7 +132,7 @@ fn s003_138_the_minor_caps_the_fields() {
 
 /// The release that has the extensions of the client, whatever its program is called.
 #[test]
-fn s003_145_extensions_say_which_release_a_client_is_of() {
+fn the_extensions_of_a_client_choose_its_release() {
     let old = ["envoy.extensions.a.v3.A", "envoy.config.cluster.v3.Cluster"];
     let (old, new) = (tree(&old), tree(&[&old[..], &["envoy.extensions.b.v3.B"]].concat()));
     let newest = tree(&["envoy.extensions.a.v3.A", "envoy.extensions.b.v3.B", "x.v1.More"]);

@@ -60,7 +60,7 @@ fn names(responses: &[Response]) -> Vec<(&str, Vec<&str>)> {
 }
 
 #[test]
-fn s003_005_a_described_type_behaves_as_its_entry_says() {
+fn a_described_type_behaves_as_its_entry_says() {
     let types = types();
     assert!(Kind::CLUSTER < types.kind(POOL) && types.kind(POOL) < types.kind(TABLE));
     let mut session = Session::new(Options { types: types.clone(), ..Options::default() });

@@ -15,6 +15,7 @@ use crate::tools::workspace;
 
 /// A document with numbered statements.
 struct Document {
+    name: &'static str,
     /// What its numbers begin with.
     prefix: &'static str,
     /// The number of the last statement. The first is 1.
@@ -24,16 +25,36 @@ struct Document {
 }
 
 const DOCUMENTS: &[Document] = &[
-    // The versioning policy.
-    Document { prefix: "003-", statements: 157, table: "testdata/policy/statements.md" },
-    // The layered runtime.
-    Document { prefix: "000-", statements: 69, table: "testdata/runtime/statements.md" },
-    // Hot restart, and what can be configured while a proxy runs.
-    Document { prefix: "001-", statements: 36, table: "testdata/restart/statements.md" },
-    // The xDS protocol.
-    Document { prefix: "002-", statements: 96, table: "testdata/xds/statements.md" },
-    // The shutdown manager.
-    Document { prefix: "004-", statements: 66, table: "testdata/shutdown/statements.md" },
+    Document {
+        name: "the stable API versioning policy",
+        prefix: "003-",
+        statements: 157,
+        table: "testdata/policy/statements.md",
+    },
+    Document {
+        name: "the layered runtime",
+        prefix: "000-",
+        statements: 69,
+        table: "testdata/runtime/statements.md",
+    },
+    Document {
+        name: "hot restart",
+        prefix: "001-",
+        statements: 36,
+        table: "testdata/restart/statements.md",
+    },
+    Document {
+        name: "the xDS protocol",
+        prefix: "002-",
+        statements: 96,
+        table: "testdata/xds/statements.md",
+    },
+    Document {
+        name: "the shutdown manager",
+        prefix: "004-",
+        statements: 66,
+        table: "testdata/shutdown/statements.md",
+    },
 ];
 
 /// The tables of scenarios of `abide-serve conformance`, which its tests play.
@@ -71,8 +92,8 @@ pub(super) fn run(place: &Place) -> Result<bool> {
         }
         let open = rows.iter().filter(|row| row.is(|it| matches!(it, Proof::Open(_)))).count();
         println!(
-            "requirements: document {}: {} statements, {} proven, {open} open, {} faults",
-            document.prefix.trim_end_matches('-'),
+            "requirements: {}: {} statements, {} proven, {open} open, {} faults",
+            document.name,
             rows.len(),
             rows.iter().filter(|row| row.is_proven()).count(),
             faults.len()

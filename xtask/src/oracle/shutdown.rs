@@ -1,4 +1,4 @@
-//! The shutdown of document 004 beside a real Envoy, which gets all that it serves from `abide-serve`
+//! The documented shutdown beside a real Envoy, which gets all that it serves from `abide-serve`
 //! over xDS, with clients that keep their connections.
 
 use std::fmt::Write as _;

@@ -197,7 +197,7 @@ fn overrides_that_decide_are_shown_and_can_be_refused() {
 }
 
 #[test]
-fn s003_104_a_file_of_the_previous_major_is_refused_unless_that_is_allowed() {
+fn an_instance_of_the_previous_major_is_refused_unless_allowed() {
     let user = |major: u32| {
         format!(
             "syntax = \"proto3\";\npackage acme.user.v{major};\nmessage User {{ string name = 1; }}\n"
@@ -367,7 +367,7 @@ fn a_gone_field_is_explained_by_another_configured_release() {
 
 /// The discovery of endpoints had the name that the discovery of secrets has now.
 #[test]
-fn s001_015_the_first_sds_is_not_the_discovery_of_secrets() {
+fn the_former_sds_endpoint_discovery_is_not_taken_for_secrets() {
     let folder = tempfile::tempdir().unwrap();
     let cluster = "syntax = \"proto3\";
 package envoy.config.cluster.v3;

@@ -1,5 +1,5 @@
-//! The statements of document 003, each on the built binary. The name of a test begins with the
-//! number of its statement.
+//! The statements of the stable API versioning policy, each on the built binary.
+//! `testdata/policy/statements.md` lists which test proves which statement.
 
 mod candidates;
 mod days;

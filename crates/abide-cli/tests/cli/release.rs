@@ -179,7 +179,7 @@ fn an_interrupted_release_is_taken_up() {
 
 /// The same with a version that people maintain by hand, and with additions to a candidate.
 #[test]
-fn s003_102_an_interrupted_release_of_what_people_wrote_is_taken_up() {
+fn an_interrupted_release_of_a_hand_maintained_version_resumes() {
     let tree = tree();
     let folder = tree.path();
     let by_hand = "syntax = \"proto3\";\n\npackage acme.calm.v2alpha;\n\nimport \

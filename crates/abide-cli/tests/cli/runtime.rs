@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::run::{Ran, abide, abide_with, put};
 
-/// The four layers that document 000 shows, on a disk below the current folder.
+/// The four layers of the example in Envoy's description of the layered runtime, on a disk below the current folder.
 const FOUR: &str = "
 node: {cluster: my-cluster}
 layered_runtime:
@@ -60,7 +60,7 @@ fn four() -> tempfile::TempDir {
 }
 
 #[test]
-fn s000_008_the_four_layers_resolve_as_described() {
+fn the_four_example_layers_resolve_as_described() {
     let folder = four();
     let ran = show(folder.path(), &[]);
     let expected = "health_check.min_interval = 9  (disk_layer_1)
@@ -73,7 +73,7 @@ fn s000_008_the_four_layers_resolve_as_described() {
 }
 
 #[test]
-fn s000_019_another_cluster_takes_the_primary_path() {
+fn a_cluster_without_override_folder_uses_the_primary_path() {
     let folder = four();
     let args = ["--service-cluster", "other", "--format", "json"];
     let ran = show(folder.path(), &args);
@@ -240,7 +240,7 @@ fn loads(runtime: &Runtime, key: &str) -> (u64, Option<u64>) {
 }
 
 #[test]
-fn s000_038_layers_of_one_root_are_read_together_once_for_each_move_of_the_link() {
+fn a_moved_link_reads_all_layers_of_its_root_once() {
     let folder = four();
     let (top, key) = (folder.path(), "health_check.min_interval");
     let layers = layers(top);
@@ -257,7 +257,7 @@ fn s000_038_layers_of_one_root_are_read_together_once_for_each_move_of_the_link(
 }
 
 #[test]
-fn s000_021_a_tree_that_is_swapped_while_it_is_read_is_never_mixed() {
+fn a_tree_swapped_during_reading_is_never_mixed() {
     const FILES: usize = 40;
     const SWAPS: usize = 30;
     let folder = folder(&[("envoy.yaml", FOUR)]);
@@ -274,7 +274,7 @@ fn s000_021_a_tree_that_is_swapped_while_it_is_read_is_never_mixed() {
     std::thread::scope(|scope| {
         let swapping = scope.spawn(move || {
             for at in 1..=SWAPS {
-                // The recipe of document 000: a whole copy, an edit, and one move of the link. The
+                // The documented way to deploy: a whole copy, an edit, and one move of the link. The
                 // old tree goes, as those who deploy would have it.
                 let value = at.to_string();
                 for key in 0..FILES {

@@ -1,4 +1,4 @@
-//! The everyday work of document 003 on a small tree, through the command line: from adding a field
+//! The everyday work under the stable API versioning policy on a small tree, through the command line: from adding a field
 //! to releasing the next major version. Each story runs twice: with versions in `abide.lock`, and
 //! with versions in options.
 

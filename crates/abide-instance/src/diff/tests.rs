@@ -192,7 +192,7 @@ layers: [{name: base, static_layer: {k: 1}}]
 ";
 
 #[test]
-fn s001_022_each_change_of_a_bootstrap_says_whether_xds_would_do() {
+fn a_bootstrap_change_says_if_xds_could_carry_it() {
     for (from, to, expected) in [
         ("1s, load", "2s, load", "hot-restart, CDS warms-cluster"),
         ("[a]", "[b]", "hot-restart, CDS warms-cluster, EDS live"),

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn s000_010_a_dot_of_a_key_is_a_step_of_its_path() {
+    fn each_dot_of_a_runtime_key_is_a_folder() {
         assert_eq!(path_of_key("health_check.min_interval"), "health_check/min_interval");
         let mut random = fastrand::Rng::with_seed(10);
         for _ in 0..1000 {

@@ -41,7 +41,7 @@ fn resource(yaml: &str) -> Result<RtdsResource, Vec<LayerProblem>> {
     RtdsResource::of(&tree, message.expect("a resource"))
 }
 
-/// The four layers that document 000 shows.
+/// The four layers of the example in Envoy's description of the layered runtime.
 const FOUR: &str = "
 node: {cluster: my-cluster}
 layered_runtime:
@@ -69,7 +69,7 @@ fn four() -> Runtime {
 }
 
 #[test]
-fn s000_003_a_later_layer_wins() {
+fn a_later_layer_overrides_an_earlier_one() {
     let mut runtime = four();
     let key = "health_check.min_interval";
     assert_eq!(runtime.snapshot().integer(key), Some(9));
@@ -84,7 +84,7 @@ fn s000_003_a_later_layer_wins() {
 }
 
 #[test]
-fn s000_002_the_bootstrap_fixes_the_order_of_layers() {
+fn layers_keep_the_order_of_the_bootstrap() {
     let names = |runtime: &Runtime| {
         let snapshot = runtime.snapshot();
         snapshot.layers().iter().map(|it| it.name.to_string()).collect::<Vec<_>>()
@@ -98,7 +98,7 @@ fn s000_002_the_bootstrap_fixes_the_order_of_layers() {
 }
 
 #[test]
-fn s000_020_the_service_cluster_ends_the_path_of_a_layer() {
+fn the_service_cluster_is_appended_to_the_layer_path() {
     let paths = |cluster: &str| {
         let layers = layers(&FOUR.replace("my-cluster", cluster));
         let paths = layers.layers().iter().filter_map(|it| match &it.source {
@@ -112,7 +112,7 @@ fn s000_020_the_service_cluster_ends_the_path_of_a_layer() {
 }
 
 #[test]
-fn s000_040_dots_are_levels() {
+fn dots_in_keys_are_nested_structs() {
     for values in ["{a: {b: {c: 1}}}", "{a.b.c: 1}", "{a: {b.c: 1}}", "{a.b: {c: 1}}"] {
         let snapshot = fixed(values);
         assert_eq!(snapshot.keys().collect::<Vec<_>>(), ["a.b.c"]);
@@ -121,7 +121,7 @@ fn s000_040_dots_are_levels() {
 }
 
 #[test]
-fn s000_041_readers_get_the_type_that_they_ask_for() {
+fn each_reader_gets_the_requested_type_or_nothing() {
     // The value; the boolean, number and whole number that it is; its text.
     for (value, boolean, number, integer, text) in [
         ("5", Some(true), Some(5.0), Some(5), "5"),
@@ -163,7 +163,7 @@ fn s000_041_readers_get_the_type_that_they_ask_for() {
 }
 
 #[test]
-fn s000_042_a_struct_with_a_numerator_is_a_share() {
+fn a_struct_with_a_numerator_is_a_fractional_percent() {
     let percent = |value: &str| {
         let text =
             format!("layered_runtime: {{layers: [{{name: a, static_layer: {{k: {value}}}}}]}}");
@@ -206,7 +206,7 @@ fn a_feature_is_on_for_its_share() {
 }
 
 #[test]
-fn s000_046_a_file_with_comments_only_is_an_empty_value() {
+fn a_file_of_comments_is_an_empty_value() {
     let text = "{name: d, disk_layer: {symlink_root: /srv/current}}";
     let mut runtime = runtime(text);
     runtime.disk_changed(vec![files(&[("a", "# later\n"), ("b", "# note\n7\n"), ("c", "true\n")])]);
@@ -217,7 +217,7 @@ fn s000_046_a_file_with_comments_only_is_an_empty_value() {
 }
 
 #[test]
-fn s000_036_a_layer_with_an_error_is_left_out() {
+fn a_layer_with_an_error_is_skipped_and_counted() {
     let list = "{name: s, static_layer: {k: 1}}, \
                 {name: d, disk_layer: {symlink_root: /srv/current, subdirectory: a}}, \
                 {name: e, disk_layer: {symlink_root: /srv/current, subdirectory: b}}";
@@ -239,7 +239,7 @@ fn s000_036_a_layer_with_an_error_is_left_out() {
 }
 
 #[test]
-fn s000_012_numerator_is_no_name_of_a_folder() {
+fn a_folder_named_numerator_is_refused() {
     let mut runtime = runtime("{name: d, disk_layer: {symlink_root: /srv/current}}");
     runtime.disk_changed(vec![files(&[("a/numerator/b", "1"), ("numerators", "2")])]);
     assert_eq!(runtime.reserved_paths(), [("d".into(), "a/numerator/b".to_owned())]);
@@ -249,7 +249,7 @@ fn s000_012_numerator_is_no_name_of_a_folder() {
 }
 
 #[test]
-fn s000_024_an_rtds_layer_takes_exactly_its_resource() {
+fn an_rtds_layer_accepts_only_its_own_resource() {
     let list = "{name: s, static_layer: {k: 1}}, {name: r, rtds_layer: {name: mine}}, \
                 {name: q, rtds_layer: {name: other}}";
     let mut runtime = runtime(list);
@@ -280,7 +280,7 @@ fn s000_024_an_rtds_layer_takes_exactly_its_resource() {
 }
 
 #[test]
-fn s000_034_an_admin_override_takes_effect_at_once_and_an_empty_one_goes() {
+fn an_admin_override_takes_effect_at_once_and_an_empty_one_is_removed() {
     let mut runtime = runtime("{name: s, static_layer: {k: 1}}, {name: a, admin_layer: {}}");
     assert!(!runtime.statistics().admin_overrides_active);
     runtime.modify([("k", "2"), ("share", "{numerator: 5}"), ("t", "true")]).expect("it is YAML");
@@ -298,11 +298,11 @@ fn s000_034_an_admin_override_takes_effect_at_once_and_an_empty_one_goes() {
 }
 
 #[test]
-fn s000_028_without_any_runtime_overrides_are_taken() {
+fn overrides_are_accepted_where_no_runtime_is_declared() {
     let mut undeclared = Runtime::new(layers("admin: {}"), Vec::new());
     assert!(!undeclared.layers().is_declared());
     assert_eq!(undeclared.statistics().num_layers, 0);
-    undeclared.modify([("k", "1")]).expect("document 000 says so");
+    undeclared.modify([("k", "1")]).expect("without any runtime, overrides are accepted");
     assert_eq!(undeclared.snapshot().integer("k"), Some(1));
 
     let mut empty = Runtime::new(layers("layered_runtime: {}"), Vec::new());
@@ -314,7 +314,7 @@ fn s000_028_without_any_runtime_overrides_are_taken() {
 }
 
 #[test]
-fn s000_009_the_older_runtime_has_fixed_layers() {
+fn the_legacy_runtime_has_fixed_layers() {
     let older = "
 node: {cluster: my-cluster}
 runtime:
@@ -399,7 +399,7 @@ fn the_empty_key_is_never_found() {
 }
 
 #[test]
-fn s000_015_folders_stack_without_a_limit() {
+fn any_number_of_disk_layers_is_read() {
     let layer =
         |at| format!("{{name: d{at}, disk_layer: {{symlink_root: /srv/c, subdirectory: s{at}}}}}");
     let list: Vec<String> = (0..10).map(layer).collect();

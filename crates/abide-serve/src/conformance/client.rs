@@ -46,7 +46,7 @@ const MAX_LISTENERS: usize = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct ClientScenario {
     pub(crate) name: String,
-    /// The statements of document 002 that it proves.
+    /// The statements about the xDS protocol that it proves.
     pub(crate) proves: Vec<String>,
     pub(crate) summary: String,
     /// Each with its line.

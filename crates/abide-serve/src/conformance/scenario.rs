@@ -55,7 +55,7 @@ impl fmt::Display for Way {
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: String,
-    /// The statements of document 002 that it proves, and reports of what others got wrong.
+    /// The statements about the xDS protocol that it proves, and reports of what others got wrong.
     pub(crate) proves: Vec<String>,
     pub(crate) ways: Vec<Way>,
     pub(crate) summary: String,

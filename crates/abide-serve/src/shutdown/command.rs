@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn s004_048_the_flags_have_the_defaults_of_the_document() {
+    fn the_shutdown_flags_have_the_documented_defaults() {
         let ShutdownArgs {
             proxy: ProxyArgs { admin_port, admin_address, listeners },
             check_interval,
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn s004_050_053_058_each_step_has_its_time() {
+    async fn each_shutdown_step_waits_its_configured_time() {
         let proxy = Pretended::new(0, &[Some(5), Some(3), Some(0)]);
         let args = args(&["--drain-delay", "7s", "--check-delay", "60s", "--check-interval", "5s"]);
         assert_eq!(drain(&proxy, &args).await, End::Drained { open: 0 });
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn s004_008_057_as_many_as_may_be_left_are_few_enough() {
+    async fn the_wait_ends_at_the_allowed_number_of_connections() {
         for (min, end) in [("5", 5), ("4", 4), ("6", 5)] {
             let proxy = Pretended::new(0, &[Some(9), Some(5), Some(4), Some(0)]);
             let args = args(&["--min-open-connections", min]);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn s004_051_the_request_is_repeated_less_and_less_often() {
+    async fn the_failing_health_check_request_is_retried_with_backoff() {
         let proxy = Pretended::new(3, &[Some(0)]);
         drain(&proxy, &args(&["--check-delay", "0s"])).await;
         let times: Vec<Duration> = proxy.asked.borrow().iter().map(|(_, at)| *at).collect();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn s004_052_056_errors_do_not_end_it() {
+    async fn request_errors_do_not_end_the_shutdown() {
         let proxy = Pretended::new(9, &[None, Some(2), None, Some(0)]);
         let end = drain(&proxy, &args(&["--check-delay", "0s"])).await;
         assert_eq!(end, End::Drained { open: 0 });

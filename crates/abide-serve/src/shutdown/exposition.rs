@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn s004_055_the_connections_of_both_listeners_are_summed_and_no_others() {
+    fn only_connections_of_the_two_listeners_are_summed() {
         let (http, https) = (sample("ingress_http", "4"), sample("ingress_https", "4"));
         let admin = sample("admin", "1");
         assert_eq!(of_both(&format!("# TYPE {METRIC} gauge\n{admin}{http}")), Ok(Some(4)));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn s004_066_samples_are_summed_as_whole_numbers() {
+    fn metric_samples_are_summed_as_integers() {
         let more = format!("{METRIC}{{a=\"1\",{LABEL}=\"ingress_http\",}} 2.0 1700000000\n");
         assert_eq!(
             of_both(&format!("{more}{more}{}", sample("ingress_http", "1e1"))),
@@ -209,14 +209,14 @@ mod tests {
     }
 
     #[test]
-    fn s004_065_a_metric_that_is_missing_is_not_zero() {
+    fn a_missing_metric_is_an_error_and_not_zero() {
         assert_eq!(of_both(""), Ok(None));
         assert_eq!(of_both(&sample("admin", "1")), Ok(None));
         assert_eq!(of_both(&sample("ingress_http", "0")), Ok(Some(0)));
     }
 
     #[test]
-    fn s004_064_what_is_not_in_the_format_is_an_error() {
+    fn malformed_metrics_are_an_error() {
         for text in [
             "!!! no metrics !!!",
             "<html>not found</html>",

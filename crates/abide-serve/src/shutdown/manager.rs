@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn s004_038_042_the_manager_has_the_defaults_of_the_document() {
+    fn the_manager_has_the_documented_defaults() {
         let args = CommandLine::parse_from(["shutdown-manager"]).args;
         assert_eq!((args.serve_port, args.proxy.admin_port), (8090, 9001));
         assert!(args.bind.is_unspecified());

@@ -243,7 +243,7 @@ fn the_admin_port_can_be_a_socket_that_only_this_user_opens() {
 }
 
 #[test]
-fn s000_030_the_admin_port_is_on_the_loopback_unless_told_otherwise() {
+fn the_admin_port_listens_on_the_loopback_by_default() {
     let help = std::process::Command::new(env!("CARGO_BIN_EXE_abide-serve"))
         .arg("--help")
         .output()

@@ -230,7 +230,7 @@ fn the_page_of_the_fleet_is_one_file_that_may_run_nothing_else() {
 }
 
 #[test]
-fn s000_030_the_admin_port_is_on_the_loopback_unless_told_otherwise_with_a_warning() {
+fn an_admin_port_beyond_the_loopback_is_warned_about() {
     let help = Command::new(env!("CARGO_BIN_EXE_abide-serve")).arg("--help").output();
     let help = String::from_utf8(help.expect("it runs").stdout).expect("text");
     let admin = help.split("--admin <ADDR>").nth(1).expect("it is a flag");

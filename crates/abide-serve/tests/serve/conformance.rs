@@ -100,7 +100,7 @@ fn the_server_passes_every_scenario_over_rest() {
 
 /// Two clients that say the same name are two clients.
 #[test]
-fn s002_066_two_streams_of_one_node_are_served() {
+fn two_streams_of_one_node_are_both_served() {
     let server = start(&[]);
     let run = Run::of(&[
         "--target",

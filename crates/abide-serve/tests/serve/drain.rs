@@ -17,7 +17,7 @@ fn until_it_is_to_leave(polling: &mut Polling) {
 }
 
 #[test]
-fn s001_006_031_failed_health_checks_ask_clients_to_leave() {
+fn failed_health_checks_ask_clients_to_leave() {
     run(async {
         let flags = ["--drain-time-s", "0"];
         let server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);

@@ -227,7 +227,7 @@ fn binary(assignment: &Assignment) -> Vec<u8> {
 }
 
 #[test]
-fn s001_015_endpoints_alone_are_served() {
+fn endpoints_are_served_without_other_types() {
     run(async {
         let out = tempfile::tempdir().expect("a folder");
         let text = format!(
@@ -292,7 +292,7 @@ fn s001_015_endpoints_alone_are_served() {
 }
 
 #[test]
-fn s001_016_five_thousand_endpoints_survive_with_all_that_they_carry() {
+fn five_thousand_endpoints_arrive_with_all_their_fields() {
     run(async {
         let (api, out) = (api(), tempfile::tempdir().expect("a folder"));
         let many = many();

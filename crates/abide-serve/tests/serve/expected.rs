@@ -3,7 +3,7 @@
 use crate::server::{CDS, Server, cluster, node, run};
 
 #[test]
-fn s003_060_a_client_of_an_unexpected_kind_is_warned_about_once_and_served() {
+fn an_unexpected_client_is_warned_about_once_and_served() {
     run(async {
         let flags = ["--expect-agent", "acme-proxy >=2", "--expect-cluster", "edge-*"];
         let server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);

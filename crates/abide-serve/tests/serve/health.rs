@@ -42,7 +42,7 @@ impl Checker {
 }
 
 #[test]
-fn s003_130_the_node_is_read_from_requests_of_both_kinds() {
+fn the_node_is_read_from_both_variants_of_requests() {
     run(async {
         let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
         let mut discovery = server.ads("v3", node("asks", "core", "1.0.0")).await;
@@ -71,7 +71,7 @@ fn s003_130_the_node_is_read_from_requests_of_both_kinds() {
 }
 
 #[test]
-fn s003_130_a_stream_that_does_not_begin_with_a_node_ends() {
+fn a_stream_without_a_node_is_closed() {
     run(async {
         let impatient = Server::start(&[("a.yaml", &cluster("a", 1))], &["--stall", "0.2"]);
         let mut silent = Checker::open(&impatient, PATHS[1].1).await;

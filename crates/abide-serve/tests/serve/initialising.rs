@@ -32,7 +32,7 @@ fn told(server: &Server, says: &str) -> Value {
 }
 
 #[test]
-fn s001_025_026_clients_are_shown_with_what_they_wait_for() {
+fn the_admin_page_shows_what_clients_wait_for() {
     run(async {
         let api = changed_api(&[(
             "cluster.proto",

@@ -7,7 +7,7 @@ fn old(name: &str) -> String {
 }
 
 #[test]
-fn s003_104_resources_of_the_previous_major_are_refused_unless_they_are_allowed() {
+fn resources_of_the_previous_major_are_refused_unless_allowed() {
     run(async {
         let files = [("a.yaml", cluster("a", 1)), ("old/b.yaml", format!("# of v2\n{}", old("b")))];
         let files = files.each_ref().map(|(name, text)| (*name, &**text));

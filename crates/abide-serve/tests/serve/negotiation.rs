@@ -61,7 +61,7 @@ fn noted() -> String {
 }
 
 #[test]
-fn s003_052_137_a_request_lists_the_versions_that_its_client_knows() {
+fn a_request_lists_the_versions_that_its_client_knows() {
     run(async {
         let [newest, older] = releases();
         let table = table(newest.path(), older.path());
@@ -157,7 +157,7 @@ fn extended(id: &str, type_urls: &[&str]) -> Node {
 }
 
 #[test]
-fn s003_133_134_136_extensions_say_which_release_a_client_is_of() {
+fn extensions_in_requests_choose_the_release_to_serve() {
     run(async {
         let old = release(1, str::to_owned);
         let new = release(1, |it| {
@@ -300,7 +300,7 @@ fn versions(flags: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn s003_156_the_majors_that_nobody_asks_for_are_shown() {
+fn unrequested_majors_are_shown() {
     run(async {
         let files = [("a.yaml", cluster("a", 1))];
         let files = files.each_ref().map(|(name, text)| (*name, &**text));

@@ -28,7 +28,7 @@ fn pairs(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
 }
 
 #[test]
-fn s000_025_a_layer_is_a_resource_of_the_type_runtime_in_every_variant() {
+fn an_rtds_layer_is_served_in_every_variant() {
     run(async {
         let files = [("a.yaml", layer("base", "{a: 1}")), ("b.yaml", layer("top", "{b: 2}"))];
         let files = files.each_ref().map(|(name, text)| (*name, &**text));
@@ -75,7 +75,7 @@ fn a_layer_that_clients_would_refuse_is_not_served() {
 }
 
 #[test]
-fn s000_027_what_is_set_by_the_admin_port_is_part_of_every_layer_at_once() {
+fn an_override_from_the_admin_port_reaches_every_layer_at_once() {
     run(async {
         let files = [
             ("a.yaml", layer("base", "{a: {b: 1}, c: 2}")),
@@ -127,7 +127,7 @@ fn s000_027_what_is_set_by_the_admin_port_is_part_of_every_layer_at_once() {
 }
 
 #[test]
-fn s000_028_a_server_without_any_layer_takes_what_is_set() {
+fn a_server_without_layers_accepts_overrides() {
     let server = Server::start(&[], &[]);
     assert_eq!(server.post("/runtime_modify?a=1").0, 200);
     let shown: serde_json::Value = serde_json::from_str(&server.get("/runtime")).expect("JSON");
@@ -184,7 +184,7 @@ fn what_cannot_be_set_is_refused_with_the_reason() {
 }
 
 #[test]
-fn s000_062_each_use_of_a_deprecated_element_is_counted_and_named_in_the_log() {
+fn each_use_of_a_deprecated_element_is_counted_and_logged() {
     let api = edge_api();
     let (old, new) = (pool("a", "width: 3"), pool("b", "size: 1"));
     let server = Server::with_api(api.path(), &[("a.yaml", &old), ("b.yaml", &new)], &[]);

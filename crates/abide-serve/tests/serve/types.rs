@@ -60,7 +60,7 @@ fn check(api: &Path, resources: &Path, types: &str) -> (Option<i32>, String, Str
 }
 
 #[test]
-fn s003_005_a_type_that_a_file_describes_is_served_in_every_way() {
+fn a_type_described_by_a_file_is_served_in_every_variant() {
     run(async {
         let (_folder, types) = file(TYPES);
         let api = edge_api();
@@ -131,7 +131,7 @@ fn s003_005_a_type_that_a_file_describes_is_served_in_every_way() {
 }
 
 #[test]
-fn s003_005_what_refers_to_a_described_type_is_checked() {
+fn references_to_a_described_type_are_checked() {
     let (_folder, types) = file(TYPES);
     let api = edge_api();
     let files = [("p.yaml", pool("pool", "")), ("t.yaml", table("t", "pol"))];
@@ -147,7 +147,7 @@ fn s003_005_what_refers_to_a_described_type_is_checked() {
 }
 
 #[test]
-fn s003_005_the_built_in_types_are_entries_like_others() {
+fn built_in_types_are_registry_entries_like_others() {
     let resources = example("resources");
     let own = "[[types]]\nname = \"cds\"\nmessage = \"envoy.config.cluster.v3.Cluster\"\n";
     let (status, _, said) = check(&example("api"), &resources, own);

@@ -41,7 +41,7 @@ fn after(start: &str, script: &str) {
 
 /// A cluster that changed is warmed up with its endpoints, a listener with its routes.
 #[test]
-fn s002_049_to_053_warming() {
+fn changed_clusters_and_listeners_warm_with_their_dependents() {
     after(
         STARTED,
         "serve cds: x@2>eds/x eds: x lds: l@2>rds/r rds: r>cds/x
@@ -68,7 +68,7 @@ fn s002_049_to_053_warming() {
 /// Endpoints do not wait for the answer about their cluster: the client sends it
 /// when it has them.
 #[test]
-fn s002_050_endpoints_before_the_answer() {
+fn endpoints_do_not_wait_for_the_ack_of_their_cluster() {
     after(
         STARTED,
         "serve cds: x>eds/x y>eds/y eds: x y lds: l>rds/r rds: r>cds/x
@@ -82,7 +82,7 @@ fn s002_050_endpoints_before_the_answer() {
 
 /// Traffic moves from X to Y in three steps.
 #[test]
-fn s002_054_to_061_make_before_break() {
+fn traffic_moves_between_clusters_by_make_before_break() {
     after(
         STARTED,
         "serve cds: y>eds/y eds: y lds: l>rds/r rds: r>cds/y
@@ -116,7 +116,7 @@ fn s002_054_to_061_make_before_break() {
 
 /// In the order of the protocol, whatever is asked for first.
 #[test]
-fn s002_056_to_060_order_of_types() {
+fn types_are_sent_in_the_order_of_the_protocol() {
     play(
         "> rtds r
          > sds s
@@ -136,7 +136,7 @@ fn s002_056_to_060_order_of_types() {
 
 /// Without order everything goes out at once: what the protocol warns of.
 #[test]
-fn s002_062_without_order() {
+fn unordered_sessions_send_all_types_at_once() {
     let mut play = Play::new(Options { is_ordered: false, ..Options::default() });
     play.run(STARTED);
     play.run(
@@ -148,7 +148,7 @@ fn s002_062_without_order() {
 
 /// A cluster that the client refused keeps the routes to it from being sent.
 #[test]
-fn s002_065_routes_to_a_refused_cluster() {
+fn routes_to_a_refused_cluster_are_withheld() {
     let mut play = Play::new(Options::default());
     play.run(STARTED);
     play.run(
@@ -255,7 +255,7 @@ fn clients_that_name_their_clusters() {
 
 /// New routes of a new listener wait until their clusters are there.
 #[test]
-fn s002_059_routes_of_a_new_listener() {
+fn routes_of_a_new_listener_wait_for_their_clusters() {
     after(
         STARTED,
         "serve cds: x>eds/x y eds: x lds: l>rds/r m>rds/s rds: r>cds/x s>cds/y
@@ -271,7 +271,7 @@ fn s002_059_routes_of_a_new_listener() {
 
 /// A listener that directs requests itself waits as well, and stays while it is used.
 #[test]
-fn s002_058_listeners_that_direct_requests() {
+fn a_listener_with_its_own_routes_waits_for_its_clusters() {
     play(
         "serve cds: x lds: l>cds/x
          > cds

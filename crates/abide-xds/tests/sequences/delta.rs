@@ -6,7 +6,7 @@ use super::script::{Play, play, play_alone};
 
 /// One change of many resources is one resource.
 #[test]
-fn s002_069_one_change_of_many() {
+fn one_changed_resource_of_many_is_sent_alone() {
     let many: Vec<String> = (0..1000).map(|it| format!("c{it}")).collect();
     let mut names = many.clone();
     names.sort();
@@ -26,7 +26,7 @@ fn s002_069_one_change_of_many() {
 
 /// More names may be asked for at any time.
 #[test]
-fn s002_070_078_names_later() {
+fn names_can_be_added_at_any_time() {
     play(
         "serve vhds: a b c
          >> vhds +a
@@ -44,7 +44,7 @@ fn s002_070_078_names_later() {
 
 /// A response is accepted by its nonce; a request without one is about none.
 #[test]
-fn s002_074_077_answers() {
+fn a_response_is_acknowledged_by_its_nonce() {
     let mut play = Play::new(Options::default());
     play.run(
         "serve cds: a b
@@ -77,7 +77,7 @@ fn s002_074_077_answers() {
 
 /// The worked example: accepted, refused, and a name without a response.
 #[test]
-fn s002_079_the_worked_example() {
+fn the_worked_example_of_the_protocol_is_replayed() {
     play(
         "serve rds: wa wb wc
          >> rds +wa +wb
@@ -95,7 +95,7 @@ fn s002_079_the_worked_example() {
 /// On a new stream the client says what it holds: what did not change is not sent,
 /// and what is gone is named.
 #[test]
-fn s002_080_reconnect() {
+fn a_reconnected_client_gets_only_changes_and_removals() {
     play(
         "serve cds: a b@2 d
          >> cds =a =b@1 =c
@@ -203,7 +203,7 @@ fn what_is_withheld_is_not_taken_away() {
 
 /// What it holds is no wish: it has to name all that it wants.
 #[test]
-fn s002_081_no_state_survives() {
+fn initial_versions_subscribe_to_nothing() {
     play(
         "serve vhds: a@2 b
          >> vhds +b =a@1
@@ -213,7 +213,7 @@ fn s002_081_no_state_survives() {
 
 /// Names and aliases both count; the response has the name.
 #[test]
-fn s002_082_to_086_aliases() {
+fn a_resource_is_found_by_name_or_alias() {
     play(
         "serve vhds: a=x=y b=z
          >> vhds +x
@@ -235,7 +235,7 @@ fn s002_082_to_086_aliases() {
 
 /// A name that is wanted again is sent again.
 #[test]
-fn s002_087_subscribed_again() {
+fn a_name_subscribed_to_again_is_sent_again() {
     play(
         "serve vhds: a
          >> vhds +a
@@ -252,7 +252,7 @@ fn s002_087_subscribed_again() {
 
 /// What is not wanted any more is not sent, by name or alias.
 #[test]
-fn s002_088_089_unsubscribed() {
+fn an_unsubscribed_name_or_alias_is_not_sent() {
     play(
         "serve vhds: a=x b
          >> vhds +x +b
@@ -266,7 +266,7 @@ fn s002_088_089_unsubscribed() {
 
 /// A name that nobody subscribed to may be unsubscribed.
 #[test]
-fn s002_090_phantom_unsubscriptions() {
+fn unsubscribing_from_an_unknown_name_is_ignored() {
     play(
         "serve vhds: a
          >> vhds +a -ghost

@@ -19,7 +19,7 @@ const EVERYTHING: &str = "serve cds: c%3>eds/e d>eds/f eds: e f lds: l>rds/r rds
 
 /// Envoy's start, step by step. It asks for listeners after its health checks.
 #[test]
-fn s001_025_026_027_each_step_of_a_start_is_seen() {
+fn each_step_of_an_envoy_start_is_observed() {
     let mut play = Play::new(Options::default());
     follow(
         &mut play,
@@ -81,7 +81,7 @@ fn s001_025_026_027_each_step_of_a_start_is_seen() {
 
 /// One round for each cluster: the longest of them counts, and it ends.
 #[test]
-fn s001_025_a_round_of_health_checks_ends_by_itself() {
+fn the_wait_for_health_checks_ends_after_the_longest_round() {
     let start = "serve cds: a%2>eds/a b%5>eds/b c>eds/c eds: a b c
                  > cds
                  < cds a b c
@@ -116,7 +116,7 @@ fn s001_025_a_round_of_health_checks_ends_by_itself() {
 
 /// A withheld answer is waited for, and a refusal is a failure, which ends the wait.
 #[test]
-fn s001_026_a_refusal_ends_a_wait_and_silence_does_not() {
+fn a_refusal_ends_a_wait_and_silence_does_not() {
     let up_to_listeners = "serve cds: c lds: l>rds/r rds: r
                            > cds
                            < cds c
@@ -145,7 +145,7 @@ fn s001_026_a_refusal_ends_a_wait_and_silence_does_not() {
 
 /// The routes that a listener asks for are part of its wait, until there are some or they are refused.
 #[test]
-fn s001_027_a_listener_waits_for_its_routes() {
+fn a_listener_waits_for_its_routes() {
     let up_to_routes = "serve cds: c lds: l>rds/r
                         > cds
                         < cds c
@@ -185,7 +185,7 @@ fn s001_027_a_listener_waits_for_its_routes() {
 /// A listener that changed warms up with its routes: they are sent though they did not change, to clients
 /// that ask for them again and to those that do not.
 #[test]
-fn s001_027_the_routes_of_a_listener_that_warms_are_answered() {
+fn unchanged_routes_of_a_warming_listener_are_sent_again() {
     let old = "serve cds: c lds: l@1>rds/r rds: r>cds/c";
     let new = "serve cds: c lds: l@2>rds/r rds: r>cds/c";
     for arrow in [">", ">>"] {
@@ -242,7 +242,7 @@ fn s001_027_the_routes_of_a_listener_that_warms_are_answered() {
 
 /// An incremental client is told that there is nothing, and goes on; one in the state of the world waits.
 #[test]
-fn s001_026_an_incremental_client_is_told_what_is_nowhere() {
+fn an_incremental_client_learns_that_a_resource_does_not_exist() {
     follow(
         &mut Play::new(Options::default()),
         &[(
@@ -316,7 +316,7 @@ fn a_client_that_gave_up_on_endpoints_is_past_them() {
 
 /// A stream of one type says nothing of the others.
 #[test]
-fn s001_015_a_stream_of_endpoints_alone_is_answered() {
+fn a_stream_of_endpoints_needs_no_other_type() {
     let mut play = Play::new(Options { only: Some(url("eds").into()), ..Options::default() });
     follow(
         &mut play,

@@ -6,7 +6,7 @@ use super::script::{Play, play, play_alone};
 
 /// The first request opens the stream and is answered.
 #[test]
-fn s002_017_first_request() {
+fn the_first_request_is_answered() {
     play(
         "serve cds: a b
          > cds
@@ -16,7 +16,7 @@ fn s002_017_first_request() {
 
 /// What is asked for before there is anything is answered when there is.
 #[test]
-fn s002_018_resources_that_appear_later() {
+fn a_request_is_answered_when_its_resource_appears() {
     play(
         "> cds
          > eds e
@@ -30,7 +30,7 @@ fn s002_018_resources_that_appear_later() {
 
 /// An accepted response is no reason to send another one.
 #[test]
-fn s002_019_020_ack() {
+fn an_ack_causes_no_response() {
     let mut play = Play::new(Options::default());
     play.run(
         "serve cds: a
@@ -45,7 +45,7 @@ fn s002_019_020_ack() {
 
 /// A refused version is not sent again, and what the client said is kept.
 #[test]
-fn s002_021_022_nack() {
+fn a_refused_version_is_not_sent_again() {
     let mut play = Play::new(Options::default());
     play.run(
         "serve cds: a
@@ -69,7 +69,7 @@ fn s002_021_022_nack() {
 
 /// A later version may succeed, and so may the last good one again.
 #[test]
-fn s002_023_success_after_a_nack() {
+fn a_later_version_is_accepted_after_a_nack() {
     let mut play = Play::new(Options::default());
     play.run(
         "serve cds: a@1
@@ -94,7 +94,7 @@ fn s002_023_success_after_a_nack() {
 
 /// Versions are those of a type.
 #[test]
-fn s002_024_versions_of_types() {
+fn each_type_has_its_own_versions() {
     let mut play = Play::new(Options::default());
     play.run(
         "serve cds: a lds: l
@@ -115,7 +115,7 @@ fn s002_024_versions_of_types() {
 
 /// Two streams of one type have nothing in common.
 #[test]
-fn s002_025_streams_of_one_type() {
+fn two_streams_of_one_type_are_independent() {
     let serve = "serve eds: e f";
     let mut first = Play::new(Options::default());
     let mut second = Play::new(Options::default());
@@ -127,7 +127,7 @@ fn s002_025_streams_of_one_type() {
 
 /// The same content is nothing to send, however it comes.
 #[test]
-fn s002_026_only_changes() {
+fn unchanged_content_is_not_sent_again() {
     play(
         "serve cds: a b
          > cds
@@ -141,7 +141,7 @@ fn s002_026_only_changes() {
 
 /// A client that is slow to answer gets the newest change only.
 #[test]
-fn s002_027_changes_wait_for_the_answer() {
+fn a_slow_client_gets_only_the_newest_change() {
     play(
         "serve cds: a@1
          > cds
@@ -160,7 +160,7 @@ fn s002_027_changes_wait_for_the_answer() {
 
 /// An answer to a response is never answered with the same content.
 #[test]
-fn s002_028_no_spinning() {
+fn an_answer_never_repeats_the_same_content() {
     play(
         "serve cds: a>eds/e eds: e
          > cds
@@ -178,7 +178,7 @@ fn s002_028_no_spinning() {
 
 /// A newer request takes the place of an older one.
 #[test]
-fn s002_029_requests_before_there_is_anything() {
+fn a_newer_request_replaces_an_unanswered_one() {
     play(
         "> eds a
          > eds b
@@ -189,7 +189,7 @@ fn s002_029_requests_before_there_is_anything() {
 
 /// No names mean all; what is absent from a complete answer is gone.
 #[test]
-fn s002_030_031_complete_sets() {
+fn a_resource_absent_from_a_complete_set_is_removed() {
     play(
         "serve cds: a b
          > cds
@@ -206,7 +206,7 @@ fn s002_030_031_complete_sets() {
 
 /// Clients that name clusters and listeners get those, and learn that one is missing.
 #[test]
-fn s002_030_named_listeners() {
+fn a_missing_named_listener_is_announced() {
     play(
         "serve lds: a b
          > lds b missing
@@ -219,7 +219,7 @@ fn s002_030_named_listeners() {
 
 /// Of other types fewer than asked for may be sent.
 #[test]
-fn s002_032_fewer_than_asked_for() {
+fn an_answer_may_have_fewer_resources_than_requested() {
     play(
         "serve cds: a>eds/e b>eds/f eds: e
          > eds e f
@@ -232,7 +232,7 @@ fn s002_032_fewer_than_asked_for() {
 
 /// What is missing from an update keeps its value: only what changed is sent.
 #[test]
-fn s002_034_parts_of_endpoints() {
+fn an_endpoint_update_has_only_what_changed() {
     play(
         "serve eds: e f
          > eds e f
@@ -248,7 +248,7 @@ fn s002_034_parts_of_endpoints() {
 /// A cluster that is removed takes its endpoints along; when it comes back they are
 /// sent again.
 #[test]
-fn s002_035_endpoints_of_a_cluster_that_comes_back() {
+fn endpoints_are_sent_again_for_a_restored_cluster() {
     play(
         "serve cds: c>eds/e eds: e
          > cds
@@ -272,7 +272,7 @@ fn s002_035_endpoints_of_a_cluster_that_comes_back() {
 
 /// One name a request or several, one stream or several.
 #[test]
-fn s002_037_038_names_together_and_apart() {
+fn names_can_be_requested_together_or_separately() {
     let serve = "serve eds: foo bar";
     play(&format!("{serve}\n> eds foo bar\n< eds bar foo\n> eds ack"));
     play(&format!("{serve}\n> eds foo\n< eds foo\n> eds ack foo bar\n< eds bar\n> eds ack"));
@@ -282,7 +282,7 @@ fn s002_037_038_names_together_and_apart() {
 
 /// An answer to a response may change the names.
 #[test]
-fn s002_039_names_in_an_answer() {
+fn an_ack_may_change_the_requested_names() {
     play(
         "serve eds: a b c
          > eds a
@@ -298,7 +298,7 @@ fn s002_039_names_in_an_answer() {
 
 /// The version did not change, but the names did.
 #[test]
-fn s002_040_041_a_name_at_the_same_version() {
+fn a_new_name_is_answered_at_the_same_version() {
     play(
         "serve cds: foo>eds/foo eds: foo bar
          > cds
@@ -318,7 +318,7 @@ fn s002_040_041_a_name_at_the_same_version() {
 
 /// A request that crosses a response is no refusal of it, in either order.
 #[test]
-fn s002_042_a_request_crosses_a_response() {
+fn a_request_that_crosses_a_response_is_not_a_refusal() {
     let mut play = Play::new(Options::default());
     play.run(
         "serve eds: foo@1 bar
@@ -339,7 +339,7 @@ fn s002_042_a_request_crosses_a_response() {
 
 /// A stale nonce is no reason to do anything.
 #[test]
-fn s002_043_044_046_stale_nonces() {
+fn a_stale_nonce_is_ignored() {
     play(
         "serve eds: a@1 b
          > eds a
@@ -356,7 +356,7 @@ fn s002_043_044_046_stale_nonces() {
 
 /// Until there is something new, nothing is sent; several requests count.
 #[test]
-fn s002_045_047_048_requests_without_responses() {
+fn requests_wait_until_something_is_new() {
     play(
         "serve cds: x>eds/a y>eds/b z>eds/c eds: e
          > eds a
@@ -373,7 +373,7 @@ fn s002_045_047_048_requests_without_responses() {
 
 /// On a stream of its own, a repeated request is answered once.
 #[test]
-fn s002_049_a_repeated_request_on_a_stream_of_its_own() {
+fn a_repeated_request_on_its_own_stream_is_answered_once() {
     play_alone(
         "eds",
         "serve eds: e

@@ -122,7 +122,7 @@ impl Stack {
     }
 }
 
-/// The four layers of document 000.
+/// The four layers of the example in Envoy's description of the layered runtime.
 const FOUR: &str = "\
 node: {id: me, cluster: my-cluster}
 layered_runtime:
@@ -147,7 +147,7 @@ pub(super) fn by_hand() -> Vec<Stack> {
     stacks
 }
 
-/// What document 000 describes.
+/// The stacks of layers that Envoy's description of the runtime shows.
 fn documents() -> Vec<Stack> {
     let four = |name: &str| {
         Stack::whole(name, FOUR)
@@ -400,7 +400,7 @@ fn overrides() -> Vec<Stack> {
         with("an override that is no YAML", &[&[("k", "{x")]]),
         Stack::fixed("an override without a layer", "{k: 1}").modified(&[&[("k", "2")]]),
         Stack::whole("an override of nothing", "").modified(&[&[("k", "2")]]).differs(
-            "document 000 takes overrides where no runtime is declared, and Envoy refuses them",
+            "Envoy's description takes overrides where no runtime is declared, and Envoy refuses them",
         ),
         Stack::whole("an override of an empty list", "layered_runtime: {}\n")
             .modified(&[&[("k", "2")]]),

@@ -50,7 +50,7 @@ fn version(moment: &Value) -> &str {
 
 /// The same story for versions in the lock and in options.
 #[test]
-fn s003_055_each_element_has_the_version_that_first_had_it() {
+fn history_shows_the_version_that_introduced_each_element() {
     for version_in in ["lock", "option"] {
         let folder = TempDir::new().unwrap();
         let folder = folder.path();

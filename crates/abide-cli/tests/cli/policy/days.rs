@@ -51,7 +51,7 @@ fn days(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn s003_041_an_alpha_ages_from_the_day_that_the_upgrade_records() {
+fn the_age_of_an_alpha_counts_from_its_recorded_upgrade() {
     for mode in MODES {
         let tree = world(mode);
         let folder = tree.path();
@@ -77,7 +77,7 @@ fn s003_041_an_alpha_ages_from_the_day_that_the_upgrade_records() {
 }
 
 #[test]
-fn s003_073_the_support_of_a_major_ends_a_year_after_its_release() {
+fn support_of_a_major_ends_a_year_after_the_next_release() {
     for mode in MODES {
         let tree = world(mode);
         let folder = tree.path();
@@ -116,7 +116,7 @@ fn s003_073_the_support_of_a_major_ends_a_year_after_its_release() {
 
 /// Stamping twice is stamping once.
 #[test]
-fn s003_098_a_repeated_run_on_another_day_changes_nothing() {
+fn recording_again_on_a_later_day_changes_nothing() {
     for mode in MODES {
         let tree = world(mode);
         let folder = tree.path();
@@ -141,7 +141,7 @@ fn s003_098_a_repeated_run_on_another_day_changes_nothing() {
 
 /// Whatever is run in between, the days are the same.
 #[test]
-fn s003_098_the_order_of_commands_does_not_matter() {
+fn recorded_days_do_not_depend_on_the_order_of_commands() {
     for mode in MODES {
         let mut ends = Vec::new();
         let up = ["upgrade", "--write"];
@@ -163,7 +163,7 @@ fn s003_098_the_order_of_commands_does_not_matter() {
 }
 
 #[test]
-fn s003_041_the_record_of_a_day_is_demanded_for_new_packages_only() {
+fn only_new_packages_need_a_recorded_day() {
     for mode in MODES {
         let tree = world(mode);
         let folder = tree.path();
@@ -209,7 +209,7 @@ fn commit_on(folder: &Path, day: &str) {
 }
 
 #[test]
-fn s003_103_the_history_supplies_what_was_never_recorded() {
+fn git_history_supplies_days_that_were_never_recorded() {
     for mode in MODES {
         let tree = world(mode);
         let folder = tree.path();
@@ -254,7 +254,7 @@ fn s003_103_the_history_supplies_what_was_never_recorded() {
 }
 
 #[test]
-fn s003_065_a_release_freezes_the_predecessor_without_a_status_option() {
+fn a_release_freezes_the_predecessor_without_a_status_option() {
     for mode in MODES {
         let tree = world(mode);
         let folder = tree.path();
@@ -300,7 +300,7 @@ fn s003_065_a_release_freezes_the_predecessor_without_a_status_option() {
 }
 
 #[test]
-fn s003_065_the_order_of_imports_and_dependencies_do_not_thaw_a_package() {
+fn reordered_imports_and_new_dependencies_keep_a_package_frozen() {
     let tree = world("lock");
     let folder = tree.path();
     let base = file("acme.base.v1", "message Id {\n  string text = 1;\n}\n");
@@ -328,7 +328,7 @@ fn s003_065_the_order_of_imports_and_dependencies_do_not_thaw_a_package() {
 }
 
 #[test]
-fn s003_065_who_depends_on_a_frozen_package_waits_until_its_change_is_undone() {
+fn dependents_of_a_changed_frozen_package_wait_until_the_change_is_undone() {
     let tree = world("lock");
     let folder = tree.path();
     on(folder, "2026-01-15", &["upgrade", "--write"]);

@@ -68,16 +68,16 @@ fn judge_fixtures(is_wanted: impl Fn(&str) -> bool) {
 }
 
 #[test]
-fn s003_115_whatever_protolock_refuses_is_refused() {
+fn every_change_that_protolock_refuses_is_refused() {
     judge_fixtures(|name| name.starts_with("protolock-"));
 }
 
 #[test]
-fn s003_135_the_documents_own_node_is_refused() {
+fn the_faulty_draft_of_node_is_refused() {
     judge_fixtures(|name| name == "node");
 }
 
 #[test]
-fn s003_139_the_documents_own_discovery_request_is_a_break() {
+fn the_draft_change_of_discovery_request_is_a_break() {
     judge_fixtures(|name| name.starts_with("discovery-request-"));
 }

@@ -13,7 +13,7 @@ fn clauses() -> Vec<(String, String)> {
 }
 
 #[test]
-fn s003_089_each_clause_of_googles_guide_has_a_rule_or_a_reason() {
+fn each_clause_of_googles_guide_has_a_rule_or_a_reason() {
     let book = repository().join("crates/abide-cli/book");
     let clauses = clauses();
     assert!(clauses.len() > 20, "{clauses:#?}");
@@ -31,7 +31,7 @@ fn s003_089_each_clause_of_googles_guide_has_a_rule_or_a_reason() {
 }
 
 #[test]
-fn s003_089_the_rule_of_a_clause_reports_its_violation() {
+fn the_rule_of_each_clause_of_googles_guide_reports_a_violation() {
     let imports = repository().join("testdata/imports").display().to_string();
     let config = format!("preset = \"google\"\nimport-paths = [{imports:?}]\n");
     let clauses = clauses();

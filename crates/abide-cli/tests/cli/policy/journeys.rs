@@ -1,4 +1,4 @@
-//! Three stories of document 003, as their users live them: only protos are edited, and only
+//! Three stories of the stable API versioning policy, as their users live them: only protos are edited, and only
 //! commands run. After each step `abide check` is clean or says what is next, and what it says is
 //! done word for word.
 
@@ -108,7 +108,7 @@ const VERSION_IN: [&str; 2] = ["lock", "option"];
 
 /// The next major has what the stable version has, and what is only planned for it.
 #[test]
-fn s003_148_a_field_is_added_to_the_stable_version_or_to_the_next_one_alone() {
+fn a_field_is_added_to_the_stable_version_or_only_to_the_next() {
     for version_in in VERSION_IN {
         let user = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\n\
                     import \"abide/annotations/v1/lifecycle.proto\";\n\nmessage User {\n  string id \
@@ -154,7 +154,7 @@ fn s003_148_a_field_is_added_to_the_stable_version_or_to_the_next_one_alone() {
 /// A type moves from one package to another: the next versions of both are written by hand, and
 /// what depends on them follows in the release.
 #[test]
-fn s003_154_a_refactoring_across_packages_is_released_as_a_whole() {
+fn a_type_moved_between_packages_is_released_with_its_dependents() {
     let file =
         |package: &str, body: &str| format!("syntax = \"proto3\";\n\npackage {package};\n\n{body}");
     for version_in in VERSION_IN {
@@ -212,7 +212,7 @@ fn s003_154_a_refactoring_across_packages_is_released_as_a_whole() {
 /// A field is deprecated, and followed over two releases of the API: through every phase, the
 /// freeze of its major and the end of its support.
 #[test]
-fn s003_152_a_deprecated_field_is_followed_to_the_end_of_its_major() {
+fn a_deprecated_field_passes_all_phases_until_its_major_ends() {
     let config = "[packages]\nmax-majors = 3\n[calendar]\nclient-releases = [\"03-31\", \"06-30\", \
                   \"09-30\", \"12-31\"]\napi-releases = [\"06-30\"]\nprevious-major-months = \
                   12\nalpha-max-releases = 2\n[rules]\ndeprecation-without-version = \"error\"\n";

@@ -57,7 +57,7 @@ pub(super) fn found(ran: &Ran, rule: &str) -> Vec<[String; 3]> {
 }
 
 #[test]
-fn s003_019_a_named_replacement_exists() {
+fn a_replacement_that_does_not_exist_is_reported() {
     let name = "  string name = 1;\n";
     let misspelt = deprecated("nick", 2, "replaced_by: \"nmae\"");
     let tree = tree("", &[(USER, &user(&format!("{name}{misspelt}")))]);
@@ -90,7 +90,7 @@ fn s003_019_a_named_replacement_exists() {
 }
 
 #[test]
-fn s003_019_what_is_dropped_needs_no_replacement() {
+fn a_deprecation_without_equivalent_needs_no_replacement() {
     let field = "  // The nickname.\n  string nick = 2 [deprecated = true];\n";
     for (policy, findings) in [
         ("", 1),
@@ -106,7 +106,7 @@ fn s003_019_what_is_dropped_needs_no_replacement() {
 }
 
 #[test]
-fn s003_071_the_whole_version_of_a_deprecation_is_taken() {
+fn a_deprecation_version_is_read_with_its_minor_and_patch() {
     let calendar = "[calendar]\nclient-releases = [\"03-31\", \"06-30\", \"09-30\", \"12-31\"]\n\
                     version-dates = { \"1.4\" = 2026-02-10, \"1.5.1\" = 2026-05-02 }\n";
     for (since, day) in [
@@ -149,7 +149,7 @@ fn majors(versions: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn s003_072_a_frozen_major_past_its_support_counts() {
+fn a_frozen_major_past_its_support_counts_towards_the_limit() {
     let config = "[packages]\nmax-majors = 3\n[calendar]\nprevious-major-months = 12\n\
                   stable-since = { \"acme.user.v2\" = 2024-06-30, \"acme.user.v3\" = 2025-06-30 }\n";
     let files = majors(&[("v1", FROZEN), ("v2", FROZEN), ("v3", ""), ("v4alpha", "")]);
@@ -184,7 +184,7 @@ fn s003_072_a_frozen_major_past_its_support_counts() {
 }
 
 #[test]
-fn s003_072_an_alpha_of_another_major_is_one_too_many() {
+fn two_alphas_of_different_majors_are_reported() {
     let both = majors(&[("v1", ""), ("v2alpha", ""), ("v3alpha", "")]);
     let one = majors(&[("v1", ""), ("v2alpha", ""), ("v2beta", "")]);
     let frozen = majors(&[("v1", ""), ("v2alpha", FROZEN), ("v3alpha", "")]);
@@ -224,7 +224,7 @@ fn said(folder: &Path, day: &str) -> (String, serde_json::Value) {
 }
 
 #[test]
-fn s003_152_what_is_late_stays_in_the_calendar_until_nobody_serves_it() {
+fn overdue_removals_stay_in_the_calendar_until_no_release_serves_them() {
     let tree = with_old_field("[deprecation]\nremoval = \"reserved\"\n");
     let (line, json) = said(tree.path(), "2026-07-01");
     assert!(line.contains("removed from 2026-09-30"), "{line}");
@@ -248,7 +248,7 @@ fn s003_152_what_is_late_stays_in_the_calendar_until_nobody_serves_it() {
 }
 
 #[test]
-fn s003_152_a_removal_that_the_policy_forbids_is_not_advised() {
+fn a_forbidden_removal_is_not_advised() {
     let tree = with_old_field("[deprecation]\nremoval = \"never\"\n");
     for day in ["2026-07-01", "2027-01-01"] {
         let (line, json) = said(tree.path(), day);
@@ -275,7 +275,7 @@ fn s003_152_a_removal_that_the_policy_forbids_is_not_advised() {
 }
 
 #[test]
-fn s003_122_a_freeze_holds_back_what_is_disallowed_by_default() {
+fn a_freeze_postpones_the_disallowed_phase() {
     let field = deprecated("nick", 2, "deprecated_at: \"2026-02-10\"");
     let text = user(&format!("  string name = 1;\n{field}"));
     let marked = text.replace("2026-02-10\"", "2026-02-10\" disallowed_by_default: true");
@@ -325,7 +325,7 @@ fn removed(policy: &str, old: &str, new: &str, day: &str) -> (i32, Vec<[String; 
 }
 
 #[test]
-fn s003_027_a_removal_says_when_it_would_be_allowed() {
+fn an_early_removal_says_when_it_is_allowed() {
     let plain = user("  string name = 1;\n  string nick = 2;\n");
     let field = deprecated("nick", 2, "deprecated_at: \"2026-02-10\"");
     let old = user(&format!("  string name = 1;\n{field}"));
@@ -438,7 +438,7 @@ fn s003_027_a_removal_says_when_it_would_be_allowed() {
 }
 
 #[test]
-fn s003_100_what_was_never_deprecated_does_not_leave_envoy() {
+fn an_element_that_was_never_deprecated_is_not_removed() {
     let config = "preset = \"envoy\"\n[rules]\npackage-status-missing = \"off\"\n";
     let path = "envoy/acme/user/v3/user.proto";
     let text = |fields: &str| {

@@ -23,7 +23,7 @@ const FEED: &str = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
                     \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
 
 #[test]
-fn s003_102_what_people_keep_by_hand_is_released() {
+fn a_hand_maintained_version_is_released() {
     let next = by_hand(
         "acme.user.v2alpha",
         "option go_package = \"acme.com/user/v2alpha;userv2alpha\";\noption java_package = \
@@ -86,7 +86,7 @@ fn s003_102_what_people_keep_by_hand_is_released() {
 }
 
 #[test]
-fn s003_102_a_first_version_and_a_glob_are_released_by_hand() {
+fn a_first_version_and_a_glob_are_released_by_hand() {
     let note = "syntax = \"proto3\";\n\npackage acme.note.v1beta1;\n\nmessage Note {}\n";
     let user = by_hand("acme.user.v1alpha", "\nmessage User {}\n");
     let path = "acme/note/v1beta1/note.proto";
@@ -105,7 +105,7 @@ fn s003_102_a_first_version_and_a_glob_are_released_by_hand() {
 
 /// A release that fails in the middle is undone, and the next run makes all of it.
 #[test]
-fn s003_065_a_release_that_fails_is_undone_and_can_be_repeated() {
+fn a_failed_release_is_undone_and_can_be_repeated() {
     let next = by_hand("acme.user.v2alpha", "\nmessage User {\n  string name = 1;\n}\n");
     let next = format!("{next}// {}\n", "long ".repeat(4000));
     let tree = tree(
@@ -141,7 +141,7 @@ fn s003_065_a_release_that_fails_is_undone_and_can_be_repeated() {
 
 /// What stays may not name what the version maintained by hand does not have.
 #[test]
-fn s003_102_what_is_missing_by_hand_is_reported() {
+fn a_reference_to_what_a_hand_maintained_version_lacks_is_reported() {
     let other = by_hand("acme.user.v2alpha", "\nmessage Person {}\n");
     let tree = tree(
         "rules.conversion-missing = \"off\"\n",
@@ -190,7 +190,7 @@ fn with_additions(folder: &Path) -> String {
 }
 
 #[test]
-fn s003_148_additions_to_a_candidate_are_carried_along() {
+fn additions_to_a_candidate_survive_an_upgrade() {
     let tree = ready("");
     let folder = tree.path();
     let text = with_additions(folder);
@@ -244,7 +244,7 @@ fn s003_148_additions_to_a_candidate_are_carried_along() {
 }
 
 #[test]
-fn s003_148_a_clash_with_an_addition_is_reported_with_both_places() {
+fn a_clash_with_an_addition_shows_both_locations() {
     let tree = ready("");
     let folder = tree.path();
     let text = with_additions(folder);
@@ -268,7 +268,7 @@ fn s003_148_a_clash_with_an_addition_is_reported_with_both_places() {
 }
 
 #[test]
-fn s003_086_a_release_needs_a_conversion_of_what_it_removes() {
+fn a_release_that_removes_a_used_element_needs_a_conversion() {
     let tree = tree("", &[(USER, OLD_FIELD)]);
     let folder = tree.path();
     let notes = || ok(folder, &["check", "--format", "json", "--as-of", DAY]).rules();
@@ -323,7 +323,7 @@ fn s003_086_a_release_needs_a_conversion_of_what_it_removes() {
 
 /// A waiver with an end, and what is removed with its message.
 #[test]
-fn s003_086_a_missing_conversion_can_be_waived() {
+fn a_missing_conversion_can_be_waived() {
     let types = "\nmessage Old {\n  option deprecated = true;\n  string text = 1 [deprecated = \
                  true];\n}\n";
     let waiver = "\n[[waiver]]\nrule = \"conversion-missing\"\nelement = \"acme.shop.v1.Old\"\n\
@@ -338,7 +338,7 @@ fn s003_086_a_missing_conversion_can_be_waived() {
 }
 
 #[test]
-fn s003_086_what_a_version_kept_by_hand_drops_needs_a_conversion() {
+fn an_element_that_a_hand_maintained_version_drops_needs_a_conversion() {
     let next = by_hand("acme.user.v2alpha", "\nmessage User {\n  string name = 1;\n}\n");
     let tree = tree("", &[(USER, OLD_FIELD), (USER_NEXT, &next)]);
     let folder = tree.path();
@@ -364,10 +364,10 @@ fn s003_086_what_a_version_kept_by_hand_drops_needs_a_conversion() {
     assert!(read(folder, "acme/user/v2/user.proto").contains("package acme.user.v2;"));
 }
 
-/// The story of document 003: the next major of one package is edited together with the alphas
+/// A refactoring under the stable API versioning policy: the next major of one package is edited together with the alphas
 /// that it affects, and all of them are released.
 #[test]
-fn s003_154_a_refactor_goes_through_the_next_majors_of_all_packages() {
+fn a_refactoring_edits_the_next_majors_of_several_packages_and_releases_them() {
     let base = "syntax = \"proto3\";\n\npackage acme.base.v3;\n\nmessage Limit {\n  int32 count = \
                 1;\n}\n";
     let route = "syntax = \"proto3\";\n\npackage acme.route.v3;\n\nimport \
@@ -442,7 +442,7 @@ fn s003_154_a_refactor_goes_through_the_next_majors_of_all_packages() {
 
 /// An addition goes with its candidate, so a candidate that nothing makes any more is left alone.
 #[test]
-fn s003_148_an_addition_is_not_deleted_with_a_stale_candidate() {
+fn a_stale_candidate_with_additions_is_not_deleted() {
     let tree = ready("");
     let folder = tree.path();
     let text = with_additions(folder);
@@ -457,7 +457,7 @@ fn s003_148_an_addition_is_not_deleted_with_a_stale_candidate() {
 
 /// A part of a tree says nothing about what lies outside of it.
 #[test]
-fn s003_148_additions_are_not_judged_without_their_source() {
+fn additions_are_not_judged_when_their_source_is_outside_of_the_part() {
     let tree = ready("roots = [\".\"]\n");
     let folder = tree.path();
     with_additions(folder);
@@ -467,7 +467,7 @@ fn s003_148_additions_are_not_judged_without_their_source() {
 
 /// Members of every kind keep their places, also where lines end as on Windows.
 #[test]
-fn s003_148_additions_of_every_kind_stay_where_they_are() {
+fn additions_of_every_kind_keep_their_position() {
     let source = "\nmessage User {\n  string old = 1 [deprecated = true];\n  oneof contact {\n    \
                   string mail = 2;\n  }\n}\n\nenum Kind {\n  KIND_UNSPECIFIED = 0;\n}\n\nservice \
                   Users {\n  rpc Get(User) returns (User);\n}\n";
@@ -496,7 +496,7 @@ fn s003_148_additions_of_every_kind_stay_where_they_are() {
 
 /// Who keeps an alpha by hand and never said so learns how to release it.
 #[test]
-fn s003_102_an_alpha_that_nobody_declared_is_named_by_a_release() {
+fn a_release_explains_how_to_release_an_undeclared_alpha() {
     let user = "syntax = \"proto3\";\n\npackage acme.user.v1;\n\nmessage User {}\n";
     let next = user.replace("v1", "v2alpha");
     let far = user.replace("v1", "v4alpha");

@@ -47,7 +47,7 @@ fn of_kind(ran: &Ran, kind: &str) -> Vec<Value> {
 }
 
 #[test]
-fn s003_024_deprecated_elements_are_listed_in_a_file() {
+fn deprecated_elements_are_listed_in_a_file() {
     let tree = world("[deprecation]\ndropped = [\"acme.user.v1.User.motto\"]\n");
     let folder = tree.path();
     let check = || abide(folder, &["deprecations", "--check"]);
@@ -83,7 +83,7 @@ fn s003_024_deprecated_elements_are_listed_in_a_file() {
 }
 
 #[test]
-fn s003_024_the_list_says_the_phase_of_each_element_by_date() {
+fn the_deprecation_list_dates_the_phase_of_each_element() {
     let tree = world("");
     let phase = |day: &str| {
         let ran = ok(tree.path(), &["deprecations", "--format", "json", "--as-of", day]);
@@ -110,7 +110,7 @@ fn s003_024_the_list_says_the_phase_of_each_element_by_date() {
 }
 
 #[test]
-fn s003_024_what_people_wrote_in_the_file_is_kept() {
+fn text_that_people_wrote_in_the_deprecation_list_is_kept() {
     let tree = world("[deprecation]\nfile = \"docs/GONE.md\"\n");
     let folder = tree.path();
     put(folder, &[("docs/GONE.md", "# Ours\r\n\r\nNotes.\r\n")]);
@@ -141,7 +141,7 @@ fn s003_024_what_people_wrote_in_the_file_is_kept() {
 }
 
 #[test]
-fn s003_024_the_list_of_a_revision_is_checked_in_that_revision() {
+fn the_deprecation_list_is_checked_in_its_own_revision() {
     let tree = world("");
     let folder = tree.path();
     git(folder, &["init", "--quiet"]);
@@ -186,7 +186,7 @@ fn simulated(args: &[&str]) -> Value {
 }
 
 #[test]
-fn s003_109_a_homogeneous_fleet_needs_one_or_two_majors() {
+fn a_homogeneous_fleet_needs_one_or_two_majors() {
     for from in ["2026-01-01", "2026-06-30", "2027-11-22", "2028-02-29"] {
         let line = simulated(&["--from", from]);
         assert_eq!((&line["least_majors"], &line["most_majors"]), (&1.into(), &2.into()), "{from}");
@@ -194,7 +194,7 @@ fn s003_109_a_homogeneous_fleet_needs_one_or_two_majors() {
 }
 
 #[test]
-fn s003_110_a_year_of_notice_needs_four_quarterly_majors_or_two_yearly_ones() {
+fn a_year_of_notice_needs_four_quarterly_majors_or_two_yearly_ones() {
     for from in ["2026-01-01", "2026-06-30", "2027-11-22", "2028-02-29"] {
         let most = |args: &[&str]| {
             simulated(&[&["--from", from, "--notice", "12"], args].concat())["most_majors"].clone()
@@ -243,33 +243,33 @@ fn bound(name: &str) -> (u64, u64, u64) {
 }
 
 #[test]
-fn s003_015_users_of_a_deprecated_element_have_three_to_six_months() {
+fn the_simulation_leaves_users_three_to_six_months_to_migrate() {
     let (least, _, most) = bound("disallowed-with-equivalent");
     assert_eq!((least, most), (3, 6));
 }
 
 #[test]
-fn s003_022_without_an_equivalent_there_are_at_least_two_cycles() {
+fn the_simulation_warns_for_two_cycles_without_an_equivalent() {
     assert_eq!(bound("disallowed-without-equivalent").0, 6);
 }
 
 #[test]
-fn s003_023_what_nothing_replaces_stays_for_at_least_a_year() {
+fn the_simulation_keeps_elements_without_replacement_for_a_year() {
     assert_eq!(bound("disallowed-dropped").0, 12);
 }
 
 #[test]
-fn s003_073_the_previous_major_is_supported_for_a_year() {
+fn the_simulation_supports_the_previous_major_for_a_year() {
     assert_eq!(bound("previous-major-supported"), (12, 12, 12));
 }
 
 #[test]
-fn s003_099_deprecated_elements_are_kept_one_to_two_years() {
+fn the_simulation_keeps_deprecated_elements_one_to_two_years() {
     assert_eq!(bound("deprecated-element-served"), (12, 18, 24));
 }
 
 #[test]
-fn s003_152_a_major_lives_two_years_and_its_elements_go_with_it() {
+fn the_simulation_ends_a_major_and_its_elements_after_two_years() {
     assert_eq!(bound("major-lives"), (24, 24, 24));
     let tree = world("");
     let name = "acme.user.v1.User.name";
@@ -300,7 +300,7 @@ fn s003_152_a_major_lives_two_years_and_its_elements_go_with_it() {
 }
 
 #[test]
-fn s003_098_the_calendar_has_a_command_of_its_own() {
+fn the_calendar_command_prints_the_dates_of_the_policy() {
     let tree = world("");
     let text = ok(tree.path(), &["calendar", "--as-of", "2026-06-01"]).text();
     let begin = "calendar as of 2026-06-01:\n  next client release: 2026-06-30\n  next API \
@@ -322,7 +322,7 @@ fn owned(owners: &str) -> TempDir {
 }
 
 #[test]
-fn s003_117_every_package_has_an_owner() {
+fn a_package_without_an_owner_is_reported() {
     let tree = owned("# The API team.\n/proto/acme/user/ @acme/api jo@example.com # people\n");
     let folder = tree.path();
     let ran = abide(folder, &["owners", "--check"]);
@@ -373,7 +373,7 @@ fn s003_117_every_package_has_an_owner() {
 }
 
 #[test]
-fn s003_117_the_touched_packages_are_named_with_their_owners() {
+fn changed_packages_are_listed_with_their_owners() {
     let tree = owned("*.proto @acme/api\n/proto/acme/old/ @acme/old\n");
     let folder = tree.path();
     let since = ["--against", "git:HEAD"];

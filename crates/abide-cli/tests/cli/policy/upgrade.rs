@@ -60,7 +60,7 @@ pub(super) fn shop(rest: &str) -> String {
 }
 
 #[test]
-fn s003_070_a_deprecated_method_goes() {
+fn an_upgrade_drops_a_deprecated_method() {
     let service = "\nservice Shops {\n  // Use `New`.\n  rpc Old(Item) returns (Item) {\n    option \
                    deprecated = true;\n  }\n  rpc New(Item) returns (Item);\n}\n";
     let tree = tree("", &[(SHOP, &shop(service))]);
@@ -71,7 +71,7 @@ fn s003_070_a_deprecated_method_goes() {
 }
 
 #[test]
-fn s003_070_a_deprecated_service_goes() {
+fn an_upgrade_drops_a_deprecated_service() {
     let service = "\n// Use another shop.\nservice Shops {\n  option deprecated = true;\n\n  rpc \
                    Get(Item) returns (Item);\n}\n";
     let tree = tree("", &[(SHOP, &shop(service))]);
@@ -81,7 +81,7 @@ fn s003_070_a_deprecated_service_goes() {
 }
 
 #[test]
-fn s003_070_deprecated_types_go_and_are_not_left_dangling() {
+fn an_upgrade_drops_deprecated_types_and_their_uses() {
     let types = "\nmessage Old {\n  option deprecated = true;\n}\n\nenum Size {\n  option \
                  deprecated = true;\n  SIZE_UNSPECIFIED = 0;\n}\n";
     let tree = tree("", &[(SHOP, &shop(types))]);
@@ -98,7 +98,7 @@ fn s003_070_deprecated_types_go_and_are_not_left_dangling() {
 }
 
 #[test]
-fn s003_070_the_reasons_can_be_chosen() {
+fn the_reasons_for_an_upgrade_can_be_chosen() {
     let service = "\nservice Shops {\n  option deprecated = true;\n}\n";
     let config = "upgrade.reasons = [\"deprecated\", \"deprecated-method\"]\n";
     let tree = tree(config, &[(SHOP, &shop(service))]);
@@ -110,7 +110,7 @@ fn s003_070_the_reasons_can_be_chosen() {
 }
 
 #[test]
-fn s003_111_what_stands_on_one_line_stays_on_one_line() {
+fn an_upgrade_keeps_statements_on_one_line() {
     let lines = "\nmessage A { string a = 1 [deprecated = true]; string b = 2; }\n\
                  message B { reserved 5; string b = 2; string a = 1 [deprecated = true]; }\n\
                  message C {oneof c { string a = 1 [deprecated = true]; string b = 2; }}\n\
@@ -135,7 +135,7 @@ fn s003_111_what_stands_on_one_line_stays_on_one_line() {
 }
 
 #[test]
-fn s003_111_a_promotion_on_one_line_stays_on_one_line() {
+fn a_promotion_into_a_oneof_keeps_one_line() {
     let line = "\nmessage A { string a = 1 [(abide.annotations.v1.field_policy).migration.\
                 promote_to_oneof = \"of\"]; string b = 2; }\n";
     let import = "package acme.shop.v1;\n\nimport \"abide/annotations/v1/lifecycle.proto\";\n";
@@ -164,7 +164,7 @@ pub(super) fn ready(config: &str) -> TempDir {
 }
 
 #[test]
-fn s003_095_a_release_outside_of_the_window_is_refused() {
+fn a_release_outside_of_the_window_is_refused() {
     let tree = ready(WINDOW);
     let folder = tree.path();
     let told = refused(folder, &["release", "--write", "--as-of", DAY]);
@@ -184,14 +184,14 @@ fn s003_095_a_release_outside_of_the_window_is_refused() {
 }
 
 #[test]
-fn s003_095_a_release_outside_of_the_window_can_be_asked_for() {
+fn a_release_outside_of_the_window_can_be_forced() {
     let tree = ready(WINDOW);
     ok(tree.path(), &["release", "--write", "--as-of", DAY, "--outside-window"]);
     assert!(tree.path().join("acme/user/v2/user.proto").exists());
 }
 
 #[test]
-fn s003_095_a_waiver_opens_the_window() {
+fn a_waiver_opens_the_release_window() {
     let waiver = "\n[[waiver]]\nrule = \"major-outside-window\"\nelement = \"acme.user.v2\"\n\
                   reason = \"a contract requires it\"\nuntil = \"2026-02-01\"\n";
     let tree = ready(&format!("{WINDOW}{waiver}"));
@@ -201,7 +201,7 @@ fn s003_095_a_waiver_opens_the_window() {
 }
 
 #[test]
-fn s003_095_the_first_major_and_a_rule_that_is_off_need_no_window() {
+fn first_majors_and_a_disabled_rule_need_no_window() {
     let tree = ready(&format!("rules.major-outside-window = \"warning\"\n{WINDOW}"));
     ok(tree.path(), &["release", "--write", "--as-of", DAY]);
     assert!(tree.path().join("acme/user/v2/user.proto").exists());
@@ -209,7 +209,7 @@ fn s003_095_the_first_major_and_a_rule_that_is_off_need_no_window() {
 
 /// A candidate that a person wrote is nobody else's.
 #[test]
-fn s003_155_a_candidate_that_people_wrote_is_left_alone() {
+fn a_hand_written_candidate_is_left_alone() {
     let status = |name: &str| {
         format!(
             "import \"abide/annotations/v1/status.proto\";\n\noption \
@@ -247,7 +247,7 @@ fn s003_155_a_candidate_that_people_wrote_is_left_alone() {
 }
 
 #[test]
-fn s003_155_an_edit_and_an_old_text_are_different_findings() {
+fn an_edited_and_an_outdated_candidate_are_different_findings() {
     let tree = ready("");
     let folder = tree.path();
     let found = || {
@@ -272,7 +272,7 @@ fn s003_155_an_edit_and_an_old_text_are_different_findings() {
 
 /// Files are written first and the record last, so a run can stop anywhere between.
 #[test]
-fn s003_155_an_interrupted_upgrade_is_repeated() {
+fn an_interrupted_upgrade_can_be_repeated() {
     let tree = ready("");
     let folder = tree.path();
     let lock = read(folder, "abide.lock");
@@ -296,7 +296,7 @@ fn s003_155_an_interrupted_upgrade_is_repeated() {
 
 /// The record stays with versions beside it, and is not taken for one.
 #[test]
-fn s003_155_generated_files_are_recorded_wherever_versions_are() {
+fn generated_files_are_recorded_beside_versions() {
     for version_in in ["lock", "option"] {
         let tree = ready(&format!("version-in = \"{version_in}\"\n"));
         let folder = tree.path();
@@ -314,7 +314,7 @@ fn s003_155_generated_files_are_recorded_wherever_versions_are() {
 }
 
 #[test]
-fn s003_155_other_folders_and_mappings_are_not_overwritten() {
+fn an_upgrade_overwrites_no_other_folder_or_mapping() {
     let tree = ready("");
     let folder = tree.path();
     let out = TempDir::new().unwrap();
@@ -334,7 +334,7 @@ fn s003_155_other_folders_and_mappings_are_not_overwritten() {
 
 /// A file that `.gitignore` hides is there all the same.
 #[test]
-fn s003_155_hidden_files_are_not_overwritten() {
+fn an_upgrade_overwrites_no_git_ignored_file() {
     let off = "rules.conversion-missing = \"off\"\n";
     let tree = tree(off, &[(USER, OLD_FIELD), (".gitignore", "v2*\n")]);
     let folder = tree.path();
@@ -356,7 +356,7 @@ fn s003_155_hidden_files_are_not_overwritten() {
 
 /// What lies outside of a part calls for candidates in it, and is named in them.
 #[test]
-fn s003_111_a_part_of_a_tree_is_not_upgraded() {
+fn a_part_of_a_tree_is_not_upgraded() {
     let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
                 \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n  \
                 string old = 2 [deprecated = true];\n}\n";
@@ -386,7 +386,7 @@ fn s003_111_a_part_of_a_tree_is_not_upgraded() {
 
 /// A file that people wrote in the place of a candidate, and a candidate that depends on it.
 #[test]
-fn s003_155_all_commands_agree_on_a_candidate_beside_a_file_of_people() {
+fn all_commands_agree_on_a_candidate_whose_path_is_taken() {
     let feed = "syntax = \"proto3\";\n\npackage acme.feed.v1;\n\nimport \
                 \"acme/user/v1/user.proto\";\n\nmessage Feed {\n  acme.user.v1.User user = 1;\n}\n";
     let people = "syntax = \"proto3\";\n\npackage acme.user.v2alpha;\n\nmessage User {}\n";
@@ -421,7 +421,7 @@ fn s003_155_all_commands_agree_on_a_candidate_beside_a_file_of_people() {
 
 /// A merge can bring a candidate back that was released before.
 #[test]
-fn s003_102_what_to_do_with_a_released_candidate_that_is_back_is_said() {
+fn a_merged_back_candidate_of_a_past_release_is_explained() {
     let tree = ready("");
     let folder = tree.path();
     let candidate = read(folder, USER_NEXT);
@@ -441,7 +441,7 @@ fn s003_102_what_to_do_with_a_released_candidate_that_is_back_is_said() {
 
 /// The oldest major is in no candidate, so nothing can be changed there instead.
 #[test]
-fn s003_082_a_removed_frozen_package_can_only_come_back() {
+fn a_removed_frozen_package_can_only_be_restored() {
     let tree = ready("");
     let folder = tree.path();
     ok(folder, &["release", "--write", "--as-of", DAY]);
@@ -457,7 +457,7 @@ fn s003_082_a_removed_frozen_package_can_only_come_back() {
 }
 
 #[test]
-fn s003_155_a_build_file_of_people_is_left_alone_without_advice_for_protos() {
+fn a_hand_written_build_file_is_left_alone_without_proto_advice() {
     let tree = tree("upgrade.build-files = true\n", &[(USER, OLD_FIELD)]);
     let folder = tree.path();
     let build = "acme/user/v2alpha/BUILD";
@@ -475,7 +475,7 @@ fn s003_155_a_build_file_of_people_is_left_alone_without_advice_for_protos() {
 
 /// What git merges of two candidates is what an upgrade makes, though neither side made it.
 #[test]
-fn s003_155_a_merged_candidate_is_not_taken_for_an_edit() {
+fn a_candidate_merged_by_git_is_not_taken_for_an_edit() {
     let comment = |first: &str, last: &str| {
         OLD_FIELD.replace(
             "  string name = 1;\n",

@@ -1,4 +1,4 @@
-//! What document 003 calls a violation or a break, and what it allows.
+//! Violations and breaks of the stable API versioning policy, and what it allows.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn severities(ran: &Ran) -> Vec<String> {
 }
 
 #[test]
-fn s003_042_package_names_end_with_a_version_and_an_alpha_at_most() {
+fn package_names_end_with_a_version_and_at_most_alpha() {
     // The grammar: (envoy|udpa|xds).foo.bar.vN[alpha[M]].
     let good = [
         "envoy.foo.v1",
@@ -86,7 +86,7 @@ fn s003_042_package_names_end_with_a_version_and_an_alpha_at_most() {
 }
 
 #[test]
-fn s003_042_the_help_names_the_forms_that_the_policy_allows() {
+fn the_help_lists_the_version_forms_that_the_policy_allows() {
     let text = "syntax = \"proto3\";\npackage acme.user.v1beta1;\nmessage User {}\n";
     let folder = tree(&[
         ("abide.toml", "[packages]\nversions = [\"vN\", \"vNalphaM\"]\n"),
@@ -113,7 +113,7 @@ fn changed_beta(config: &str) -> TempDir {
 }
 
 #[test]
-fn s003_066_a_beta_is_bound_no_more_than_an_alpha() {
+fn a_beta_may_break_like_an_alpha() {
     let envoy = "preset = \"envoy\"\n[packages]\nversions = []\npattern = \"acme.*.vN\"\n";
     for config in ["", "preset = \"standard\"\n", envoy] {
         let folder = changed_beta(config);
@@ -131,7 +131,7 @@ fn s003_066_a_beta_is_bound_no_more_than_an_alpha() {
 }
 
 #[test]
-fn s003_066_one_key_says_which_stabilities_are_bound() {
+fn one_key_chooses_the_stabilities_that_may_not_break() {
     let bound = "[breaking]\nstabilities = [\"beta\", \"stable\", \"unversioned\"]\n";
     let buf = "preset = \"buf-wire\"\n";
     for config in ["preset = \"google\"\n", bound, buf] {
@@ -168,7 +168,7 @@ const ENVOY: &str = "preset = \"envoy\"\nimport-paths = [\"third_party\"]\n[rule
                      package-status-missing = \"off\"\n";
 
 #[test]
-fn s003_113_the_newest_stable_must_depend_on_the_newest_stable() {
+fn the_newest_stable_must_depend_on_the_newest_stable() {
     let direct = shop(PRICE_V1.0, "envoy.price.v1.Price");
     let path = "envoy/shop/v2/cart.proto";
     let folder = tree(&[("abide.toml", ENVOY), PRICE_V1, PRICE_V2, (path, &direct)]);
@@ -181,7 +181,7 @@ fn s003_113_the_newest_stable_must_depend_on_the_newest_stable() {
 }
 
 #[test]
-fn s003_113_a_dependency_through_imported_packages_counts() {
+fn a_dependency_through_imported_packages_counts() {
     let middle = "syntax = \"proto3\";\npackage xds.base.v1;\nimport \
                   \"envoy/price/v1/price.proto\";\nmessage Base {\n  envoy.price.v1.Price price = \
                   1;\n}\n";
@@ -207,7 +207,7 @@ fn s003_113_a_dependency_through_imported_packages_counts() {
 }
 
 #[test]
-fn s003_113_a_frozen_package_keeps_its_dependencies() {
+fn a_frozen_package_may_keep_old_dependencies() {
     let api = crate::run::repository().join("api").display().to_string();
     let frozen = shop(PRICE_V1.0, "envoy.price.v1.Price").replace(
         "import",
@@ -224,7 +224,7 @@ fn s003_113_a_frozen_package_keeps_its_dependencies() {
 }
 
 #[test]
-fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
+fn a_change_marked_as_patch_is_a_patch_in_every_report() {
     let config = "[deprecation]\nremoval = \"reserved\"\n[rules]\ncompatibility = \"warning\"\n";
     let path = "acme/user/v1/user.proto";
     let file = |body: &str| format!("syntax = \"proto3\";\npackage acme.user.v1;\n{body}\n");
@@ -302,7 +302,7 @@ fn s003_126_a_marked_change_is_a_patch_wherever_it_is_reported() {
 }
 
 #[test]
-fn s003_090_the_default_of_a_wrapper_may_change_unless_the_rule_is_on() {
+fn a_wrapper_default_may_change_unless_the_rule_is_on() {
     let path = "acme/user/v1/user.proto";
     let text = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \
                 \"google/protobuf/wrappers.proto\";\nmessage User {\n  // Defaults to 3.\n  \
@@ -340,7 +340,7 @@ const SHORT: &str = " [(buf.validate.field).string.max_len = 64]";
 const LONG: &str = " [(buf.validate.field).string.max_len = 128]";
 
 #[test]
-fn s003_092_strict_annotations_forbid_every_change_of_validation() {
+fn strict_annotations_forbid_every_change_of_validation() {
     let cases = [(SHORT, LONG), (LONG, SHORT), (SHORT, ""), ("", SHORT)];
     for (old, new) in cases {
         let strict = "[breaking]\nstrict-annotations = true\n";
@@ -362,7 +362,7 @@ fn s003_092_strict_annotations_forbid_every_change_of_validation() {
 }
 
 #[test]
-fn s003_092_the_severity_of_constraint_loosened_is_the_one_that_is_set() {
+fn constraint_loosened_has_the_configured_severity() {
     for (level, status) in [("error", 1), ("warning", 0), ("note", 0)] {
         let config = format!("[rules]\nconstraint-loosened = \"{level}\"\n");
         let ran = changes(constrained(&config, "acme.user.v1", SHORT, LONG).path());
@@ -383,7 +383,7 @@ const USER: (&str, &str) = (
 );
 
 #[test]
-fn s003_062_features_are_listed_once_in_order_in_reverse_dns() {
+fn client_features_are_listed_once_sorted_in_reverse_dns() {
     let list = "\u{feff}# Zones.\r\ncom.acme.lb.zones\r\n  Com.acme.b # odd\r\nplain\r\n\r\n\
                 com.acme.auth\r\ncom.acme.lb.zones";
     let folder = tree(&[("abide.toml", "roots = [\"api\"]\n"), USER, ("api/features.txt", list)]);
@@ -430,7 +430,7 @@ fn s003_062_features_are_listed_once_in_order_in_reverse_dns() {
 }
 
 #[test]
-fn s003_062_lists_of_features_may_be_elsewhere_and_in_any_revision() {
+fn feature_lists_are_read_from_other_folders_and_revisions() {
     let config = "roots = [\"api\"]\nfeatures = [\"docs/a.txt\", \"docs/b.txt\"]\n";
     let folder = released(&[
         ("abide.toml", config),
@@ -454,7 +454,7 @@ fn s003_062_lists_of_features_may_be_elsewhere_and_in_any_revision() {
 }
 
 #[test]
-fn s003_039_generated_code_of_every_language_is_protected() {
+fn generated_code_of_every_language_is_protected() {
     let path = "acme/user/v1/user.proto";
     let file = |option: &str, field: &str| {
         format!(
@@ -490,7 +490,7 @@ fn s003_039_generated_code_of_every_language_is_protected() {
 }
 
 #[test]
-fn s003_106_the_book_says_what_is_outside_of_the_policy() {
+fn the_book_lists_what_is_outside_of_the_policy() {
     let path = crate::run::repository().join("crates/abide-cli/book/policy.md");
     let page = std::fs::read_to_string(path).unwrap();
     let (_, section) = page.split_once("## What the policy does not cover\n").expect("a section");

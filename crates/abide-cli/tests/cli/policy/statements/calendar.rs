@@ -61,7 +61,7 @@ fn pair(phase: &str, day: &str) -> (String, String) {
 }
 
 #[test]
-fn s003_014_what_was_deprecated_between_two_releases_goes_with_the_third() {
+fn the_third_release_after_a_deprecation_removes_the_element() {
     calendar(|world| {
         for (day, phase, starts) in [
             ("2026-02-11", "warned", "2026-03-31"),
@@ -74,7 +74,7 @@ fn s003_014_what_was_deprecated_between_two_releases_goes_with_the_third() {
 }
 
 #[test]
-fn s003_015_three_to_six_months_are_left_to_migrate() {
+fn a_deprecated_element_is_refused_three_to_six_months_later() {
     calendar(|world| {
         // From the first warning: deprecated a day after a release, and a day before the next.
         for (since, refused) in [("2026-01-01", "2026-06-30"), ("2026-03-30", "2026-06-30")] {
@@ -87,7 +87,7 @@ fn s003_015_three_to_six_months_are_left_to_migrate() {
 }
 
 #[test]
-fn s003_022_what_has_no_equivalent_is_warned_about_for_two_releases() {
+fn elements_without_equivalent_are_warned_about_for_two_releases() {
     calendar(|world| {
         assert_eq!(next(world, "2026-04-01", "nick"), pair("disallowed", "2026-09-30"));
         assert_eq!(next(world, "2026-10-01", "nick"), pair("removed", "2026-12-31"));
@@ -95,7 +95,7 @@ fn s003_022_what_has_no_equivalent_is_warned_about_for_two_releases() {
 }
 
 #[test]
-fn s003_023_what_is_dropped_is_warned_about_for_a_year() {
+fn elements_without_replacement_are_warned_about_for_a_year() {
     calendar(|world| {
         assert_eq!(next(world, "2026-04-01", "motto"), pair("disallowed", "2027-03-31"));
         assert_eq!(next(world, "2027-04-01", "motto"), pair("removed", "2027-06-30"));
@@ -103,7 +103,7 @@ fn s003_023_what_is_dropped_is_warned_about_for_a_year() {
 }
 
 #[test]
-fn s003_094_clients_are_released_at_the_end_of_each_quarter() {
+fn clients_of_the_policy_are_released_each_quarter() {
     calendar(|world| {
         for (day, release) in [
             ("2026-01-01", "2026-03-31"),
@@ -117,7 +117,7 @@ fn s003_094_clients_are_released_at_the_end_of_each_quarter() {
 }
 
 #[test]
-fn s003_095_the_api_is_released_once_a_year() {
+fn the_api_is_released_once_a_year() {
     calendar(|world| {
         for (day, release, may_rise) in [
             ("2026-01-01", "2026-06-30", false),
@@ -132,7 +132,7 @@ fn s003_095_the_api_is_released_once_a_year() {
 }
 
 #[test]
-fn s003_099_a_deprecated_feature_is_served_for_one_to_two_years() {
+fn a_deprecated_feature_is_served_for_one_to_two_years() {
     calendar(|world| {
         let text = world.read(USER);
         for (since, until) in [("2026-06-29", "2027-06-30"), ("2026-07-01", "2028-06-30")] {

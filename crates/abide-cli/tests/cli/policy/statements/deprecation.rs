@@ -80,7 +80,7 @@ fn deprecate(world: &World, path: &str, field: &str, day: &str, next: &str) {
 }
 
 #[test]
-fn s003_149_a_deprecated_field_is_followed_over_two_releases() {
+fn a_deprecated_field_is_followed_over_two_releases() {
     let user = "import \"abide/annotations/v1/lifecycle.proto\";\n\nmessage User {\n  string name = \
                 1;\n  string label = 2;\n}\n";
     World::each_with(CALENDAR, &[(USER, file("envoy.user.v3", user))], |world| {

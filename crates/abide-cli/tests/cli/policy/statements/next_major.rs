@@ -31,7 +31,7 @@ fn upgraded(judge: impl Fn(&World)) {
 }
 
 #[test]
-fn s003_046_a_package_moves_to_another_root() {
+fn a_package_may_move_to_another_root() {
     let policy =
         "option (abide.annotations.v1.file_policy).move_to_package = \"udpa.calm.v4alpha\"";
     World::released(|world| {
@@ -47,7 +47,7 @@ fn s003_046_a_package_moves_to_another_root() {
 }
 
 #[test]
-fn s003_048_a_service_changes_its_address_with_its_package() {
+fn the_path_of_a_service_changes_with_its_package() {
     let rls = "message RateLimitRequest {\n  string domain = 1;\n  string old = 2 [deprecated = \
                true];\n}\n\nmessage RateLimitResponse {}\n\nservice RateLimitService {\n  rpc \
                ShouldRateLimit(RateLimitRequest) returns (RateLimitResponse);\n}\n";
@@ -64,7 +64,7 @@ fn s003_048_a_service_changes_its_address_with_its_package() {
 }
 
 #[test]
-fn s003_049_an_upgrade_rewrites_every_route() {
+fn an_upgrade_rewrites_every_http_route() {
     let routes = ["/v2/discovery:listeners", "/v2/listeners"];
     let files = [
         (HTTP.0, HTTP.1.to_owned()),
@@ -81,7 +81,7 @@ fn s003_049_an_upgrade_rewrites_every_route() {
 }
 
 #[test]
-fn s003_067_what_breaks_waits_in_the_next_alpha() {
+fn breaking_changes_wait_in_the_next_alpha() {
     upgraded(|world| {
         let next = world.read(CANDIDATE);
         assert!(next.contains("package envoy.calm.v4alpha;"), "{world}: {next}");
@@ -92,7 +92,7 @@ fn s003_067_what_breaks_waits_in_the_next_alpha() {
 }
 
 #[test]
-fn s003_068_a_release_takes_each_alpha_that_holds_something_once() {
+fn a_release_promotes_each_changed_alpha_once() {
     upgraded(|world| {
         world.ok(&PUBLISH);
         assert!(world.has(RELEASED) && !world.has(CANDIDATE), "{world}");
@@ -106,7 +106,7 @@ fn s003_068_a_release_takes_each_alpha_that_holds_something_once() {
 }
 
 #[test]
-fn s003_074_an_alpha_is_made_only_for_a_break() {
+fn a_candidate_is_generated_only_for_a_break() {
     World::released(|world| {
         world.edit(CALM, "mood = 1;", "mood = 1;\n  string tone = 2;");
         world.ok(&["upgrade", "--write"]);
@@ -116,7 +116,7 @@ fn s003_074_an_alpha_is_made_only_for_a_break() {
 }
 
 #[test]
-fn s003_078_who_reaches_what_rises_catches_up_and_nobody_else() {
+fn only_dependents_of_an_upgraded_package_are_upgraded_too() {
     World::released(|world| {
         world.edit(BASE, "text = 1;", "text = 1;\n  string old = 2 [deprecated = true];");
         world.ok(&["upgrade", "--write"]);
@@ -127,7 +127,7 @@ fn s003_078_who_reaches_what_rises_catches_up_and_nobody_else() {
 }
 
 #[test]
-fn s003_111_only_what_breaks_is_touched() {
+fn an_upgrade_touches_only_packages_with_breaks() {
     upgraded(|world| {
         world.tag("r2", &RELEASE);
         let before = [USER, BASE].map(|it| world.read(it));
@@ -150,7 +150,7 @@ fn s003_111_only_what_breaks_is_touched() {
 }
 
 #[test]
-fn s003_121_an_alpha_is_made_when_it_is_needed() {
+fn a_candidate_appears_when_it_is_first_needed() {
     World::released(|world| {
         // A day of the calendar makes none; what breaks makes one on any day.
         world.ok(&["upgrade", "--write", "--as-of", "2026-06-30"]);
@@ -169,7 +169,7 @@ fn s003_121_an_alpha_is_made_when_it_is_needed() {
 }
 
 #[test]
-fn s003_149_a_deprecated_field_leaves_the_alpha() {
+fn a_deprecated_field_is_dropped_from_the_alpha() {
     upgraded(|world| {
         let (stable, next) = (world.read(CALM), world.read(CANDIDATE));
         assert!(stable.contains("string mood = 1 [\n    deprecated = true,"), "{world}: {stable}");
@@ -179,7 +179,7 @@ fn s003_149_a_deprecated_field_leaves_the_alpha() {
 }
 
 #[test]
-fn s003_151_a_release_keeps_the_field_in_the_old_major_alone() {
+fn after_a_release_only_the_old_major_has_the_deprecated_field() {
     upgraded(|world| {
         world.tag("r2", &RELEASE);
         world.ok(&PUBLISH);
@@ -193,7 +193,7 @@ fn s003_151_a_release_keeps_the_field_in_the_old_major_alone() {
 }
 
 #[test]
-fn s003_155_the_alpha_follows_the_stable_version() {
+fn a_candidate_follows_changes_of_the_stable_version() {
     upgraded(|world| {
         world.edit(CALM, "tone = 2;", "tone = 2;\n  string pulse = 3;");
         world.ok(&RECORD);

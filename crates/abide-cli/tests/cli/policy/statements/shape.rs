@@ -32,7 +32,7 @@ fn errors(packages: &[(&str, &[&str])], more: &str) -> Vec<String> {
 }
 
 #[test]
-fn s003_007_an_api_that_only_grpc_has_is_judged_like_any_other() {
+fn a_grpc_only_api_is_judged_like_any_other() {
     let report = "message Report {}\n\nservice Reporting {\n  rpc Stream(stream Report) returns \
                   (stream Report);\n}\n";
     let files = [("envoy/service/load/v3/lrs.proto", file("envoy.service.load.v3", report))];
@@ -45,7 +45,7 @@ fn s003_007_an_api_that_only_grpc_has_is_judged_like_any_other() {
 }
 
 #[test]
-fn s003_003_no_service_needs_a_rest_route() {
+fn no_service_needs_a_rest_route() {
     World::each(
         &[(
             USER,
@@ -60,7 +60,7 @@ fn s003_003_no_service_needs_a_rest_route() {
 }
 
 #[test]
-fn s003_008_an_admin_api_is_an_api() {
+fn an_admin_api_is_judged_like_any_other() {
     let state = file("envoy.admin.v3", "message Server {\n  string state = 1;\n}\n");
     World::each(&[("envoy/admin/v3/server.proto", state)], |world| {
         world.tag("r1", &[]);
@@ -70,13 +70,13 @@ fn s003_008_an_admin_api_is_an_api() {
 }
 
 #[test]
-fn s003_009_a_package_lies_where_its_name_says() {
+fn a_package_outside_of_its_folder_is_reported() {
     let files = [("envoy/people/v3/user.proto", file("envoy.user.v3", "message A {}\n"))];
     World::each(&files, |world| assert_eq!(world.errors(&[]), ["package-path-mismatch"]));
 }
 
 #[test]
-fn s003_010_packages_do_not_go_round() {
+fn a_cycle_of_packages_is_reported() {
     let files = [
         (
             "envoy/a/v3/a.proto",
@@ -102,7 +102,7 @@ fn s003_010_packages_do_not_go_round() {
 }
 
 #[test]
-fn s003_011_a_package_carries_its_version() {
+fn a_package_without_a_version_is_reported() {
     for (package, wanted) in [
         ("envoy.user.v2", &[][..]),
         ("envoy.user.v2alpha", &[]),
@@ -116,7 +116,7 @@ fn s003_011_a_package_carries_its_version() {
 }
 
 #[test]
-fn s003_025_comments_that_say_experimental_are_read() {
+fn comments_that_say_experimental_are_read() {
     let text = "// [#not-implemented-hide:]\nmessage A {\n  // [#not-implemented-warn:]\n  string \
                 a = 1;\n}\n\n// [#proto-status: draft]\nmessage B {}\n\n// [#proto-status: \
                 experimental]\nservice C {}\n";
@@ -127,7 +127,7 @@ fn s003_025_comments_that_say_experimental_are_read() {
 }
 
 #[test]
-fn s003_026_what_is_experimental_belongs_into_an_alpha() {
+fn an_experimental_element_in_a_stable_package_is_reported() {
     let text = |package| file(package, "// [#proto-status: experimental]\nmessage A {}\n");
     let more = "[rules]\nexperimental-in-stable = \"error\"\n";
     let files = [(USER, text("envoy.user.v3"))];
@@ -145,7 +145,7 @@ fn s003_026_what_is_experimental_belongs_into_an_alpha() {
 }
 
 #[test]
-fn s003_035_style_is_a_group_of_switches() {
+fn style_rules_can_be_switched_one_by_one() {
     let text = "message user {\n  string Name = 1;\n}\n";
     let files = [(USER, file("envoy.user.v3", text))];
     World::each(&files, |world| assert_eq!(world.errors(&[]), NONE, "{world}: off by default"));
@@ -157,7 +157,7 @@ fn s003_035_style_is_a_group_of_switches() {
 }
 
 #[test]
-fn s003_045_what_all_share_depends_on_no_single_one() {
+fn a_shared_package_that_depends_on_its_users_is_reported() {
     let packages: [(&str, &[&str]); 2] = [("udpa.a.v3", &["envoy.b.v3"]), ("envoy.b.v3", &[])];
     let files = using(&packages);
     let files: Vec<(&str, String)> =
@@ -174,7 +174,7 @@ fn s003_045_what_all_share_depends_on_no_single_one() {
 }
 
 #[test]
-fn s003_049_a_route_names_the_major_of_its_package() {
+fn a_route_with_another_major_than_its_package_is_reported() {
     let routes = ["/v2/discovery:listeners", "/v1/listeners"];
     let files = [
         (HTTP.0, HTTP.1.to_owned()),
@@ -187,7 +187,7 @@ fn s003_049_a_route_names_the_major_of_its_package() {
 }
 
 #[test]
-fn s003_063_stable_does_not_reach_unstable() {
+fn a_stable_package_that_reaches_an_unstable_one_is_reported() {
     let pair: [(&str, &[&str]); 2] =
         [("envoy.api.v3", &["envoy.data.tap.v2alpha"]), ("envoy.data.tap.v2alpha", &[])];
     assert_eq!(errors(&pair, ""), ["stable-depends-on-unstable"]);
@@ -197,13 +197,13 @@ fn s003_063_stable_does_not_reach_unstable() {
 }
 
 #[test]
-fn s003_064_a_major_does_not_reach_the_one_before() {
+fn a_major_that_depends_on_the_previous_one_is_reported() {
     let pair: [(&str, &[&str]); 2] = [("envoy.api.v3", &["envoy.api.v2"]), ("envoy.api.v2", &[])];
     assert_eq!(errors(&pair, ""), ["older-major-of-itself"]);
 }
 
 #[test]
-fn s003_076_the_newest_stable_is_what_one_depends_on() {
+fn a_dependency_on_an_older_stable_version_is_reported() {
     let more = "[rules]\ndependency-not-latest = \"error\"\n";
     let old: [(&str, &[&str]); 3] =
         [("envoy.a.v3", &["envoy.b.v2"]), ("envoy.b.v2", &[]), ("envoy.b.v3", &[])];
@@ -215,7 +215,7 @@ fn s003_076_the_newest_stable_is_what_one_depends_on() {
 }
 
 #[test]
-fn s003_077_an_api_has_one_definition() {
+fn two_reachable_versions_of_one_api_are_reported() {
     let deep: [(&str, &[&str]); 5] = [
         ("envoy.top.v3", &["envoy.left.v3", "envoy.right.v3"]),
         ("envoy.left.v3", &["envoy.middle.v3"]),
@@ -229,7 +229,7 @@ fn s003_077_an_api_has_one_definition() {
 }
 
 #[test]
-fn s003_079_the_diamond_of_the_document() {
+fn a_diamond_of_two_versions_is_reported() {
     let diamond: [(&str, &[&str]); 5] = [
         ("envoy.top.v1", &["envoy.bar.v2", "envoy.baz.v2"]),
         ("envoy.bar.v2", &["envoy.foo.v1"]),
@@ -253,7 +253,7 @@ fn s003_079_the_diamond_of_the_document() {
 }
 
 #[test]
-fn s003_080_who_may_depend_on_whom_is_configured() {
+fn dependencies_against_the_configured_layers_are_reported() {
     let pair: [(&str, &[&str]); 2] = [("envoy.a.v3", &["envoy.b.v3"]), ("envoy.b.v3", &[])];
     let deny = "[dependencies]\ndeny = [\"envoy.* -> envoy.b.*\"]\n";
     assert_eq!(errors(&pair, deny), ["dependency-not-allowed"]);
@@ -262,7 +262,7 @@ fn s003_080_who_may_depend_on_whom_is_configured() {
 }
 
 #[test]
-fn s003_081_chains_of_dependencies_have_a_limit() {
+fn a_dependency_chain_over_the_limit_is_reported() {
     let chain: [(&str, &[&str]); 3] =
         [("envoy.a.v3", &["envoy.b.v3"]), ("envoy.b.v3", &["envoy.c.v3"]), ("envoy.c.v3", &[])];
     let most = |depth: u32| {
@@ -274,7 +274,7 @@ fn s003_081_chains_of_dependencies_have_a_limit() {
 }
 
 #[test]
-fn s003_112_a_hook_stops_a_stable_package_that_reaches_an_alpha() {
+fn the_hook_stops_a_stable_package_that_reaches_an_alpha() {
     World::released(|world| {
         world.put(
             "envoy/base/v4alpha/base.proto",
@@ -292,7 +292,7 @@ fn s003_112_a_hook_stops_a_stable_package_that_reaches_an_alpha() {
 }
 
 #[test]
-fn s003_114_a_hook_stops_a_name_without_form() {
+fn the_hook_stops_a_package_without_a_valid_version() {
     World::released(|world| {
         world.put("envoy/next/3/next.proto", &file("envoy.next.version3", "message A {}\n"));
         let errors = world.errors(&["--against", "git:r1"]);
@@ -301,7 +301,7 @@ fn s003_114_a_hook_stops_a_name_without_form() {
 }
 
 #[test]
-fn s003_147_the_policy_is_for_the_tree_and_not_for_what_it_imports() {
+fn imported_files_are_exempt_from_the_policy() {
     let custom =
         "syntax = \"proto3\";\npackage acme.filter;\nmessage Filter {\n  string Name = 1;\n}\n";
     let user = PEOPLE.replace("enum Kind", "import \"acme/filter.proto\";\n\nenum Kind");
@@ -326,7 +326,7 @@ fn s003_147_the_policy_is_for_the_tree_and_not_for_what_it_imports() {
 }
 
 #[test]
-fn s003_118_no_annotation_is_for_a_client() {
+fn no_annotation_depends_on_the_client() {
     // The options that protos can carry: none of them names who reads a value.
     let set = repository().join("api");
     let ran = abide(&set, &["build", "-o", "-", "."]);
@@ -343,7 +343,7 @@ fn s003_118_no_annotation_is_for_a_client() {
 }
 
 #[test]
-fn s003_002_no_schema_is_written_by_hand() {
+fn reports_mappings_and_options_are_described_by_protos() {
     // What a report or an option looks like is described by the protos below `api`, and nowhere else.
     let mut folders = vec![repository()];
     let mut protos = 0;

@@ -22,7 +22,7 @@ fn hashes(world: &World, package: &str) -> [String; 2] {
 }
 
 #[test]
-fn s003_043_each_package_has_a_version_of_its_own() {
+fn each_package_has_its_own_version() {
     World::released(|world| {
         world.edit(CALM, "mood = 1;", "mood = 1;\n  string tone = 2;");
         let versions = ["calm", "base", "user"].map(|it| version(world, &format!("envoy.{it}.v3")));
@@ -31,7 +31,7 @@ fn s003_043_each_package_has_a_version_of_its_own() {
 }
 
 #[test]
-fn s003_044_majors_of_packages_are_independent() {
+fn majors_of_packages_are_independent() {
     let files = [
         ("envoy/a/v1/a.proto", file("envoy.a.v1", "message A {}\n")),
         ("envoy/b/v7/b.proto", file("envoy.b.v7", "message B {}\n")),
@@ -50,7 +50,7 @@ fn s003_044_majors_of_packages_are_independent() {
 }
 
 #[test]
-fn s003_054_a_minor_is_on_record_and_not_in_the_name() {
+fn a_minor_version_is_recorded_and_not_part_of_the_name() {
     World::released(|world| {
         world.edit(CALM, "mood = 1;", "mood = 1;\n  string tone = 2;");
         world.ok(&RECORD);
@@ -62,7 +62,7 @@ fn s003_054_a_minor_is_on_record_and_not_in_the_name() {
 }
 
 #[test]
-fn s003_057_generated_code_can_read_the_version() {
+fn generated_code_can_read_the_version() {
     World::released(|world| {
         if world.place == "lock" {
             return;
@@ -76,7 +76,7 @@ fn s003_057_generated_code_can_read_the_version() {
 }
 
 #[test]
-fn s003_095_a_major_rises_only_before_an_api_release() {
+fn a_new_major_appears_only_before_an_api_release() {
     let next = [("envoy/calm/v4/calm.proto", "envoy.calm.v4")];
     for (day, is_refused) in [("2026-03-01", true), (IN_WINDOW, false), ("2026-07-01", true)] {
         World::released(|world| {
@@ -97,7 +97,7 @@ fn s003_095_a_major_rises_only_before_an_api_release() {
 }
 
 #[test]
-fn s003_096_only_what_breaks_gets_a_major() {
+fn only_packages_with_breaks_get_a_new_major() {
     World::released(|world| {
         world.edit(CALM, "mood = 1;", "mood = 1 [deprecated = true];");
         world.ok(&["upgrade", "--write"]);
@@ -107,7 +107,7 @@ fn s003_096_only_what_breaks_gets_a_major() {
 }
 
 #[test]
-fn s003_097_a_window_forces_nothing() {
+fn a_release_window_forces_no_release() {
     World::released(|world| {
         let before = [USER, BASE, CALM, "abide.lock"].map(|it| world.read(it));
         let args = ["release", "--write", "--as-of", IN_WINDOW];
@@ -121,7 +121,7 @@ fn s003_097_a_window_forces_nothing() {
 }
 
 #[test]
-fn s003_116_a_new_field_forces_a_version() {
+fn a_new_field_needs_a_minor_bump() {
     World::released(|world| {
         world.edit(CALM, "mood = 1;", "mood = 1;\n  string tone = 2;");
         assert_eq!(world.errors(&RELEASE), ["version-not-bumped"], "{world}");
@@ -132,7 +132,7 @@ fn s003_116_a_new_field_forces_a_version() {
 }
 
 #[test]
-fn s003_119_a_bump_leaves_alone_what_is_not_affected() {
+fn a_bump_leaves_unaffected_packages_alone() {
     World::released(|world| {
         world.edit(BASE, "text = 1;", "text = 1;\n  string kind = 2;");
         let calm = world.read(CALM);
@@ -149,7 +149,7 @@ fn s003_119_a_bump_leaves_alone_what_is_not_affected() {
 }
 
 #[test]
-fn s003_123_a_file_carries_its_version_and_hash() {
+fn a_file_carries_its_version_and_hash() {
     World::released(|world| {
         let text = world.read(CALM);
         let has_option = text.contains("file_policy).version = \"3.0.0\"")
@@ -166,7 +166,7 @@ fn s003_123_a_file_carries_its_version_and_hash() {
 }
 
 #[test]
-fn s003_124_the_hash_is_of_the_meaning_alone() {
+fn the_hash_ignores_comments_and_formatting() {
     World::released(|world| {
         let before = hashes(world, "envoy.calm.v3");
         for (from, to) in [
@@ -183,7 +183,7 @@ fn s003_124_the_hash_is_of_the_meaning_alone() {
 }
 
 #[test]
-fn s003_125_a_hash_that_changed_forces_a_bump() {
+fn a_changed_hash_needs_a_bump() {
     World::released(|world| {
         world.edit(CALM, "mood = 1;", "mood = 1;\n  string tone = 2;");
         let check = ["bump", "--check", "--as-of", IN_WINDOW, RELEASE[0], RELEASE[1]];
@@ -195,7 +195,7 @@ fn s003_125_a_hash_that_changed_forces_a_bump() {
 }
 
 #[test]
-fn s003_127_check_and_fix_are_one_command() {
+fn one_command_checks_and_fixes_versions() {
     World::released(|world| {
         world.edit(CALM, "mood = 1;", "mood = 1;\n  string tone = 2;");
         let files = |world: &World| [USER, BASE, CALM, "abide.lock"].map(|it| world.read(it));
@@ -214,7 +214,7 @@ fn s003_127_check_and_fix_are_one_command() {
 }
 
 #[test]
-fn s003_128_a_minor_stands_for_all_types_that_are_reached() {
+fn dependents_of_a_changed_type_get_a_minor_bump() {
     World::released(|world| {
         let before = hashes(world, "envoy.user.v3");
         world.edit(BASE, "text = 1;", "text = 1;\n  string kind = 2;");
@@ -227,7 +227,7 @@ fn s003_128_a_minor_stands_for_all_types_that_are_reached() {
 }
 
 #[test]
-fn s003_129_the_hash_is_that_of_the_recorded_vectors() {
+fn the_hash_matches_recorded_vectors() {
     let vectors = repository().join("testdata/hash");
     let mut seen = 0;
     for entry in fs::read_dir(&vectors).unwrap() {
@@ -244,7 +244,7 @@ fn s003_129_the_hash_is_that_of_the_recorded_vectors() {
 }
 
 #[test]
-fn s003_132_a_version_is_three_numbers_of_32_bits() {
+fn a_version_is_three_32_bit_numbers() {
     World::released(|world| {
         if world.place == "lock" {
             return;
