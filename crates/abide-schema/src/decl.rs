@@ -4,7 +4,10 @@
 //! and shared between trees. It has two origins with one shape: the syntax
 //! tree of a source file, and a serialised FileDescriptorProto.
 
+mod attached_comments;
 mod comments;
+mod descriptor_locations;
+mod part;
 mod part_span;
 
 use std::collections::BTreeSet;
@@ -14,10 +17,14 @@ use abide_syntax::{
     Ast, ImportKind, Label, LineIndex, OptionId, Position, Slice, Span, Visibility,
 };
 
-use crate::edition::Edition;
-use crate::locations::DescriptorLocations;
-pub use crate::part::{Node, Part};
 use crate::problem::ProblemKind;
+use crate::protobuf::Edition;
+
+pub(crate) use attached_comments::end_of_declaration;
+pub use attached_comments::{AttachedComments, Comment};
+pub use descriptor_locations::DescriptorLocations;
+pub(crate) use descriptor_locations::LocationKind;
+pub use part::{Node, Part};
 
 /// The largest field number. Source: `FieldDescriptor::kMaxNumber`.
 pub const MAX_FIELD_NUMBER: i32 = 536_870_911;

@@ -6,6 +6,7 @@ mod encode;
 mod notation;
 mod option_path;
 mod source_info;
+mod stripped;
 
 pub use embedded::EmbeddedFiles;
 pub use encode::{encode_file, encode_pieces, encode_set, set_files};

@@ -4,16 +4,19 @@
 //! options, and the checks that need all of these. Each runs files in parallel
 //! where files do not depend on each other.
 
-mod absent;
 mod features;
 mod imports;
-mod kept;
 mod known_sources;
+mod missing_names;
 mod options;
 mod packages;
 mod references;
+mod resolve;
+mod reused;
+mod symbol;
 mod symbols;
 mod unread;
+mod validate;
 mod visibility;
 
 use std::collections::BTreeSet;
@@ -22,27 +25,25 @@ use std::sync::{Arc, OnceLock};
 use abide_syntax::Span;
 use rayon::prelude::*;
 
-use crate::annotation::Known;
 use crate::decl::FileDecl;
 use crate::ids::ElementId;
+use crate::link::resolve::NameResolver;
+use crate::link::symbol::{Scope, Symbols};
 use crate::problem::Problem;
-use crate::resolve::NameResolver;
-use crate::symbol::{Scope, Symbols};
-use crate::tables::FullNames;
-use crate::tree::{LinkedFile, Tree};
-use crate::wellknown::BUILT_IN;
+use crate::protobuf::BUILT_IN;
+use crate::tree::{FullNames, Known, LinkedFile, Tree};
 use imports::{add_well_known, drop_duplicates, import_cycles, public_importers, resolve_imports};
-use kept::has_files;
 use packages::packages;
 use references::link_file;
+use reused::has_files;
 use symbols::{insert_symbols, nested_names};
 use unread::{unknown_packages, unreadable};
 use visibility::visibility;
 
-pub(crate) use absent::AbsentImports;
 pub use imports::missing_imports;
-pub(crate) use kept::Kept;
 pub use known_sources::known_repository;
+pub(crate) use missing_names::AbsentImports;
+pub(crate) use reused::Kept;
 
 /// The files in which what protoc refuses is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +195,7 @@ impl Tree {
             tree.problems.extend(found);
         }
         options::interpret(&mut tree, &names, &kept);
-        let found = crate::validate::validate(&tree, &names, &kept, checked);
+        let found = crate::link::validate::validate(&tree, &names, &kept, checked);
         tree.problems.extend(found);
         tree.problems
             .sort_by(|a, b| (a.place, a.kind, &a.message).cmp(&(b.place, b.kind, &b.message)));

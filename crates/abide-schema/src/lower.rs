@@ -19,8 +19,8 @@ use crate::decl::{
     PackageDecl, Parent, Part, RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl,
     SourceFile, Strings, SyntaxDecl, Text, TypeDecl,
 };
-use crate::edition::Edition;
 use crate::problem::ProblemKind;
+use crate::protobuf::Edition;
 use default::default_text;
 use members::{Member, Members, is_field, member};
 

@@ -1,9 +1,12 @@
 //! What protoc would refuse or warn about.
 
+mod spelling;
+
 use abide_syntax::Span;
 
 use crate::ids::FileId;
-use crate::near::plain_path;
+
+pub(crate) use spelling::{near, nearest, plain_path};
 
 /// A place in a file of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

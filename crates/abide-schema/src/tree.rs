@@ -1,5 +1,14 @@
 //! What a linked tree consists of, as the stages of linking fill it. The views
-//! over it are in [`view`](crate::view).
+//! over it are in [`view`](crate::tree::view).
+
+mod annotations;
+mod element;
+mod features;
+mod index;
+mod number_ranges;
+mod package_version;
+mod tables;
+pub(crate) mod view;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -7,14 +16,22 @@ use std::sync::{Arc, OnceLock};
 use abide_syntax::Slice;
 use rustc_hash::FxHashMap;
 
-use crate::annotation::Known;
 use crate::decl::{FileDecl, Scalar};
 use crate::dynamic as value;
-use crate::features::Features;
 use crate::ids::{EnumId, FileId, MessageId, PackageId};
 use crate::problem::Problem;
-use crate::tables::{Declarations, FullNames, LongLists, MentionTable};
-use crate::version::PackageVersion;
+use tables::{Declarations, LongLists};
+
+pub(crate) use annotations::Known;
+pub use annotations::{HttpBinding, Migration, PackageVersionStatus, Validation};
+pub use element::Element;
+pub use features::{DefaultVisibility, Features, Openness, Presence};
+pub use number_ranges::Ranges;
+pub use package_version::{PackageVersion, Stability, api_name};
+pub(crate) use tables::{Declaration, FullNames, Meant, MentionRow, MentionTable};
+pub use view::{
+    Cardinality, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package, Service,
+};
 
 /// A linked, immutable proto tree.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 mod access;
 pub(crate) mod aggregate;
 mod any;
+mod binary;
 pub(crate) mod codec;
 pub(crate) mod error;
 pub(crate) mod facts;
@@ -13,7 +14,6 @@ pub(crate) mod reading;
 mod retention;
 mod shortest;
 pub(crate) mod text;
-mod wire;
 
 pub use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 pub use codec::Codec;

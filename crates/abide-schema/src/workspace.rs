@@ -6,9 +6,12 @@
 //! knows which files a change concerns, and small trees around these stand for
 //! the whole ones.
 
+mod exports;
 mod index;
-mod offer;
 mod option_types;
+mod outline;
+mod slice;
+mod unique_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,9 +19,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::decl::{FileDecl, SourceFile};
-use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
+use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
+use exports::{Claim, Entry};
 use index::Index;
-use offer::{Claim, Entry};
+
+pub use outline::Outline;
+pub use slice::{Claimed, OutlinedFile, Slice};
 
 /// A file of a workspace: its root, and the path that imports use.
 pub type FileKey = (u32, Arc<str>);

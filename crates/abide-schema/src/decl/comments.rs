@@ -3,7 +3,7 @@
 use abide_syntax::{DeclId, DeclKind, Gap, Lexer, Run, Span, TokenKind};
 
 use super::{FileDecl, Node, Origin};
-use crate::comments::{AttachedComments, Comment, before, end_of_declaration};
+use crate::decl::attached_comments::{AttachedComments, Comment, before, end_of_declaration};
 
 impl FileDecl {
     /// The comments of a declaration. For a group they are those that protoc

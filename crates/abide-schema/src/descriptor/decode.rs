@@ -7,21 +7,20 @@ use rustc_hash::FxHashMap;
 
 use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
 use crate::decl::{
-    EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
-    MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part,
-    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, Strings, SyntaxDecl, Text,
-    TypeDecl,
+    DescriptorLocations, EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl,
+    LocalProblem, LocationKind, MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl,
+    Origin, PackageDecl, Parent, Part, RangeDecl, RawOptions, ReservedNameDecl, Scalar,
+    ServiceDecl, Strings, SyntaxDecl, Text, TypeDecl,
 };
-use crate::descriptor_number::{
+use crate::problem::ProblemKind;
+use crate::protobuf::descriptor_number::{
     enumeration, field, file, file_set, message, method, oneof, options, range, service,
     value as enum_value,
 };
-use crate::edition::Edition;
-use crate::json_name::default_json_name;
-use crate::locations::{DescriptorLocations, LocationKind};
-use crate::problem::ProblemKind;
+use crate::protobuf::{
+    Edition, MAX_DEPTH, Payload, Record, WireError, WireReader, default_json_name, last_varint,
+};
 use crate::value::error::DecodeError;
-use crate::wire::{MAX_DEPTH, Payload, Record, WireError, WireReader, last_varint};
 
 impl FileDecl {
     /// Reads the declarations of the files of a serialised FileDescriptorSet.

@@ -10,9 +10,8 @@ use std::sync::Arc;
 use abide_syntax::Span;
 
 use crate::decl::FileDecl;
-use crate::descriptor_number::{file, file_set};
-use crate::edition::Edition;
-use crate::wire::{Payload, Record, WireReader, Writer};
+use crate::protobuf::descriptor_number::{file, file_set};
+use crate::protobuf::{Edition, Payload, Record, WireReader, Writer};
 
 /// What the name of every file ends with that a descriptor is looked for by.
 const SUFFIX: &[u8] = b".proto";

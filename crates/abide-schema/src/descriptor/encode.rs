@@ -11,16 +11,14 @@ use super::option_path::option_paths;
 use super::source_info;
 use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
 use crate::decl::{MessageKind, Node, Origin, RangeDecl, RawOptions, ReservedNameDecl, TypeDecl};
-use crate::descriptor_number::{
+use crate::dynamic as value;
+use crate::ids::FileId;
+use crate::protobuf::descriptor_number::{
     enumeration, field, file, file_set, message, method, oneof, options, range, service,
     value as enum_value,
 };
-use crate::dynamic as value;
-use crate::edition::Edition;
-use crate::ids::FileId;
-use crate::tree::{Tree, Type};
-use crate::view::{Enum, Field, File, Message, Method, Oneof, Service};
-use crate::wire::Writer;
+use crate::protobuf::{Edition, Writer};
+use crate::tree::{Enum, Field, File, Message, Method, Oneof, Service, Tree, Type};
 
 /// A file as a serialised FileDescriptorProto, with or without source info.
 /// The same bytes as protoc writes, if protoc accepts the file.

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use crate::decl::{FileDecl, SourceFile};
-use crate::descriptor_number::file_set::FILE;
 use crate::dynamic::{Entry, Message, Value};
 use crate::ids::MessageId;
+use crate::protobuf::descriptor_number::file_set::FILE;
 use crate::tree::Tree;
-use crate::value::JsonNode;
 use crate::value::codec::Codec;
 use crate::value::error::{DecodeError, Undeclared};
 use crate::value::json::{JsonMapping, syntax as json};
 use crate::value::reading::ReadError;
-use crate::value::text;
+use crate::value::{JsonNode, text};
 
 /// What Buf's images add to the descriptor of a file, in field 8042. Source:
 /// `buf.alpha.image.v1.ImageFile` of Buf.

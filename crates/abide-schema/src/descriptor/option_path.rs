@@ -2,7 +2,7 @@
 
 use crate::decl::RawOptions;
 use crate::dynamic::{Entry, Message};
-use crate::view::{Cardinality, Field, File};
+use crate::tree::{Cardinality, Field, File};
 use abide_syntax::OptionId;
 
 /// The field that an option sets, below the options message of its element.

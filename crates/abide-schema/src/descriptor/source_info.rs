@@ -13,13 +13,12 @@ use abide_syntax::{
 };
 
 use super::option_path::OptionPath;
-use crate::comments::end_of_declaration;
-use crate::decl::Scalar;
-use crate::descriptor_number::{
+use crate::decl::{Scalar, end_of_declaration};
+use crate::protobuf::Writer;
+use crate::protobuf::descriptor_number::{
     enumeration, field, file, location, message, method, oneof, options, range, service,
     source_info, value,
 };
-use crate::wire::Writer;
 
 /// Writes the fields of the `SourceCodeInfo` of a file. `option_paths` says
 /// what an option sets; where it does not know, the option keeps the place

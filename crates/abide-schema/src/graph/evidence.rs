@@ -2,14 +2,14 @@
 
 use abide_syntax::Span;
 
-use super::Level;
+use super::level::Level;
 use crate::decl::{MessageKind, Parent, Part};
 use crate::dynamic::{self as value, Value};
-use crate::element::Element;
 use crate::ids::{EnumId, EnumValueId, FieldId, MessageId, MethodId, OneofId, ServiceId};
 use crate::problem::Place;
-use crate::tree::{Tree, Type};
-use crate::view::{Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Service};
+use crate::tree::{
+    Element, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Service, Tree, Type,
+};
 
 /// One piece of evidence that a file depends on another.
 #[derive(Clone, Copy, Debug)]

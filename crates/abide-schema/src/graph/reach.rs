@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::steps::{Step, Steps};
 use super::{Graph, Level, components, node};
 use crate::ids::{FileId, PackageId};
-use crate::view::{File, Package};
+use crate::tree::{File, Package};
 
 /// How many packages a strip has, unless they must not be parted.
 const COLUMNS: usize = 512;

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use abide_syntax::ImportKind;
 use rustc_hash::FxHashMap;
 
-use super::Level;
 use super::evidence::{Use, for_each_use};
+use super::level::Level;
 use crate::ids::FileId;
 use crate::tree::Tree;
 

@@ -3,10 +3,9 @@
 use abide_syntax::Label;
 
 use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
-use crate::descriptor_number::options;
-use crate::features::{Features, Presence};
-use crate::tree::LinkedFile;
-use crate::wire::last_varint;
+use crate::protobuf::descriptor_number::options;
+use crate::protobuf::last_varint;
+use crate::tree::{Features, LinkedFile, Presence};
 
 /// Whether the option `packed` of a field is set to `true` or `false`, read
 /// before options are interpreted.

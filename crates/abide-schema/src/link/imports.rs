@@ -10,9 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::decl::{FileDecl, Part, SourceFile};
 use crate::ids::FileId;
 use crate::link::known_sources::how_to_get;
-use crate::near::{nearest, plain_path};
-use crate::problem::{Place, Problem, ProblemKind, did_you_mean};
-use crate::wellknown::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
+use crate::problem::{Place, Problem, ProblemKind, did_you_mean, nearest, plain_path};
+use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
 
 /// The paths that files import and that no file has, in the order of paths:
 /// what a caller may read from elsewhere and add before linking. Well-known

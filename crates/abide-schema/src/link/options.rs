@@ -12,24 +12,22 @@ use abide_syntax::{Ast, NamePart, OptionId, Span, ValueId, dotted_name};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::annotation::Known;
 use crate::decl::{FieldDecl, FileDecl, MessageKind, Parent, RawOptions};
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::ids::{
     ElementId, EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, ServiceId,
 };
+use crate::link::resolve::NameResolver;
+use crate::link::symbol::{NotFound, Symbol, Wanted};
 use crate::link::{AbsentImports, Kept};
-use crate::near::nearest;
-use crate::problem::{Place, Problem, ProblemKind, did_you_mean};
-use crate::resolve::NameResolver;
-use crate::symbol::{NotFound, Symbol, Wanted};
-use crate::tree::{LinkedFile, OptionsLink, Tree, Type, indices};
+use crate::problem::{Place, Problem, ProblemKind, did_you_mean, nearest};
+use crate::protobuf::DESCRIPTOR_PROTO;
+use crate::tree::view;
+use crate::tree::{Cardinality, Known, LinkedFile, OptionsLink, Tree, Type, indices};
 use crate::value::aggregate::{
     AggregateReader, Fault, Finder, MAX_FAULTS, extends, message_set_item,
 };
 use crate::value::codec::Codec;
-use crate::view::{self, Cardinality};
-use crate::wellknown::DESCRIPTOR_PROTO;
 
 use self::entry_index::EntryIndex;
 

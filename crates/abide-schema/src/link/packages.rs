@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use crate::decl::FileDecl;
 use crate::ids::{FileId, PackageId};
-use crate::tree::PackageData;
-use crate::version::PackageVersion;
+use crate::tree::{PackageData, PackageVersion};
 
 /// Gathers the files of each package, and which package each file has.
 pub(super) fn packages(

@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, Scalar, TypeDecl};
-use crate::features::Features;
 use crate::ids::{FileId, MessageId, PackageId};
 use crate::link::AbsentImports;
-use crate::near::nearest;
-use crate::problem::{Place, Problem, ProblemKind, article, did_you_mean};
-use crate::resolve::NameResolver;
-use crate::symbol::{Scope, Symbol, Wanted};
-use crate::tree::{EnumLink, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, Type};
+use crate::link::resolve::NameResolver;
+use crate::link::symbol::{Scope, Symbol, Wanted};
+use crate::problem::{Place, Problem, ProblemKind, article, did_you_mean, nearest};
+use crate::tree::{
+    EnumLink, Features, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, Type,
+};
 
 /// A file with its names and features resolved, and what is wrong with them.
 pub(super) fn link_file(
@@ -152,7 +152,7 @@ impl References<'_> {
         FieldLink {
             ty,
             extendee,
-            features: crate::features::Features::of(self.decl.edition),
+            features: crate::tree::Features::of(self.decl.edition),
             options: None,
         }
     }

@@ -6,7 +6,7 @@ use abide_syntax::Slice;
 
 use crate::decl::FileDecl;
 use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, ServiceId};
-use crate::symbol::{PackageNode, ScopeTable, Symbol, Symbols};
+use crate::link::symbol::{PackageNode, ScopeTable, Symbol, Symbols};
 use crate::tree::indices;
 
 /// Adds the top-level names, package by package; returns the package of each file.

@@ -10,7 +10,9 @@ use rayon::prelude::*;
 
 use crate::decl::FileDecl;
 use crate::ids::FileId;
-use crate::symbol::{NumberSet, PackageNode, Passed, PassedOn, PublicNumbers, Symbols, Visible};
+use crate::link::symbol::{
+    NumberSet, PackageNode, Passed, PassedOn, PublicNumbers, Symbols, Visible,
+};
 
 /// The files that each file sees: its imports, and their public imports.
 pub(super) fn visibility(

@@ -10,8 +10,8 @@ use abide_syntax::{
 };
 
 use crate::decl::{FileDecl, LocalProblem, Text};
-use crate::edition::Edition;
 use crate::problem::ProblemKind;
+use crate::protobuf::Edition;
 
 /// Checks the statements of a file and adds what it finds to its problems.
 pub(crate) fn check(decl: &mut FileDecl) {

@@ -3,7 +3,7 @@
 use abide_syntax::{Number, Span, ValueKind, unescape_all};
 
 use crate::decl::{Scalar, Text, TypeDecl};
-use crate::float::nearest_float;
+use crate::protobuf::nearest_float;
 
 /// The default value of a field in the notation of `default_value` in
 /// descriptor.proto; else why it is none. Source:

@@ -4,8 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::dynamic::{Entry, Message, Value};
 use crate::ids::FieldId;
-use crate::tree::Tree;
-use crate::view;
+use crate::tree::{Tree, view};
 
 impl Message {
     /// The required field with the lowest number that this value, or one inside

@@ -14,13 +14,11 @@ use super::facts::{is_message_set, is_set, keeps_unknown_values};
 use super::reading::{LackedBy, ReadErrorKind, UndeclaredName};
 use crate::decl::{Scalar, Text};
 use crate::dynamic::{Entry, Message, Value};
-use crate::features::Presence;
-use crate::float::nearest_float;
 use crate::ids::{ElementId, FieldId, FileId, MessageId};
-use crate::near::nearest;
-use crate::problem::{ProblemKind, did_you_mean};
-use crate::tree::{Tree, Type};
-use crate::view::{self, Cardinality};
+use crate::problem::{ProblemKind, did_you_mean, nearest};
+use crate::protobuf::nearest_float;
+use crate::tree::view;
+use crate::tree::{Cardinality, Presence, Tree, Type};
 
 /// How names inside a value are looked up, as `TextFormat::Finder` of protobuf
 /// does.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::wire::WireError;
+use crate::protobuf::WireError;
 
 /// Why bytes are not a value of a message type.
 #[derive(Clone, Debug, PartialEq, Eq)]

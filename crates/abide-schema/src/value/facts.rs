@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 
 use crate::decl::Scalar;
-use crate::descriptor_number::options;
 use crate::dynamic::{Message, Value};
-use crate::features::{Openness, Presence};
-use crate::tree::{Tree, Type};
-use crate::view;
-use crate::wire::last_varint;
+use crate::protobuf::descriptor_number::options;
+use crate::protobuf::last_varint;
+use crate::tree::{Openness, Presence, Tree, Type, view};
 
 /// What a reader sees if a singular field is absent: its default, or the zero
 /// value of its type. `None` for messages and for unresolved types.
@@ -77,7 +75,7 @@ pub(crate) fn is_set(field: view::Field<'_>, value: &Value) -> bool {
 /// A field of a proto2 file treats every enum as closed: the feature
 /// `(pb.cpp).legacy_closed_enum` of that edition.
 pub(crate) fn keeps_unknown_values(field: view::Field<'_>) -> bool {
-    field.file().decl().edition != crate::edition::Edition::Proto2
+    field.file().decl().edition != crate::protobuf::Edition::Proto2
         && field.enum_type().is_some_and(|it| it.features().openness == Openness::Open)
 }
 

@@ -2,10 +2,11 @@
 //! documentation; where it leaves a choice, the C++ runtime.
 
 mod lenient;
+mod mapping;
 mod read;
 mod scalars;
 pub(crate) mod syntax;
-mod wellknown;
+mod well_known;
 mod write;
 
-pub use lenient::JsonMapping;
+pub use mapping::JsonMapping;

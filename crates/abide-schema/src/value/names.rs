@@ -6,8 +6,7 @@ use abide_syntax::Span;
 use super::aggregate::{Finder, extends, message_set_item};
 use super::facts::is_message_set;
 use crate::ids::{FieldId, FileId, MessageId};
-use crate::tree::Tree;
-use crate::view::Field;
+use crate::tree::{Field, Tree};
 
 /// Finds names in the whole tree.
 #[derive(Clone, Copy)]

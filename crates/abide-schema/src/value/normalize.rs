@@ -5,8 +5,7 @@ use rustc_hash::FxHashMap;
 use super::facts::is_set;
 use crate::dynamic::{Entry, Message, Value};
 use crate::ids::FieldId;
-use crate::tree::Tree;
-use crate::view::Cardinality;
+use crate::tree::{Cardinality, Tree};
 
 impl Message {
     /// The same value as a reader of the wire would hold it: one entry for each

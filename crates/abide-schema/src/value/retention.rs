@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use crate::dynamic::{Entry, Message, Value};
-use crate::tree::Tree;
-use crate::view::Field;
+use crate::tree::{Field, Tree};
 
 impl Field<'_> {
     /// Whether protoc leaves it out of the options in descriptor sets: its own

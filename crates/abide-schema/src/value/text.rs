@@ -15,9 +15,9 @@ use super::shortest::shortest;
 use crate::decl::Text;
 use crate::dynamic::{MAX_NESTING, Message, Value};
 use crate::ids::MessageId;
-use crate::tree::Tree;
-use crate::view::{self, Cardinality};
-use crate::wire::{Payload, WireReader};
+use crate::protobuf::{Payload, WireReader};
+use crate::tree::view;
+use crate::tree::{Cardinality, Tree};
 
 /// A text that is parsed.
 pub(crate) struct TextNode {

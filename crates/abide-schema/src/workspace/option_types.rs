@@ -6,10 +6,10 @@ use std::hash::{Hash, Hasher};
 use abide_syntax::{Ast, DeclId, DeclKind, Lexer, Span, TokenKind};
 use rustc_hash::FxHasher;
 
-use super::offer::word;
+use super::exports::word;
 use super::{Change, FileKey, Workspace};
 use crate::decl::FileDecl;
-use crate::wellknown::DESCRIPTOR_PROTO;
+use crate::protobuf::DESCRIPTOR_PROTO;
 
 /// A declaration at the top level of a file.
 struct Declaration {
@@ -161,7 +161,7 @@ impl Workspace {
         for (key, _) in partly {
             found.extend(self.all_importers(&key.1).into_iter().filter(|key| {
                 // Serialised options mention nothing.
-                let mentions = |it: &super::offer::Entry| {
+                let mentions = |it: &super::exports::Entry| {
                     it.decl.ast().is_none() || names.iter().any(|name| it.mentions(*name))
                 };
                 self.files.get(key).is_some_and(|it| mentions(it))

@@ -5,15 +5,12 @@ use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use super::{FileOptions, Slot};
-use crate::decl::{FileDecl, Origin};
-use crate::descriptor_number::{
+use crate::decl::{DescriptorLocations, FileDecl, Node, Origin};
+use crate::dynamic::{Message, Value};
+use crate::protobuf::descriptor_number::{
     enumeration, field, file, message, method, oneof, range, service, value,
 };
-use crate::dynamic::{Message, Value};
-use crate::locations::DescriptorLocations;
-use crate::part::Node;
-use crate::tree::Tree;
-use crate::view::Cardinality;
+use crate::tree::{Cardinality, Tree};
 
 /// Sets the places of all options of a judged file. Of what others import, nothing is reported.
 pub(super) fn set(tree: &Tree, decl: &FileDecl, found: &mut FileOptions) {

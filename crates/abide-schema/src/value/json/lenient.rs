@@ -7,22 +7,13 @@ use abide_syntax::Span;
 use super::read::JsonReader;
 use super::scalars::fit;
 use super::syntax::{self, JsonKind, JsonNode};
-use super::wellknown::WellKnown;
+use super::well_known::WellKnown;
 use crate::decl::Scalar;
 use crate::dynamic::{Message, Value};
-use crate::float::nearest_float;
-use crate::tree::Type;
+use crate::protobuf::nearest_float;
+use crate::tree::view;
+use crate::tree::{Cardinality, Type};
 use crate::value::reading::{ReadError, ReadErrorKind};
-use crate::view::{self, Cardinality};
-
-/// Which values of JSON stand for which values of fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JsonMapping {
-    /// What the specification says.
-    Strict,
-    /// What the C++ runtime takes besides, unless it is told not to.
-    Lenient,
-}
 
 impl<'t> JsonReader<'t> {
     /// Notes that a field is set again; messages are merged, lists joined, of all else the last

@@ -3,21 +3,21 @@
 use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
-use super::lenient::JsonMapping;
+use super::mapping::JsonMapping;
 use super::scalars::{fit, integer};
 use super::syntax::{JsonKind, JsonMember, JsonNode, parse};
-use super::wellknown::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
+use super::well_known::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
 use crate::decl::Scalar;
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::ids::{FieldId, MessageId};
-use crate::near::nearest;
-use crate::tree::{Tree, Type};
+use crate::problem::nearest;
+use crate::tree::view;
+use crate::tree::{Cardinality, Tree, Type};
 use crate::value::codec::Codec;
 use crate::value::error::Undeclared;
 use crate::value::facts::is_set;
 use crate::value::names::TreeNames;
 use crate::value::reading::{LackedBy, ReadError, ReadErrorKind, Reading, UndeclaredName};
-use crate::view::{self, Cardinality};
 
 impl Codec<'_> {
     /// Whether values of a message have a notation of their own in JSON, which an Any holds under
@@ -402,9 +402,9 @@ impl<'t> JsonReader<'t> {
             WellKnown::Timestamp | WellKnown::Duration => {
                 let (parse, what): (fn(&str) -> _, _) = match known {
                     WellKnown::Timestamp => {
-                        (wellknown::parse_timestamp, "a timestamp such as `1970-01-01T00:00:00Z`")
+                        (well_known::parse_timestamp, "a timestamp such as `1970-01-01T00:00:00Z`")
                     }
-                    _ => (wellknown::parse_duration, "a duration such as `1.5s`"),
+                    _ => (well_known::parse_duration, "a duration such as `1.5s`"),
                 };
                 let Some((seconds, nanos)) = text.and_then(parse) else {
                     return self.fail(kind, node.span, format!("expected {what}"));
@@ -421,7 +421,7 @@ impl<'t> JsonReader<'t> {
                 for path in text.split(',').filter(|_| !text.is_empty()) {
                     let given = self.is_lenient() && path.contains('_');
                     let snake =
-                        if given { Some(path.to_owned()) } else { wellknown::snake_case(path) };
+                        if given { Some(path.to_owned()) } else { well_known::snake_case(path) };
                     let Some(path) = snake else {
                         let text = format!("`{path}` is not a lowerCamelCase path");
                         return self.fail(kind, node.span, text);

@@ -3,14 +3,13 @@
 use super::lenient;
 use super::read::JsonReader;
 use super::syntax::{self, JsonKind, JsonNode};
-use super::wellknown::{self, is_null_value};
+use super::well_known::{self, is_null_value};
 use crate::decl::Scalar;
 use crate::dynamic::Value;
-use crate::tree::Type;
+use crate::tree::{Type, view};
 use crate::value::facts::keeps_unknown_values;
 use crate::value::reading::ReadErrorKind::{InvalidValue, UnknownEnumValue, WrongType};
 use crate::value::reading::{LackedBy, UndeclaredName};
-use crate::view;
 
 impl<'t> JsonReader<'t> {
     /// Reads one value of a field; `None` as well for the name of an enum
@@ -42,7 +41,7 @@ impl<'t> JsonReader<'t> {
             (Scalar::Bool, _) => return self.expected(node, "`true` or `false`", field),
             (Scalar::String, JsonKind::String(text)) => Value::String((&**text).into()),
             (Scalar::String, _) => return self.expected(node, "a string", field),
-            (Scalar::Bytes, JsonKind::String(text)) => match wellknown::parse_base64(text) {
+            (Scalar::Bytes, JsonKind::String(text)) => match well_known::parse_base64(text) {
                 Some(bytes) => Value::Bytes(bytes.into()),
                 None => {
                     let text = format!("expected base64 for `{}`", field.name());

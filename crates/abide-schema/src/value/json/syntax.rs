@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use abide_syntax::Span;
 
-use super::lenient::JsonMapping;
+use super::mapping::JsonMapping;
 use crate::dynamic::MAX_NESTING;
 use crate::value::reading::{ReadError, ReadErrorKind};
 

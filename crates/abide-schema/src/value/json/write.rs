@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::syntax::{self};
-use super::wellknown::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
+use super::well_known::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
 use crate::decl::Scalar;
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
-use crate::tree::{Tree, Type};
+use crate::tree::view;
+use crate::tree::{Cardinality, Tree, Type};
 use crate::value::codec::Codec;
 use crate::value::error::EncodeError;
 use crate::value::facts::is_set;
 use crate::value::names::TreeNames;
 use crate::value::shortest::shortest;
-use crate::view::{self, Cardinality};
 
 impl Codec<'_> {
     /// The message in JSON without white space: fields by number, maps by key.
@@ -171,7 +171,7 @@ impl<'t> JsonPrinter<'t> {
             }
             Value::Bytes(bytes) => {
                 self.out.push('"');
-                wellknown::write_base64(bytes, &mut self.out);
+                well_known::write_base64(bytes, &mut self.out);
                 self.out.push('"');
             }
             Value::Enum(_) if is_null_value(field) => self.out.push_str("null"),
@@ -210,8 +210,8 @@ impl<'t> JsonPrinter<'t> {
             WellKnown::Timestamp | WellKnown::Duration => {
                 let nanos = i32::try_from(number(2)).unwrap_or(i32::MAX);
                 let text = match known {
-                    WellKnown::Timestamp => wellknown::write_timestamp(number(1), nanos),
-                    _ => wellknown::write_duration(number(1), nanos),
+                    WellKnown::Timestamp => well_known::write_timestamp(number(1), nanos),
+                    _ => well_known::write_duration(number(1), nanos),
                 };
                 match text {
                     Some(text) => text,
@@ -221,7 +221,7 @@ impl<'t> JsonPrinter<'t> {
             WellKnown::FieldMask => {
                 let mut paths = Vec::new();
                 for path in message.entries.iter().filter_map(|entry| entry.value.as_str()) {
-                    match wellknown::camel_case(path) {
+                    match well_known::camel_case(path) {
                         Some(path) => paths.push(path),
                         None => {
                             let text = format!("`{path}` cannot be written in lowerCamelCase");

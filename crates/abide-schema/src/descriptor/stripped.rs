@@ -1,0 +1,146 @@
+//! Trees as descriptor sets show them: without the options that stay in the source.
+//!
+//! protoc leaves options with `retention = RETENTION_SOURCE` out of the sets that it writes, so a
+//! tree that was read from one does not know them.
+
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashSet;
+
+use crate::dynamic::Message;
+use crate::tree::{Features, Field, File, LinkedFile, OptionsLink, Tree};
+
+impl Tree {
+    /// Whether the writer of the descriptors that this tree was read from seems to have left out
+    /// the options that stay in the source: its judged files come from descriptors, and none of
+    /// them has such an option. Some writers, such as buf, keep them.
+    pub fn is_stripped(&self) -> bool {
+        let mut described = self.files().filter(|it| it.is_described()).peekable();
+        let names = SourceOnly::default();
+        described.peek().is_some() && !described.any(|it| names.are_in(self, self.linked(it.id)))
+    }
+
+    /// This tree as a descriptor set shows it, to compare it with `other`: without the options that
+    /// stay in the source, here or there. Everything has the ids and the places that it has here.
+    /// `None` if nothing is left out.
+    #[must_use]
+    pub fn without_source_options(&self, other: &Tree) -> Option<Tree> {
+        let names = SourceOnly::of(other);
+        let stripped: Vec<Option<LinkedFile>> = (self.files.iter())
+            .map(|file| names.are_in(self, file).then(|| names.without(self, file)))
+            .collect();
+        if stripped.iter().all(Option::is_none) {
+            return None;
+        }
+        let files = self.files.iter().zip(stripped);
+        Some(Tree {
+            files: files
+                .map(|(file, stripped)| stripped.map_or_else(|| Arc::clone(file), Arc::new))
+                .collect(),
+            packages: self.packages.clone(),
+            problems: self.problems.clone(),
+            known: self.known.clone(),
+            public_importers: self.public_importers.clone(),
+            repeats_names: self.repeats_names,
+            unknown_packages: self.unknown_packages.clone(),
+            full_names: Default::default(),
+            mentions: Default::default(),
+        })
+    }
+}
+
+impl File<'_> {
+    /// Whether it has fewer options here than its text: those that stay in the source were left
+    /// out, to compare it with a descriptor set.
+    pub fn is_reduced(self) -> bool {
+        self.tree.linked(self.id).is_reduced
+    }
+
+    /// Whether it is judged and was read from a descriptor.
+    fn is_described(self) -> bool {
+        self.is_judged() && self.decl().ast().is_none()
+    }
+}
+
+/// The full names of options that stay in the source in another tree.
+#[derive(Default)]
+struct SourceOnly(FxHashSet<String>);
+
+impl SourceOnly {
+    fn of(tree: &Tree) -> SourceOnly {
+        let fields = tree.files().flat_map(File::all_fields);
+        SourceOnly(fields.filter(|it| it.is_source_only()).map(Field::full_name).collect())
+    }
+
+    /// Whether a field stays in the source, in its own tree or in the other one.
+    fn has(&self, field: Field<'_>) -> bool {
+        field.is_source_only() || !self.0.is_empty() && self.0.contains(&field.full_name())
+    }
+
+    /// Whether any option of a file does.
+    fn are_in(&self, tree: &Tree, file: &LinkedFile) -> bool {
+        let mut all = all_options(file).flatten();
+        all.any(|it| !it.is_without(tree, &|field| self.has(field)))
+    }
+
+    /// A file without these options. What features came from them is not known.
+    fn without(&self, tree: &Tree, file: &LinkedFile) -> LinkedFile {
+        let strip = |options: &OptionsLink| -> OptionsLink {
+            let options = options.as_deref()?;
+            let without = options.without(tree, &|field| self.has(field));
+            Some(Box::new(without.into_owned()))
+        };
+        let unknown = Features::without_source(file.decl.edition);
+        let features = |features: Features| Features {
+            naming_enforced: unknown.naming_enforced,
+            default_visibility: unknown.default_visibility,
+            ..features
+        };
+        let mut stripped = LinkedFile {
+            decl: Arc::clone(&file.decl),
+            is_reduced: true,
+            package: file.package,
+            imports: file.imports.clone(),
+            features: features(file.features),
+            options: strip(&file.options),
+            messages: file.messages.clone(),
+            fields: file.fields.clone(),
+            oneofs: file.oneofs.iter().map(strip).collect(),
+            enums: file.enums.clone(),
+            values: file.values.iter().map(strip).collect(),
+            services: file.services.iter().map(strip).collect(),
+            methods: file.methods.clone(),
+            ranges: file.ranges.iter().map(strip).collect(),
+            long_lists: OnceLock::new(),
+            declarations: OnceLock::new(),
+        };
+        for message in &mut stripped.messages {
+            (message.features, message.options) =
+                (features(message.features), strip(&message.options));
+        }
+        for field in &mut stripped.fields {
+            (field.features, field.options) = (features(field.features), strip(&field.options));
+        }
+        for item in &mut stripped.enums {
+            (item.features, item.options) = (features(item.features), strip(&item.options));
+        }
+        for method in &mut stripped.methods {
+            method.options = strip(&method.options);
+        }
+        stripped
+    }
+}
+
+/// The options of everything in a file that has any.
+fn all_options(file: &LinkedFile) -> impl Iterator<Item = Option<&Message>> {
+    [file.options.as_deref()]
+        .into_iter()
+        .chain(file.messages.iter().map(|it| it.options.as_deref()))
+        .chain(file.fields.iter().map(|it| it.options.as_deref()))
+        .chain(file.enums.iter().map(|it| it.options.as_deref()))
+        .chain(file.methods.iter().map(|it| it.options.as_deref()))
+        .chain(file.oneofs.iter().map(|it| it.as_deref()))
+        .chain(file.values.iter().map(|it| it.as_deref()))
+        .chain(file.services.iter().map(|it| it.as_deref()))
+        .chain(file.ranges.iter().map(|it| it.as_deref()))
+}

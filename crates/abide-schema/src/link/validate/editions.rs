@@ -1,0 +1,107 @@
+//! Features and visibility: what each edition allows.
+
+use abide_syntax::{Span, Visibility};
+
+use crate::decl::{FileDecl, MAX_FIELD_NUMBER, Part};
+use crate::problem::{Place, ProblemKind};
+use crate::protobuf::Edition;
+use crate::tree::{DefaultVisibility, Element, Message, Presence, Service};
+
+use super::check::Check;
+use super::imports::is_lite;
+
+impl<'a> Check<'a> {
+    pub(super) fn editions(&mut self) {
+        let file: &'a FileDecl = self.decl;
+        if !file.edition.is_edition() {
+            return;
+        }
+        let options = self.file.options();
+        if self.linked.features.presence == Presence::LegacyRequired {
+            let mut place = Span::default();
+            for (feature, _, entry) in self.features_set(options) {
+                if feature == "field_presence" {
+                    place = entry.key.to(entry.span);
+                }
+            }
+            let text = "a file cannot make every field required";
+            let label = self.edition_label();
+            let problem = self.report_file(ProblemKind::FeatureInvalid, place, text);
+            problem.labels.extend(label);
+            problem.help = Some("set `field_presence` on each required field".to_owned());
+        }
+        if self.flag(options, "java_string_check_utf8")
+            && let Some(check) = options.and_then(|it| it.get(self.tree, "java_string_check_utf8"))
+        {
+            let text = "`java_string_check_utf8` does not exist in editions";
+            let label = self.edition_label();
+            let span = check.key.to(check.span);
+            let problem = self.report_file(ProblemKind::OptionInvalid, span, text);
+            problem.labels.extend(label);
+            problem.help = Some("set `features.(pb.java).utf8_validation`".to_owned());
+        }
+        if file.edition >= Edition::Edition2024 {
+            self.strict_visibility();
+        }
+    }
+
+    fn edition_label(&self) -> Option<(Place, String)> {
+        let syntax = self.decl.syntax?;
+        let place = self.place(self.span(syntax.node, Part::Whole));
+        Some((place, "the edition of the file".to_owned()))
+    }
+
+    /// Under `STRICT` visibility, nested types cannot be exported, except the
+    /// enums of a local message that has nothing else. Source: `SymbolChecker`
+    /// of protobuf.
+    fn strict_visibility(&mut self) {
+        for element in self.file.elements() {
+            let (parent, visibility, features) = match element {
+                Element::Message(it) => (it.parent(), it.decl().visibility, it.features()),
+                Element::Enum(it) => (it.parent(), it.decl().visibility, it.features()),
+                _ => continue,
+            };
+            let Some(parent) = parent else { continue };
+            if visibility != Some(Visibility::Export)
+                || features.default_visibility != DefaultVisibility::Strict
+                || (matches!(element, Element::Enum(_)) && is_namespace(parent))
+            {
+                continue;
+            }
+            let span = self.span(element.node(), Part::Head);
+            let text = format!("the nested {} `{}` is exported", element.noun(), element.name());
+            self.report(ProblemKind::NameMisused, element, span, text).help =
+                Some("move it to the top level: `STRICT` exports nothing nested".to_owned());
+        }
+    }
+
+    /// Reports request and response types that this file may not use.
+    pub(super) fn methods(&mut self, service: Service<'a>) {
+        for method in service.methods() {
+            for (message, part) in [(method.input(), Part::Input), (method.output(), Part::Output)]
+            {
+                if let Some(message) = message {
+                    self.visible_at(Element::Method(method), Element::Message(message), part);
+                }
+            }
+        }
+        let generic = ["cc_generic_services", "java_generic_services"];
+        let options = self.file.options();
+        if is_lite(self.file) && generic.iter().any(|name| self.flag(options, name)) {
+            let span = self.span(service.decl().node, Part::Name);
+            let text = format!("a lite file declares the generic service `{}`", service.name());
+            self.report(ProblemKind::MethodInvalid, Element::Service(service), span, text).help =
+                Some("remove `cc_generic_services` and `java_generic_services`".to_owned());
+        }
+    }
+}
+
+/// Whether a message only holds enums: it is local, and every number is
+/// reserved.
+fn is_namespace(message: Message<'_>) -> bool {
+    let all_reserved = match message.reserved_ranges() {
+        [range] => range.start == 1 && range.end == MAX_FIELD_NUMBER + 1,
+        _ => false,
+    };
+    message.parent().is_none() && !Element::Message(message).is_exported() && all_reserved
+}

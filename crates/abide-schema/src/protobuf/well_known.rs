@@ -1,0 +1,146 @@
+//! The files that every protoc brings along.
+//!
+//! They are written anew and without comments, and declare the same: the
+//! descriptors that protoc 35.1 makes of them equal those of its own copies,
+//! which `cargo xtask oracle` checks.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use abide_syntax::{DeclId, DeclKind, Span};
+
+macro_rules! built_in {
+    ($($name:literal)*) => {
+        &[$((concat!("google/protobuf/", $name), include_str!(concat!("well_known/", $name))),)*]
+    };
+}
+
+const FOLDER: &str = "google/protobuf/";
+
+/// The root of what is built in.
+pub(crate) const BUILT_IN: u32 = u32::MAX;
+
+/// The file that declares the options themselves.
+pub(crate) const DESCRIPTOR_PROTO: &str = "google/protobuf/descriptor.proto";
+
+/// Sorted by path, which is what imports write, each with its text.
+const FILES: &[(&str, &str)] = built_in! {
+    "any.proto"
+    "api.proto"
+    "compiler/plugin.proto"
+    "cpp_features.proto"
+    "descriptor.proto"
+    "duration.proto"
+    "empty.proto"
+    "field_mask.proto"
+    "go_features.proto"
+    "java_features.proto"
+    "source_context.proto"
+    "struct.proto"
+    "timestamp.proto"
+    "type.proto"
+    "wrappers.proto"
+};
+
+/// The text of a file that is built in, by the path that imports use, such as
+/// `google/protobuf/any.proto`.
+pub fn well_known(path: &str) -> Option<&'static str> {
+    built_in(path).map(|(_, text)| text)
+}
+
+/// A file that is built in: its path and its text.
+pub(crate) fn built_in(path: &str) -> Option<(&'static str, &'static str)> {
+    // Every import of a tree is asked for, and nearly none is one of these.
+    if !path.starts_with(FOLDER) {
+        return None;
+    }
+    let at = FILES.binary_search_by(|(known, _)| (*known).cmp(path)).ok()?;
+    Some(FILES[at])
+}
+
+/// The paths of the files that are built in, in their order.
+pub fn well_known_paths() -> impl ExactSizeIterator<Item = &'static str> {
+    FILES.iter().map(|(path, _)| *path)
+}
+
+/// The path of the built-in file that declares a type or an extension with this full name.
+pub(crate) fn declaring(full_name: &str) -> Option<&'static str> {
+    declared().get(full_name).copied()
+}
+
+/// Everything that the built-in files declare, by full name, with the path of the file. They are
+/// read once, and only where a name was not found.
+pub(crate) fn declared() -> &'static BTreeMap<String, &'static str> {
+    static DECLARED: OnceLock<BTreeMap<String, &'static str>> = OnceLock::new();
+    DECLARED.get_or_init(|| {
+        let files = FILES.iter();
+        files.flat_map(|(path, text)| names(text).into_iter().map(|it| (it, *path))).collect()
+    })
+}
+
+/// The full names of the types and extensions that a text declares.
+fn names(text: &str) -> Vec<String> {
+    let (ast, _) = abide_syntax::parse(text.as_bytes());
+    let word = |span: Span| span.str(text.as_bytes());
+    let mut package = String::new();
+    // The declarations around the next one: where each ends, and its name if it has a scope.
+    let mut around: Vec<(DeclId, Option<&str>)> = Vec::new();
+    let mut found = Vec::new();
+    for (at, decl) in (0..).zip(&ast.decls) {
+        while around.last().is_some_and(|(end, _)| *end <= at) {
+            around.pop();
+        }
+        let is_extension = matches!(around.last(), Some((_, None)));
+        let name = match decl.kind {
+            DeclKind::Package { name } => {
+                word(name).clone_into(&mut package);
+                continue;
+            }
+            DeclKind::Message { name, .. } | DeclKind::Enum { name, .. } => word(name),
+            DeclKind::Field(field) if is_extension => word(field.name),
+            DeclKind::Extend { .. } => {
+                around.push((decl.end, None));
+                continue;
+            }
+            _ => continue,
+        };
+        let scope = around.iter().filter_map(|it| it.1);
+        let parts: Vec<&str> = [&*package].into_iter().chain(scope).chain([name]).collect();
+        found.push(parts.join("."));
+        around.push((decl.end, Some(name)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{declaring, well_known, well_known_paths};
+
+    #[test]
+    fn the_names_of_built_in_files_are_known() {
+        for (name, path) in [
+            ("google.protobuf.Timestamp", Some("timestamp.proto")),
+            ("google.protobuf.FieldOptions.JSType", Some("descriptor.proto")),
+            ("google.protobuf.compiler.CodeGeneratorRequest", Some("compiler/plugin.proto")),
+            ("pb.java", Some("java_features.proto")),
+            ("pb.JavaFeatures.NestInFileClassFeature", Some("java_features.proto")),
+            ("Timestamp", None),
+            ("google.protobuf", None),
+        ] {
+            let path = path.map(|it| format!("google/protobuf/{it}"));
+            assert_eq!(declaring(name), path.as_deref(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_built_in_file_is_found_and_parses() {
+        let paths: Vec<_> = well_known_paths().collect();
+        assert!(paths.is_sorted() && paths.contains(&"google/protobuf/descriptor.proto"));
+        for path in paths {
+            let text = well_known(path).unwrap_or_else(|| panic!("{path} is not found"));
+            let (ast, errors) = abide_syntax::parse(text.as_bytes());
+            assert!(errors.is_empty() && !ast.decls.is_empty(), "{path}: {errors:?}");
+        }
+        assert_eq!(well_known("google/protobuf/nothing.proto"), None);
+    }
+}
