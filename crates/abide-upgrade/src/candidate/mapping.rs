@@ -1,0 +1,205 @@
+//! The mapping between two versions as data: a `VersionMapping` of
+//! `api/abide/mapping/v1`.
+
+use std::sync::Arc;
+
+use abide_schema::value::{Codec, EncodeError, Entry, Message, Value};
+use abide_schema::{Element, File, FileDecl, SourceFile, Tree};
+
+use super::conversion::{Conversion, lossy};
+use crate::plan::{
+    Basis, Choice, Refusal, Stage, Standings, UpgradeOptions, UpgradePlan, UpgradeSettings,
+    deprecated, is_own, oneof_after,
+};
+
+const SCHEMA: &[(&str, &str)] = &[
+    (
+        "abide/mapping/v1/mapping.proto",
+        include_str!("../../../../api/abide/mapping/v1/mapping.proto"),
+    ),
+    (
+        "abide/annotations/v1/status.proto",
+        include_str!("../../../../api/abide/annotations/v1/status.proto"),
+    ),
+];
+
+/// How every type and member of the upgraded packages changes.
+#[derive(Debug)]
+pub struct Mapping {
+    schema: Tree,
+    value: Message,
+}
+
+impl Mapping {
+    /// The message on the wire.
+    pub fn to_binary(&self) -> Vec<u8> {
+        Codec::new(&self.schema).encode(&self.value)
+    }
+
+    /// The message in JSON, with the names that its file declares, as in every report.
+    pub fn to_json(&self) -> Result<String, EncodeError> {
+        Codec::new(&self.schema).to_json_with_declared_names(&self.value)
+    }
+}
+
+/// The mapping of what [`upgrade`](crate::upgrade) makes.
+pub fn mapping(
+    tree: &Tree,
+    settings: UpgradeSettings<'_>,
+    options: &UpgradeOptions<'_>,
+) -> Result<Mapping, Refusal> {
+    let standings = Standings::of(tree, settings.policy);
+    let basis = Basis { tree, settings, standings: &standings, graph: None };
+    let mut plan = UpgradePlan::of(basis, Choice::Asked(options), Stage::Candidate)?;
+    if options.packages.is_empty() {
+        plan.look_ahead();
+    }
+    let sources = || tree.files().filter(|it| plan.generates(it.id) || plan.is_replaced(*it));
+    let parse = |(path, text): &(&str, &str)| {
+        let path: Arc<str> = (*path).into();
+        let (display, text) = (Arc::clone(&path), text.as_bytes().into());
+        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
+    };
+    let schema = Tree::link(SCHEMA.iter().map(parse).collect());
+    let builder = MappingBuilder { schema: &schema };
+    let mut entries = Vec::new();
+    for file in sources() {
+        entries.extend(builder.file(&plan, file));
+    }
+    for file in sources() {
+        for element in types(file) {
+            entries.extend(builder.ty(&plan, element));
+        }
+    }
+    for file in sources() {
+        let is_told = |it: &Element<'_>| {
+            let is_dropped = plan.is_replaced(file)
+                && plan.removed(*it)
+                && it.parent().is_none_or(|it| !plan.gone(it));
+            is_own(*it) && (deprecated(*it) || is_dropped)
+        };
+        for element in file.elements().filter(is_told) {
+            entries.extend(builder.deprecation(&plan, element));
+        }
+    }
+    let value = builder.message("VersionMapping", entries);
+    Ok(Mapping { value, schema })
+}
+
+/// The types that are declared in a file.
+fn types<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
+    let messages = file.all_messages().map(Element::Message);
+    let all = messages.chain(file.all_enums().map(Element::Enum));
+    all.chain(file.services().map(Element::Service)).filter(|it| is_own(*it))
+}
+
+struct MappingBuilder<'s> {
+    schema: &'s Tree,
+}
+
+impl MappingBuilder<'_> {
+    fn message(&self, name: &str, entries: Vec<Entry>) -> Message {
+        let mut all = self.schema.files().flat_map(File::messages);
+        let ty = all.find(|it| it.name() == name).expect("the mapping is made of its own messages");
+        Message { entries, ..Message::new(ty.id) }
+    }
+
+    /// A field of one of its messages; `None` if its value is the default.
+    fn entry(&self, message: &str, field: &str, value: Value) -> Option<Entry> {
+        let is_default = match &value {
+            Value::String(text) => text.is_empty(),
+            Value::I32(number) | Value::Enum(number) => *number == 0,
+            Value::Bool(flag) => !flag,
+            _ => false,
+        };
+        let mut all = self.schema.files().flat_map(File::messages);
+        let ty = all.find(|it| it.name() == message)?;
+        let field = ty.field_named(field).filter(|_| !is_default)?;
+        Some(Entry::new(field.id, value))
+    }
+
+    fn text(&self, message: &str, field: &str, text: impl Into<Box<str>>) -> Option<Entry> {
+        self.entry(message, field, Value::String(text.into()))
+    }
+
+    fn nested(&self, message: &str, field: &str, ty: &str, entries: Vec<Entry>) -> Option<Entry> {
+        self.entry(message, field, Value::Message(Box::new(self.message(ty, entries))))
+    }
+
+    fn file(&self, plan: &UpgradePlan<'_>, file: File<'_>) -> Option<Entry> {
+        let next = plan.next(file.id)?;
+        let text = |field: &str, text: &str| self.text("FileMapping", field, text);
+        let entries = [
+            text("old_path", file.path()),
+            text("new_path", &next.path),
+            text("old_package", file.package().name()),
+            text("new_package", &next.package),
+        ];
+        let entries = entries.into_iter().flatten().collect();
+        self.nested("VersionMapping", "files", "FileMapping", entries)
+    }
+
+    fn ty<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
+        let (kind, members): (i32, Vec<Element<'t>>) = match element {
+            Element::Message(it) => (1, it.fields().map(Element::Field).collect()),
+            Element::Enum(it) => (2, it.values().map(Element::EnumValue).collect()),
+            Element::Service(it) => (3, it.methods().map(Element::Method).collect()),
+            _ => return None,
+        };
+        let gone = plan.gone(element);
+        let new = plan.next_name(element).filter(|_| !gone).unwrap_or_default();
+        let mut entries: Vec<Entry> = [
+            self.text("TypeMapping", "old_name", element.full_name()),
+            self.text("TypeMapping", "new_name", new),
+            self.entry("TypeMapping", "kind", Value::Enum(kind)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        entries.extend(members.into_iter().filter_map(|it| self.member(plan, it)));
+        self.nested("VersionMapping", "types", "TypeMapping", entries)
+    }
+
+    fn member<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
+        let number = match element {
+            Element::Field(field) => field.number(),
+            Element::EnumValue(value) => value.number(),
+            _ => 0,
+        };
+        let gone = plan.gone(element);
+        let new = if gone { "" } else { plan.simple_name_after(element) };
+        let oneof = match element {
+            Element::Field(field) if !gone => oneof_after(field).unwrap_or_default(),
+            _ => "",
+        };
+        let entries = [
+            self.entry("MemberMapping", "number", Value::I32(number)),
+            self.text("MemberMapping", "old_name", element.name()),
+            self.text("MemberMapping", "new_name", new),
+            self.text("MemberMapping", "promoted_to", oneof),
+        ];
+        let entries = entries.into_iter().flatten().collect();
+        self.nested("TypeMapping", "members", "MemberMapping", entries)
+    }
+
+    fn deprecation<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
+        let within = |of: fn(&UpgradePlan<'t>, Element<'t>) -> String| match element.parent() {
+            Some(parent) => format!("{}.{}", of(plan, parent), element.name()),
+            None => of(plan, element),
+        };
+        let old = within(|_, element| element.full_name());
+        let new = within(|plan, element| plan.name_after(element));
+        let Conversion { replacement, translatable, reason } = Conversion::of(plan, element);
+        let lossy = lossy(plan.policy, element).filter(|_| !translatable).unwrap_or_default();
+        let entries = [
+            self.text("Deprecation", "old_name", old),
+            self.text("Deprecation", "new_name", new),
+            self.text("Deprecation", "replacement", replacement),
+            self.entry("Deprecation", "translatable", Value::Bool(translatable)),
+            self.text("Deprecation", "reason", reason),
+            self.text("Deprecation", "lossy", lossy),
+        ];
+        let entries = entries.into_iter().flatten().collect();
+        self.nested("VersionMapping", "deprecations", "Deprecation", entries)
+    }
+}

@@ -1,0 +1,142 @@
+//! Which options a candidate carries over.
+
+use abide_schema::value;
+use abide_syntax::{OptionNode, Slice, Span};
+
+use super::rewriter::{Mode, Rewriter, ScopeChange};
+use super::vocabulary::{ANCESTRIES, CANDIDATE_FIELDS, MIGRATION_FIELDS, MIGRATIONS, POLICIES};
+use crate::edit::{Edit, RECORD, cuts, names};
+use crate::layout::WIDTH;
+
+impl<'t> Rewriter<'_, 't> {
+    /// Records the files that declare the options that are set here and stay.
+    pub(super) fn option_files(&mut self, options: Option<&'t value::Message>) {
+        let tree = self.file.tree;
+        let mut open: Vec<&value::Message> = options.into_iter().collect();
+        while let Some(message) = open.pop() {
+            for entry in &message.entries {
+                let field = tree.field(entry.field);
+                if field.is_extension() {
+                    let name = field.full_name();
+                    let name = name.as_str();
+                    if self.mode == Mode::Upgrade && MIGRATIONS.contains(&name) {
+                        continue;
+                    }
+                    let is_left =
+                        |it: &value::Entry| self.stays_behind(tree.field(it.field).name());
+                    let value = entry.value.as_message().filter(|_| self.mode != Mode::Follow);
+                    if POLICIES.contains(&name)
+                        && value.is_some_and(|it| it.entries.iter().all(is_left))
+                    {
+                        continue;
+                    }
+                    self.needs.options.insert(field.file().id);
+                }
+                open.extend(entry.value.as_message());
+            }
+        }
+    }
+
+    /// Whether an option is removed: it declares a migration, or the policy drops
+    /// it.
+    pub(super) fn option_goes(&self, option: &OptionNode) -> bool {
+        let parts = self.ast.parts(option);
+        let Some(first) = parts.first() else { return false };
+        let name = first.name.str(self.text);
+        let second = parts.get(1).map_or("", |part| part.name.str(self.text));
+        if !first.extension {
+            return self.mode == Mode::Upgrade
+                && self.plan.policy.dropped_options.iter().any(|it| it == name);
+        }
+        let is = |full: &str| names(full, name);
+        if self.mode == Mode::Upgrade && MIGRATIONS.iter().any(|full| is(full)) {
+            return true;
+        }
+        if second == "work_in_progress" && ANCESTRIES.iter().any(|(status, _)| is(status)) {
+            return !self.next.package.ends_with("alpha");
+        }
+        POLICIES.iter().any(|full| is(full))
+            && (self.stays_behind(second)
+                || cuts(self.ast, self.text, option, |it| self.stays_behind(it)).is_none())
+    }
+
+    /// Whether a field of our own annotations declares a migration, or a fact about
+    /// the source that is not true of the candidate.
+    pub(super) fn stays_behind(&self, field: &str) -> bool {
+        self.mode == Mode::Upgrade && MIGRATION_FIELDS.contains(&field)
+            || CANDIDATE_FIELDS.contains(&field)
+            || RECORD.contains(&field) && !self.recorded.iter().any(|(name, _)| *name == field)
+    }
+
+    /// Removes such fields from an aggregate that has other fields too.
+    pub(super) fn strip(&mut self, option: &OptionNode) {
+        let name = self.ast.parts(option).first().map_or("", |part| part.name.str(self.text));
+        if self.mode == Mode::Follow || !POLICIES.iter().any(|full| names(full, name)) {
+            return;
+        }
+        let cuts = cuts(self.ast, self.text, option, |it| self.stays_behind(it));
+        self.edits.extend(cuts.into_iter().flatten().map(Edit::delete));
+    }
+
+    /// Writes the options in brackets after `before`.
+    pub(super) fn bracket(&mut self, options: Slice, before: u32, scope: ScopeChange<'_>) {
+        let options = &self.ast.options[options.range()];
+        for option in options {
+            self.option_name(option, scope);
+            self.payloads(option);
+        }
+        if self.mode == Mode::Follow {
+            return;
+        }
+        let stays: Vec<&OptionNode> = options.iter().filter(|it| !self.option_goes(it)).collect();
+        for option in &stays {
+            self.strip(option);
+        }
+        let (Some(last), false) = (options.last(), stays.len() == options.len()) else { return };
+        let Some(close) = self.next_symbol(last.span.end, b']') else { return };
+        let Some((first, last)) = stays.first().zip(stays.last()) else {
+            return self.edits.push(Edit::delete(Span::new(before, close)));
+        };
+        if stays.len() == 1 {
+            let width = |from: u32, to: u32| (to - from) as usize;
+            let text = first.span.of(self.text);
+            let line = memchr::memchr(b'\n', text).unwrap_or(text.len() + "];".len());
+            let fits = width(self.line_start(before), before) + " [".len() + line <= WIDTH;
+            let (indent, own) = (self.indent(before), self.indent(first.span.start));
+            let open = if fits { " [".to_owned() } else { format!("\n{indent}    [") };
+            // The lines of a value move with its first line.
+            let deeper = own.len().saturating_sub(indent.len());
+            if fits
+                && deeper > 0
+                && width(self.line_start(first.span.start), first.span.start) == own.len()
+            {
+                for at in memchr::memchr_iter(b'\n', text) {
+                    let start = first.span.start + at as u32 + 1;
+                    let space = Span::new(start, start + deeper as u32);
+                    if space.of(self.text).iter().all(|it| *it == b' ') {
+                        self.edits.push(Edit::delete(space));
+                    }
+                }
+            }
+            self.edits.push(Edit::replace(Span::new(before, first.span.start), open));
+            self.edits.push(Edit::replace(Span::new(last.span.end, close), "]"));
+            return;
+        }
+        // Each is removed with the comma before it, the first ones with the comma
+        // after them.
+        let mut end = None;
+        for (at, option) in options.iter().enumerate() {
+            if !self.option_goes(option) {
+                end = Some(option.span.end);
+                continue;
+            }
+            let span = match (end, options.get(at + 1)) {
+                (Some(end), _) => Span::new(end, option.span.end),
+                (None, Some(following)) => Span::new(option.span.start, following.span.start),
+                (None, None) => continue,
+            };
+            end = end.map(|_| option.span.end);
+            self.edits.push(Edit::delete(span));
+        }
+    }
+}

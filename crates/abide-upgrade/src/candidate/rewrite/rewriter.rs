@@ -1,0 +1,164 @@
+//! One file on its way to its candidate: its text, where things stand in it,
+//! and the edits so far.
+
+use std::collections::BTreeSet;
+
+use abide_schema::{Element, File, FileId, Tree, value};
+use abide_syntax::{Ast, DeclId, Lexer, Span, TokenKind};
+use rustc_hash::FxHashMap;
+
+use super::vocabulary::Ancestry;
+use crate::candidate::comment_links::Links;
+use crate::candidate::shortest_name::VisibleNames;
+use crate::edit::{Edit, Outline};
+use crate::plan::{Next, UpgradePlan, name_after};
+
+/// The full name of the element around a reference, before and after.
+pub(super) type ScopeChange<'s> = (&'s str, &'s str);
+
+pub(super) struct Rewriter<'p, 't> {
+    pub(super) plan: &'p UpgradePlan<'t>,
+    pub(super) links: &'p Links<'p, 't>,
+    pub(super) file: File<'t>,
+    pub(super) next: &'p Next,
+    pub(super) ast: &'t Ast,
+    pub(super) text: &'t [u8],
+    pub(super) elements: FxHashMap<DeclId, Element<'t>>,
+    pub(super) ancestry: Option<Ancestry>,
+    pub(super) mode: Mode,
+    /// What an existing candidate records about itself.
+    pub(super) recorded: Vec<(&'static str, String)>,
+    pub(super) edits: Vec<Edit>,
+    pub(super) needs: ImportNeeds,
+    /// The names that the file sees.
+    pub(super) names: VisibleNames,
+    /// References to types and extensions. How they are written depends on the
+    /// final imports.
+    pub(super) references: Vec<Pending>,
+    /// Where types are used that the next version does not have.
+    pub(super) dangling: Vec<Span>,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It becomes the next major version, with its migrations.
+    Upgrade,
+    /// It stays, and only its references change.
+    Follow,
+    /// It becomes stable as it is.
+    Rise,
+}
+
+/// A reference to a type or an extension.
+pub(super) struct Pending {
+    pub(super) span: Span,
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) old_scope: String,
+    pub(super) new_scope: String,
+}
+
+/// What a candidate needs to import.
+#[derive(Debug, Default)]
+pub(super) struct ImportNeeds {
+    /// Files whose types are used.
+    pub(super) types: BTreeSet<FileId>,
+    /// Files whose options are set.
+    pub(super) options: BTreeSet<FileId>,
+    /// The paths of files with annotations that the upgrade adds.
+    pub(super) added: BTreeSet<String>,
+}
+
+impl ImportNeeds {
+    pub(super) fn file(&self, file: FileId) -> bool {
+        self.types.contains(&file) || self.options.contains(&file)
+    }
+}
+
+/// The value of an option, by its full name.
+pub(super) fn extension<'t>(
+    options: Option<&'t value::Message>,
+    tree: &Tree,
+    name: &str,
+) -> Option<&'t value::Message> {
+    options?.extension(tree, name)?.value.as_message()
+}
+
+impl<'t> Rewriter<'_, 't> {
+    /// The element that a statement declares.
+    pub(super) fn element(&self, id: DeclId) -> Option<Element<'t>> {
+        self.elements.get(&id).copied()
+    }
+
+    pub(super) fn rename(&mut self, element: Option<Element<'t>>, name: Span) {
+        if let Some(element) = element.filter(|_| self.mode == Mode::Upgrade)
+            && name_after(element) != element.name()
+        {
+            self.edits.push(Edit::replace(name, name_after(element)));
+        }
+    }
+
+    /// From `{` to `}`, where a declaration has them.
+    pub(super) fn body_of(&self, id: DeclId) -> Option<Span> {
+        self.outline().body(id)
+    }
+
+    fn outline(&self) -> Outline<'t> {
+        Outline { decl: self.file.decl(), ast: self.ast, text: self.text }
+    }
+
+    /// The end of the `{` of a declaration, including its comment.
+    pub(super) fn head_end(&self, id: DeclId) -> u32 {
+        self.outline().head_end(id)
+    }
+
+    /// The end of a statement, including its comment unless it ends with `}`.
+    pub(super) fn tail(&self, id: DeclId) -> u32 {
+        self.outline().tail(id)
+    }
+
+    /// The end of the text before an offset, without white space.
+    pub(super) fn end_before(&self, offset: u32) -> u32 {
+        let before = Span::new(0, offset).of(self.text);
+        before.iter().rposition(|it| !it.is_ascii_whitespace()).map_or(0, |at| at as u32 + 1)
+    }
+
+    /// The end of the next token, if it is this symbol.
+    pub(super) fn next_symbol(&self, from: u32, symbol: u8) -> Option<u32> {
+        let token = Lexer::new(self.text, from).next_token();
+        (token.kind == TokenKind::Symbol(symbol)).then_some(token.span.end)
+    }
+
+    pub(super) fn line_start(&self, offset: u32) -> u32 {
+        let before = Span::new(0, offset).of(self.text);
+        memchr::memrchr(b'\n', before).map_or(0, |at| at as u32 + 1)
+    }
+
+    /// Whether only white space stands before an offset in its line.
+    pub(super) fn begins_line(&self, offset: u32) -> bool {
+        let before = Span::new(self.line_start(offset), offset).of(self.text);
+        before.trim_ascii().is_empty()
+    }
+
+    /// The white space by which the file indents what stands inside of something else.
+    pub(super) fn indent_unit(&self) -> &'t str {
+        let begins_line = |id: DeclId| self.begins_line(self.ast.decls[id as usize].span.start);
+        let white_space = |id: DeclId| {
+            let start = self.ast.decls[id as usize].span.start;
+            Span::new(self.line_start(start), start).str(self.text)
+        };
+        let parents = 0..self.ast.decls.len() as DeclId;
+        let deeper = parents.filter(|id| begins_line(*id)).find_map(|parent| {
+            let child = self.ast.children(Some(parent)).find(|id| begins_line(*id))?;
+            white_space(child).strip_prefix(white_space(parent)).filter(|it| !it.is_empty())
+        });
+        deeper.unwrap_or("  ")
+    }
+
+    /// The white space at the start of the line of an offset.
+    pub(super) fn indent(&self, offset: u32) -> String {
+        let line = &self.text[self.line_start(offset) as usize..];
+        line.iter().take_while(|it| matches!(it, b' ' | b'\t')).map(|it| *it as char).collect()
+    }
+}

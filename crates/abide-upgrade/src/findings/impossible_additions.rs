@@ -1,0 +1,110 @@
+//! Additions to candidates that an upgrade cannot carry along, and why.
+
+use std::collections::BTreeMap;
+
+use abide_schema::{Element, File};
+
+use crate::plan::{Additions, Basis, Choice, Stage, UpgradePlan, oneof_after};
+
+/// An addition that no upgrade can carry along.
+pub struct ImpossibleAddition<'t> {
+    /// The addition.
+    pub addition: Element<'t>,
+    /// Why.
+    pub fault: AdditionFault<'t>,
+}
+
+/// Why an addition cannot be carried along.
+pub enum AdditionFault<'t> {
+    /// The active version has an element with its number.
+    Number(Element<'t>),
+    /// The active version has an element with its name, or reserves the name with
+    /// this element.
+    Name(Element<'t>),
+    /// The active version reserves its number or name in this element.
+    Reserved(Element<'t>),
+    /// The candidate is made without what contains it. The element of the active
+    /// version that was made into its container, if there is one.
+    Homeless(Option<Element<'t>>),
+}
+
+/// The additions of a tree that cannot be carried along.
+pub fn impossible_additions<'t>(basis: Basis<'_, 't>) -> Vec<ImpossibleAddition<'t>> {
+    let Basis { tree, settings, standings, .. } = basis;
+    // Without its source nothing is known about a candidate.
+    let candidates = standings.candidates(tree).filter(|it| standings.have_source(*it));
+    let additions: Vec<Element<'t>> = candidates
+        .filter_map(|it| Additions::of(settings.policy, it))
+        .flat_map(Additions::elements)
+        .collect();
+    if additions.is_empty() {
+        return Vec::new();
+    }
+    let Ok(plan) = UpgradePlan::of(basis, Choice::Present(&[]), Stage::Candidate) else {
+        return Vec::new();
+    };
+    let sources = tree.files().filter(|it| plan.generates(it.id)).flat_map(File::elements);
+    let holds = |it: &Element<'t>| {
+        matches!(it, Element::Message(_) | Element::Enum(_) | Element::Service(_))
+    };
+    let named: BTreeMap<String, Element<'t>> =
+        sources.filter(holds).filter_map(|it| Some((plan.next_name(it)?, it))).collect();
+    let fault = |addition: Element<'t>| -> Option<AdditionFault<'t>> {
+        let Some(container) = addition.parent() else {
+            let same = named.get(&addition.full_name()).filter(|it| !plan.gone(**it));
+            return same.map(|it| AdditionFault::Name(*it));
+        };
+        let source = named.get(&container.full_name()).copied();
+        let Some(source) = source.filter(|it| !plan.gone(*it)) else {
+            return Some(AdditionFault::Homeless(source));
+        };
+        clash(&plan, addition, source)
+    };
+    additions
+        .into_iter()
+        .filter_map(|addition| Some(ImpossibleAddition { addition, fault: fault(addition)? }))
+        .collect()
+}
+
+/// What an addition clashes with in the source of its container.
+fn clash<'t>(
+    plan: &UpgradePlan<'t>,
+    addition: Element<'t>,
+    source: Element<'t>,
+) -> Option<AdditionFault<'t>> {
+    let name = addition.name();
+    let all = source.members();
+    let number = |it: Element<'_>| match it {
+        Element::Field(it) => Some(it.number()),
+        Element::EnumValue(it) => Some(it.number()),
+        _ => None,
+    };
+    let own = number(addition);
+    if let Some(other) = all.iter().find(|it| own.is_some() && number(**it) == own) {
+        return Some(AdditionFault::Number(*other));
+    }
+    // The name of what is removed is reserved.
+    let has_name = |it: &&Element<'t>| match plan.removed(**it) {
+        true => own.is_some() && it.name() == name && number(**it).is_some(),
+        false => plan.simple_name_after(**it) == name,
+    };
+    if let Some(other) = all.iter().find(has_name) {
+        return Some(AdditionFault::Name(*other));
+    }
+    let reserves = |number: i32| match source {
+        Element::Message(it) => it.reserves_number(number) || it.reserves_name(name),
+        Element::Enum(it) => it.reserves_number(number) || it.reserves_name(name),
+        _ => false,
+    };
+    if own.is_some_and(reserves) {
+        return Some(AdditionFault::Reserved(source));
+    }
+    let Element::Field(field) = addition else { return None };
+    let oneof = field.oneof().filter(|it| !it.is_synthetic())?;
+    let is_made = all.iter().any(|it| match it {
+        Element::Oneof(it) => it.name() == oneof.name() && !plan.removed(Element::Oneof(*it)),
+        Element::Field(it) => oneof_after(*it) == Some(oneof.name()),
+        _ => false,
+    });
+    (!is_made).then_some(AdditionFault::Homeless(Some(source)))
+}

@@ -1,0 +1,292 @@
+//! The canonical layout of a file: only the syntax tree decides its white space.
+//!
+//! A level is two columns, and a line breaks before it gets too wide. There is a
+//! blank line between declarations, but not between options, imports of one
+//! block, and values of an enum without comments. Imports are sorted within their
+//! blocks, and `reserved` statements without comments are joined. Everything else
+//! keeps its order. By protoc's rules each comment still belongs to the same
+//! element, so descriptors keep their comments.
+
+mod groups;
+mod order;
+mod source_text;
+
+use abide_syntax::{DeclId, DeclKind, Run, Span, parse};
+
+use self::groups::{Doc, Item};
+use self::order::Statement;
+use self::source_text::SourceText;
+use super::lines::{WIDTH, is_windows, windows};
+
+/// The indentation of continuation lines.
+const CONTINUED: usize = 4;
+
+/// The indentation inside braces.
+const LEVEL: usize = 2;
+
+/// A text in the canonical layout. Any layout of the same text gives the same
+/// result. `None` if the text has syntax errors.
+pub fn canonical_layout(text: &[u8]) -> Option<Vec<u8>> {
+    let is_windows = is_windows(text);
+    let text = std::str::from_utf8(text).ok()?.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let (ast, errors) = parse(text.as_bytes());
+    if !errors.is_empty() {
+        return None;
+    }
+    let mut printer = LayoutPrinter {
+        source: SourceText { text: &text, ast: &ast },
+        out: String::with_capacity(text.len()),
+    };
+    printer.body(None, 0);
+    let made = printer.out.into_bytes();
+    Some(if is_windows { windows(&made) } else { made })
+}
+
+struct LayoutPrinter<'t> {
+    source: SourceText<'t>,
+    out: String,
+}
+
+impl LayoutPrinter<'_> {
+    /// Prints the body of a declaration, or the whole file.
+    fn body(&mut self, parent: Option<DeclId>, indent: usize) {
+        let (opening, statements, closing) = self.source.statements(parent);
+        if let Some(run) = opening {
+            self.trailing(run, indent);
+        }
+        let is_value = |it: &Statement| {
+            matches!(self.source.ast.decls[it.id as usize].kind, DeclKind::EnumValue { .. })
+        };
+        let roomy = statements.iter().any(|it| is_value(it) && it.is_headed());
+        let mut before: Option<&Statement> = None;
+        for statement in &statements {
+            let blank = match before {
+                None => opening.is_some() || !statement.detached.is_empty(),
+                Some(before) => {
+                    statement.is_headed()
+                        || before.trailing.is_some_and(|run| self.source.is_tall(run))
+                        || !self.are_close(before, statement)
+                        || roomy && is_value(statement)
+                }
+            };
+            if blank && !self.out.is_empty() {
+                self.line();
+            }
+            self.statement(statement, indent);
+            before = Some(statement);
+        }
+        for run in closing {
+            if !self.out.is_empty() {
+                self.line();
+            }
+            self.comment(run.span, indent);
+            self.line();
+        }
+    }
+
+    /// Whether two declarations have no blank line between them by default.
+    fn are_close(&self, before: &Statement, statement: &Statement) -> bool {
+        let kind = |it: &Statement| self.source.ast.decls[it.id as usize].kind;
+        match (kind(before), kind(statement)) {
+            (DeclKind::Import { .. }, DeclKind::Import { .. }) => !statement.apart,
+            (DeclKind::Option(_), DeclKind::Option(_))
+            | (DeclKind::EnumValue { .. }, DeclKind::EnumValue { .. }) => true,
+            _ => false,
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, indent: usize) {
+        for run in &statement.detached {
+            self.comment(run.span, indent);
+            self.out.push_str("\n\n");
+        }
+        if let Some(run) = statement.leading {
+            self.comment(run.span, indent);
+            self.line();
+        }
+        let decl = self.source.ast.decls[statement.id as usize];
+        let body = self.source.ast.body(&decl);
+        let end = body.map_or(decl.span.end.saturating_sub(1), |body| body.start);
+        let (head, value, rest) = self.source.parts(statement.id, end);
+        let mut words = self.source.words(head);
+        for id in &statement.joined {
+            let decl = self.source.ast.decls[*id as usize];
+            if let Some(last) = words.last_mut() {
+                last.push(',');
+            }
+            let more =
+                self.source.words(Span::new(decl.span.start, decl.span.end.saturating_sub(1)));
+            words.extend(more.into_iter().skip(1));
+        }
+        self.indent(indent);
+        self.words_within(&words, indent, if body.is_some() { 2 } else { 1 });
+        let mut comments = self.source.comments_in(head);
+        comments.extend(self.source.comments_in(rest));
+        for comment in comments {
+            // A comment in an unexpected place is not moved far.
+            self.space();
+            self.out.push_str(comment.str(self.source.text.as_bytes()));
+            if comment.str(self.source.text.as_bytes()).starts_with("//") {
+                self.line();
+                self.indent(indent + CONTINUED);
+            }
+        }
+        if let Some(value) = value {
+            self.space();
+            self.value(&value, indent, if body.is_some() { 2 } else { 1 });
+        }
+        if body.is_none() {
+            self.out.push(';');
+        } else {
+            self.space();
+            self.out.push('{');
+            let start = self.out.len();
+            self.line();
+            self.body(Some(statement.id), indent + LEVEL);
+            if self.out.len() == start + 1 {
+                self.out.truncate(start);
+            } else {
+                self.indent(indent);
+            }
+            self.out.push('}');
+        }
+        self.line();
+        if let Some(run) = statement.trailing {
+            self.trailing(run, indent);
+        }
+    }
+
+    /// Prints a value on the current line, if it fits with `tail` columns after it,
+    /// or on its own lines.
+    fn value(&mut self, doc: &Doc, indent: usize, tail: usize) {
+        if let Some(flat) = doc.flat() {
+            let breaks = match doc {
+                Doc::Word(_) => false,
+                Doc::Literals(items) | Doc::Group { items, .. } => !items.is_empty(),
+            };
+            if !breaks || self.column() + flat.chars().count() + tail <= WIDTH {
+                self.out.push_str(&flat);
+                return;
+            }
+        }
+        match doc {
+            Doc::Word(word) => self.out.push_str(word),
+            Doc::Literals(items) => {
+                self.out.truncate(self.out.trim_end_matches(' ').len());
+                let alone = self.out.ends_with('\n');
+                let indent = if alone { indent } else { indent + CONTINUED };
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 || !alone {
+                        self.line();
+                    }
+                    self.item(item, indent, "");
+                }
+            }
+            Doc::Group { marks: (open, close), commas, items, rest } => {
+                self.out.push(*open);
+                self.line();
+                for (at, item) in items.iter().enumerate() {
+                    let comma = if *commas && at + 1 < items.len() { "," } else { "" };
+                    self.item(item, indent + LEVEL, comma);
+                    self.line();
+                }
+                for comment in rest {
+                    self.comment(*comment, indent + LEVEL);
+                    self.line();
+                }
+                self.indent(indent);
+                self.out.push(*close);
+            }
+        }
+    }
+
+    /// Prints an item on its own lines.
+    fn item(&mut self, item: &Item, indent: usize, comma: &str) {
+        for comment in &item.before {
+            self.comment(*comment, indent);
+            self.line();
+        }
+        self.indent(indent);
+        self.out.push_str(&item.name);
+        self.value(&item.value, indent, comma.len());
+        self.out.push_str(comma);
+        for comment in &item.after {
+            self.space();
+            self.out.push_str(comment.str(self.source.text.as_bytes()));
+        }
+    }
+
+    /// Prints words, on several lines if one is too short.
+    fn words_within(&mut self, words: &[String], indent: usize, tail: usize) {
+        let length: usize = words.iter().map(|it| it.chars().count() + 1).sum();
+        let fits = self.column() + length.saturating_sub(1) + tail <= WIDTH;
+        for (at, word) in words.iter().enumerate() {
+            if at > 0 {
+                let may_break = word == "returns" || words[at - 1].ends_with(',');
+                if !fits && may_break && self.column() + 1 + word.chars().count() + tail > WIDTH
+                    || !fits && word == "returns"
+                {
+                    self.line();
+                    self.indent(indent + CONTINUED);
+                } else {
+                    self.space();
+                }
+            }
+            self.out.push_str(word);
+        }
+    }
+
+    /// Prints a comment that belongs to the line before.
+    fn trailing(&mut self, run: Run, indent: usize) {
+        if self.source.is_tall(run) {
+            self.comment(run.span, indent);
+        } else {
+            self.out.truncate(self.out.trim_end_matches('\n').len());
+            self.space();
+            self.out.push_str(run.span.str(self.source.text.as_bytes()));
+        }
+        self.line();
+    }
+
+    /// Prints a comment on its own lines, with its new indentation.
+    fn comment(&mut self, span: Span, indent: usize) {
+        let comment = span.str(self.source.text.as_bytes());
+        let is_block = comment.starts_with("/*");
+        let start = span.start as usize;
+        let line = self.source.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let column = self.source.text[line..start].chars().count();
+        for (at, line) in comment.split('\n').enumerate() {
+            if at > 0 {
+                self.line();
+            }
+            let bare = line.trim_start_matches([' ', '\t']);
+            let own = match is_block && at > 0 {
+                true if bare.is_empty() => 0,
+                true => (line.len() - bare.len() + indent).saturating_sub(column),
+                false => indent,
+            };
+            self.indent(own);
+            self.out.push_str(bare);
+        }
+    }
+
+    fn line(&mut self) {
+        self.out.push('\n');
+    }
+
+    fn indent(&mut self, columns: usize) {
+        self.out.extend(std::iter::repeat_n(' ', columns));
+    }
+
+    /// Prints a space, unless a line begins here.
+    fn space(&mut self) {
+        if !self.out.ends_with([' ', '\n']) {
+            self.out.push(' ');
+        }
+    }
+
+    fn column(&self) -> usize {
+        let line = self.out.rfind('\n').map_or(0, |at| at + 1);
+        self.out[line..].chars().count()
+    }
+}

@@ -1,0 +1,84 @@
+//! What calls for the next major version.
+
+use abide_schema::{Element, Field, File, Migration};
+
+use super::file_elements::extensions;
+use super::next_name::{UNAVAILABLE, renamed};
+use super::removal::{deprecated, removed};
+use super::upgrade_policy::{UpgradePolicy, UpgradeReason};
+
+/// Whether a file is a reason to upgrade everything in it.
+pub(crate) fn file_has_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
+    let is_renamed =
+        |it: Field<'_>| renamed(Element::Field(it)).is_some() && !deprecated(Element::Field(it));
+    policy.always.iter().any(|it| it.matches(file.package().name()))
+        || policy.reasons.contains(&UpgradeReason::Renamed) && extensions(file).any(is_renamed)
+        || policy.reasons.contains(&UpgradeReason::Moved) && file.move_to_package().is_some()
+}
+
+/// Whether a type or a service itself is a reason to upgrade.
+pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
+    let has = |reason: UpgradeReason| policy.reasons.contains(&reason);
+    let migrates = |element: Element<'_>| {
+        element.migrations().iter().any(|(migration, _)| match migration {
+            Migration::Rename(_) => has(UpgradeReason::Renamed),
+            Migration::PromoteToOneof(_) => has(UpgradeReason::Promoted),
+            Migration::MoveToPackage(_) => has(UpgradeReason::Moved),
+        })
+    };
+    let goes = |element: Element<'_>, reason| has(reason) && deprecated(element);
+    let migrates = |element: Element<'_>| !deprecated(element) && migrates(element);
+    if goes(element, whole_reason(element)) || migrates(element) {
+        return true;
+    }
+    match element {
+        Element::Message(message) => {
+            let mut fields = message.fields().map(Element::Field);
+            let mut oneofs = message.oneofs().map(Element::Oneof);
+            fields.any(|it| goes(it, UpgradeReason::Deprecated) || migrates(it))
+                || oneofs.any(|it| !removed(it) && migrates(it))
+        }
+        Element::Service(service) => service
+            .methods()
+            .map(Element::Method)
+            .any(|it| goes(it, UpgradeReason::DeprecatedMethod) || migrates(it)),
+        Element::Enum(it) => it.values().any(|value| {
+            let element = Element::EnumValue(value);
+            let reason = match (value.number(), value.name()) {
+                (0, UNAVAILABLE) => UpgradeReason::Unavailable,
+                _ => UpgradeReason::Deprecated,
+            };
+            goes(element, reason) || migrates(element)
+        }),
+        _ => false,
+    }
+}
+
+/// The reason that a deprecated element is as a whole.
+fn whole_reason(element: Element<'_>) -> UpgradeReason {
+    match element {
+        Element::Message(_) | Element::Enum(_) => UpgradeReason::DeprecatedType,
+        Element::Service(_) => UpgradeReason::DeprecatedService,
+        Element::Method(_) => UpgradeReason::DeprecatedMethod,
+        Element::Field(_) | Element::Oneof(_) | Element::EnumValue(_) => UpgradeReason::Deprecated,
+    }
+}
+
+/// Which types of a file need the next major version.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Need {
+    All,
+    /// Those with a reason of their own.
+    Some,
+    None,
+}
+
+impl Need {
+    pub(crate) fn of(self, policy: &UpgradePolicy, element: Element<'_>) -> bool {
+        match self {
+            Need::All => true,
+            Need::Some => has_reason(policy, element),
+            Need::None => false,
+        }
+    }
+}
