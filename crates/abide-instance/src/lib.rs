@@ -5,27 +5,18 @@
 //! This crate reads them with the place of every key and value, finds out their
 //! types, and walks over what they hold. It knows no rule and does no I/O.
 
+mod convert;
 pub mod diff;
-mod inside;
-mod instance;
-mod json_nodes;
-mod kinds;
-mod notation;
+mod document;
+mod readers;
 mod rewrite;
 pub mod runtime;
-mod translate;
-mod translated_text;
-mod typed_struct;
-mod walk;
-mod words;
-mod yaml;
 
-pub use instance::{Document, Instance, ReadOptions};
-pub use kinds::{Kind, kind_of};
-pub use notation::{Dialect, Notation};
-pub use translate::{
-    Change, Fault, Loss, Migration, Reader, Translated, Translator, VersionMapping, Way,
+pub use convert::{
+    Carried, CarriedDocument, Change, Fault, Loss, Migration, Reader, Translated, Translator,
+    VersionMapping, Way, carry_text,
 };
-pub use translated_text::{Carried, CarriedDocument, carry_text};
-pub use walk::{Met, Named, Visit, named, walk};
-pub use yaml::yaml_value;
+pub use document::{
+    Document, Instance, Kind, Met, Named, ReadOptions, Visit, kind_of, named, walk,
+};
+pub use readers::{Dialect, Notation, yaml_value};

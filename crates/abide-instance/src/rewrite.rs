@@ -1,9 +1,9 @@
 //! Translated values as edits of the text that they were read from, so that comments, order and
 //! layout of what did not change stay as they are.
 
-mod aliases;
+mod alias_expansion;
 mod anchors;
-mod draft;
+mod edit_plan;
 mod flow;
 mod lines;
 mod nodes;
@@ -20,12 +20,11 @@ use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 use abide_upgrade::{Edit, apply};
 
-use crate::kinds::named_in;
-use crate::notation::{Dialect, Notation};
-use crate::typed_struct::settled;
-use aliases::settle;
+use crate::document::{named_in, settled};
+use crate::readers::{Dialect, Notation};
+use alias_expansion::settle;
 use anchors::Anchors;
-use draft::{Draft, Drafter};
+use edit_plan::{Draft, Drafter};
 use lines::Lines;
 use nodes::{Nodes, members_of};
 use text::TextWriter;
@@ -106,7 +105,7 @@ impl Source<'_> {
             };
         }
         let text = std::str::from_utf8(text).map_err(|_| "the text is not valid UTF-8")?;
-        let parsed = crate::yaml::parse(text, self.dialect);
+        let parsed = crate::readers::yaml::parse(text, self.dialect);
         match parsed.errors.into_iter().next() {
             Some(error) => Err(error.message),
             None => {

@@ -8,11 +8,11 @@
 
 mod bootstrap;
 mod disk;
+mod format_number;
 mod fraction;
 mod layers;
 mod number;
 mod problem;
-mod six_digits;
 mod snapshot;
 mod value;
 

@@ -4,11 +4,12 @@ use abide_schema::value::{Entry, Message, Value, default_of};
 use abide_schema::{Field, MessageId, Scalar, Type};
 use abide_syntax::Span;
 
-use super::carry::Carrier;
+use super::converter::Carrier;
 use super::path::{Path, Placing, take};
 use super::steps::{Cut, Down, Move, Setting, Source, Step};
-use super::{Reader, Way};
-use crate::json_nodes::without_places;
+use super::translator::Reader;
+use super::type_mapping::Way;
+use crate::readers::without_places;
 
 /// Values that a move took.
 pub(super) type Taken<'a> = (&'a Move, Vec<Entry>);

@@ -4,11 +4,11 @@ use abide_schema::value::{Codec, Entry, Message, Undeclared, Value};
 use abide_schema::{Field, MessageId};
 use abide_syntax::Span;
 
-use super::Change;
-use super::carry::Carrier;
+use super::converter::Carrier;
 use super::path::any_of;
 use super::steps::Configured;
-use crate::json_nodes::{message_without_places, of_struct};
+use super::translator::Change;
+use crate::readers::{message_without_places, of_struct};
 
 impl<'a, 't> Carrier<'a, 't> {
     /// Turns the `google.protobuf.Struct` of an extension into the message that it stands for.

@@ -4,9 +4,10 @@ use abide_schema::value::Reading;
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 
-use crate::kinds::Kind;
+use super::translator::{Change, Loss, Translated, Translator};
+use super::type_mapping::Way;
+use crate::document::Kind;
 use crate::rewrite::{Rewritten, Source};
-use crate::translate::{Change, Loss, Translated, Translator, Way};
 use crate::{Dialect, Instance, Notation, ReadOptions};
 
 /// A text after its instances were carried.

@@ -4,12 +4,13 @@ use abide_schema::value::{Entry, Message, Value};
 use abide_schema::{Cardinality, Element, Enum, Field, MessageId, Openness, Tree, Type};
 use abide_syntax::Span;
 
+use super::apply_steps::Taken;
 use super::path::{any_of, content_of};
 use super::steps::Step;
-use super::taking::Taken;
-use super::{Change, Loss, Reader, Translator, Way};
-use crate::json_nodes::{message_without_places, without_places};
-use crate::typed_struct::holding;
+use super::translator::{Change, Loss, Reader, Translator};
+use super::type_mapping::Way;
+use crate::document::holding;
+use crate::readers::{message_without_places, without_places};
 
 /// Carries values one hop, and records what happens to them.
 pub(super) struct Carrier<'a, 't> {

@@ -2,7 +2,7 @@
 
 use abide_schema::value::Message;
 
-use super::own_api::{Fault, own_api, read};
+use super::builtin_protos::{Fault, own_api, read};
 use crate::Notation;
 
 /// A `VersionMapping` of `api/abide/mapping/v1`: what of it concerns values.

@@ -6,11 +6,11 @@ use abide_schema::value::{Entry, Message};
 use abide_schema::{Field, MessageId, Tree, Type};
 use abide_syntax::Span;
 
-use super::own_api::{Fault, own_api, read};
+use super::builtin_protos::{Fault, own_api, read};
 use super::path::{List, Path, Refused};
-use super::succession::Succession;
+use super::type_mapping::Succession;
 use crate::Notation;
-use crate::json_nodes::{entries_of, of_value};
+use crate::readers::{entries_of, of_value};
 
 /// A file with steps, read but not yet applied to an API.
 #[derive(Clone, Debug)]

@@ -4,29 +4,18 @@
 //! number; renamed fields, enum values and promotions need no more. Types in an Any get their new
 //! names. What has no field with its number follows declared steps; what is left is a [`Loss`].
 
-mod carry;
-mod configured;
-mod mapping;
-mod own_api;
-mod path;
-mod steps;
-mod succession;
-mod taking;
-
 use std::collections::{BTreeSet, HashMap};
 
 use abide_schema::value::{Codec, Message};
 use abide_schema::{Field, MessageId, Tree};
 use abide_syntax::Span;
 
-pub use mapping::VersionMapping;
-pub use own_api::Fault;
-pub use steps::Migration;
-pub use succession::Way;
-
-use carry::Carrier;
-use steps::{Step, Steps};
-use succession::Succession;
+use super::builtin_protos::Fault;
+use super::converter::Carrier;
+use super::mapping::VersionMapping;
+use super::path::content_of;
+use super::steps::{Migration, Step, Steps};
+use super::type_mapping::{Succession, Way};
 
 /// More hops than any API has majors.
 const MAX_HOPS: usize = 64;
@@ -77,7 +66,7 @@ pub struct Reader<'r> {
 
 impl Reader<'_> {
     /// Whether the release declares a field.
-    fn knows(&self, field: Field<'_>) -> bool {
+    pub(super) fn knows(&self, field: Field<'_>) -> bool {
         let message = field.containing_message().map(|it| it.full_name());
         let message = message.and_then(|name| self.release.message_named(&name));
         message.is_some_and(|it| it.field_numbered(field.number()).is_some())
@@ -88,12 +77,12 @@ impl Reader<'_> {
 #[derive(Debug)]
 pub struct Translator<'t> {
     tree: &'t Tree,
-    succession: Succession<'t>,
-    steps: Steps,
+    pub(super) succession: Succession<'t>,
+    pub(super) steps: Steps,
     /// Elements of the older version, and what has their values in the newer one.
-    replacements: HashMap<String, String>,
+    pub(super) replacements: HashMap<String, String>,
     /// Elements whose values may get lost, and why.
-    lossy: HashMap<String, String>,
+    pub(super) lossy: HashMap<String, String>,
 }
 
 impl<'t> Translator<'t> {
@@ -115,7 +104,13 @@ impl<'t> Translator<'t> {
 
     /// The steps between a type and what it becomes; if `is_within` a version, those for readers
     /// of its older releases.
-    fn steps_between(&self, old: MessageId, new: MessageId, way: &Way, is_within: bool) -> &[Step] {
+    pub(super) fn steps_between(
+        &self,
+        old: MessageId,
+        new: MessageId,
+        way: &Way,
+        is_within: bool,
+    ) -> &[Step] {
         if is_within {
             // The steps of a type with a successor lead there.
             let leads_on = self.succession.next_of(old).is_some();
@@ -215,7 +210,7 @@ impl<'t> Translator<'t> {
 
     fn holds_no_unknown(&self, message: &Message) -> bool {
         let inside = |message: &Message| {
-            let any = path::content_of(self.tree, message);
+            let any = content_of(self.tree, message);
             let is_any = self.tree.message(message.ty).full_name() == "google.protobuf.Any";
             !is_any
                 || message.entries.is_empty()

@@ -6,7 +6,7 @@ use abide_schema::value::{JsonKind, JsonNode};
 use abide_syntax::Span;
 
 use super::anchors::Anchors;
-use super::draft::{Draft, Member};
+use super::edit_plan::{Draft, Member};
 use super::nodes::Nodes;
 
 /// What becomes of the aliases of a document.

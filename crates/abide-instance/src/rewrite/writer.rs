@@ -7,7 +7,7 @@ use abide_syntax::Span;
 use abide_upgrade::Edit;
 
 use super::anchors::Anchors;
-use super::draft::{Draft, Member, quote};
+use super::edit_plan::{Draft, Member, quote};
 use super::lines::Lines;
 use super::nodes::{Nodes, members_of};
 

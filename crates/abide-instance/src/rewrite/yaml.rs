@@ -4,7 +4,7 @@ use abide_schema::value::{JsonKind, JsonMember, JsonNode};
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
-use super::draft::{Draft, Member};
+use super::edit_plan::{Draft, Member};
 use super::nodes::members_of;
 use super::writer::Writer;
 

@@ -9,9 +9,9 @@ use abide_schema::Tree;
 use abide_schema::value::{JsonKind, Message, Value};
 use abide_syntax::Span;
 
+use super::format_number;
 use super::fraction::FractionalPercent;
 use super::number::number_in;
-use super::six_digits;
 
 /// A value as it is written, before any type is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +90,7 @@ impl Literal {
         match self {
             Literal::Null | Literal::List => String::new(),
             Literal::Bool(value) => value.to_string(),
-            Literal::Number(number) => six_digits::shown(*number),
+            Literal::Number(number) => format_number::shown(*number),
             Literal::Text(text) => text.to_string(),
             Literal::Struct(_) => self.to_string(),
         }
@@ -167,7 +167,7 @@ impl RuntimeValue {
     /// A value that comes as a text: of a file or an admin override. It is read as
     /// YAML; the error says what keeps it from that.
     pub(super) fn of_text(text: &str) -> Result<RuntimeValue, String> {
-        let parsed = crate::yaml::parse(text, crate::Dialect::Envoy);
+        let parsed = crate::readers::yaml::parse(text, crate::Dialect::Envoy);
         if let Some(error) = parsed.errors.into_iter().next() {
             return Err(error.message);
         }

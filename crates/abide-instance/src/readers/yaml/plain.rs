@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use abide_schema::value::JsonKind;
 
-use crate::notation::Dialect;
+use crate::readers::notation::Dialect;
 
 /// What a scalar without quotes and tag is.
 pub(super) fn meaning(word: Cow<'_, str>, dialect: Dialect) -> JsonKind<'_> {

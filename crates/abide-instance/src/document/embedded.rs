@@ -102,8 +102,8 @@ fn lines(outer: &str, whole: Span, inner: &str) -> Option<Vec<(u32, u32)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation::Dialect;
-    use crate::yaml;
+    use crate::readers::Dialect;
+    use crate::readers::yaml;
 
     #[track_caller]
     fn check(text: &str, path: &str, expected: &[&str]) {

@@ -7,8 +7,7 @@ use abide_schema::value::{Codec, Entry, Message, ReadError, Reading, Undeclared,
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 
-use crate::json_nodes::{message_without_places, of_struct};
-use crate::notation::Dialect;
+use crate::readers::{Dialect, message_without_places, of_struct};
 
 /// The messages that name a type and hold a Struct.
 const NAMES: [&str; 2] = ["xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"];

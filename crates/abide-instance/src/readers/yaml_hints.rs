@@ -4,7 +4,7 @@
 use abide_schema::value::{ReadError, ReadErrorKind};
 use abide_schema::{Scalar, Tree, Type};
 
-use crate::notation::Dialect;
+use super::notation::Dialect;
 
 /// Says what to write where a plain word is no value of the type of its field.
 pub(crate) fn explain(tree: &Tree, text: &str, dialect: Dialect, errors: &mut [ReadError]) {

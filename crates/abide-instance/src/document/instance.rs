@@ -7,12 +7,11 @@ use abide_schema::value::{
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 
-use crate::inside::{Places, values_at};
-use crate::kinds::{Kind, kind_of, named_in, named_in_header};
-use crate::notation::{Dialect, Notation};
-use crate::typed_struct::open_structs;
-use crate::words::explain;
-use crate::yaml;
+use super::document_type::{Kind, kind_of, named_in, named_in_header};
+use super::embedded::{Places, values_at};
+use super::typed_struct::open_structs;
+use crate::readers::yaml;
+use crate::readers::{Dialect, Notation, explain};
 
 /// How a text is read, where the text itself does not say.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use abide_schema::value::{JsonKind, JsonMember, JsonNode, ReadError, ReadErrorKi
 use abide_syntax::Span;
 use granit_parser::{Event, Parser, ScalarStyle, Tag, options};
 
-use crate::notation::Dialect;
+use super::notation::Dialect;
 
 /// Mappings and sequences may nest this deep, as objects and arrays of JSON may.
 const fn max_levels(dialect: Dialect) -> u32 {
