@@ -12,10 +12,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use abide_harness::Result;
+use abide_harness::corpora;
+use abide_harness::programs::{abide, output, stdout, workspace};
+
 use self::pages::{Chapter, Pages};
-use crate::corpora;
-use crate::task::Result;
-use crate::tools::{abide, output, stdout, workspace};
 
 /// The page that names the parts and chapters.
 const CONTENTS: &str = "crates/abide-cli/book/README.md";

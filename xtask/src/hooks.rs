@@ -7,9 +7,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use abide_harness::Result;
+use abide_harness::programs::{abide, output, stdout, target, workspace};
+
 use crate::packages::path_without;
-use crate::task::Result;
-use crate::tools::{abide, output, stdout, target, workspace};
 
 /// The hooks that run the `abide` on the PATH. Each has a twin that installs a
 /// wheel, and one that is built from source.

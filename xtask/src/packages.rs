@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::corpora;
-use crate::task::Result;
-use crate::tools::{output, stdout, target, workspace};
+use abide_harness::Result;
+use abide_harness::corpora;
+use abide_harness::programs::{output, stdout, target, workspace};
 
 /// More than the binary takes, and less than it takes with its symbols and debug information.
 const LARGEST: u64 = 28 << 20;

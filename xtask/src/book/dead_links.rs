@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::task::Result;
+use abide_harness::Result;
 
 /// The links below a folder that lead nowhere, each with the page that it is on.
 pub(super) fn below(folder: &Path) -> Result<Vec<String>> {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use abide_harness::Result;
+
 use super::text::{self, Link, Targets};
-use crate::task::Result;
 
 /// The pages of rules.
 const RULES: &str = "crates/abide-lint/src/rules";

@@ -7,7 +7,7 @@ use abide_schema::value::{Codec, Message, ReadError, Value};
 use abide_schema::{FileDecl, SourceFile, Tree, missing_imports, well_known};
 use abide_syntax::Span;
 
-const API: &str = include_str!("../../../../xtask/src/oracle/reading/reading.proto");
+const API: &str = include_str!("../../../../crates/abide-oracle/src/runtimes/reading/reading.proto");
 
 /// A tree with every kind of field, and the well-known types.
 static TREE: LazyLock<Tree> = LazyLock::new(|| {

@@ -1,0 +1,8 @@
+//! Verdicts beside those of buf, and of tools that run beside it.
+
+pub(crate) mod breaking;
+pub(crate) mod judged;
+pub(crate) mod moving;
+pub(crate) mod peers;
+pub(crate) mod plugins;
+pub(crate) mod protovalidate;

@@ -1,0 +1,4 @@
+//! The model of generated code beside the real generators.
+
+pub(crate) mod gapic;
+pub(crate) mod symbols;
