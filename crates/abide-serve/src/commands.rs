@@ -1,24 +1,22 @@
 //! The commands, one module each.
 
+mod args;
 mod ask;
 mod check;
-pub(crate) mod conformance;
+mod conformance;
+mod follow;
+mod logs;
 mod serve;
 mod versions;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::apis::Apis;
-use crate::args::{Args, Command, Inputs};
-use crate::bootstrap::bootstrap;
-use crate::judge::{Judge, Leniency};
-use crate::logs;
-use crate::restarter::restart;
-use crate::shutdown::{manage, shutdown};
-
-pub(crate) use self::ask::AskArgs;
-pub(crate) use self::versions::VersionsArgs;
+pub(crate) use self::args::Args;
+use self::args::{Command, Inputs};
+pub(crate) use self::logs::say;
+use crate::resources::{Apis, Judge, Leniency};
+use crate::tools::{bootstrap, manage, restart, shutdown};
 
 /// Runs a command.
 ///
@@ -55,12 +53,9 @@ fn on_one_thread<T>(command: impl Future<Output = T>) -> Result<T, String> {
 
 /// What resources are judged by, and what the operator should know about it.
 fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
-    let (apis, notes) = Apis::read(inputs)?;
+    let (apis, notes) = Apis::read(&inputs.api)?;
     let policy = abide_lint::Config::of_preset(abide_lint::Preset::default()).policy;
-    let leniency = Leniency {
-        static_clusters: inputs.static_cluster.iter().cloned().collect(),
-        allows_previous_major: inputs.allow_previous_major,
-    };
+    let leniency = Leniency::from(&inputs.judge);
     Ok((Judge::new(Arc::new(apis), policy, leniency), notes))
 }
 

@@ -16,6 +16,13 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(parsed).map_err(|_| expected())
 }
 
+/// A span of time, in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 =
+        text.trim_end_matches('s').parse().map_err(|_| "expected seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

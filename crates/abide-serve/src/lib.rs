@@ -5,47 +5,17 @@
 #![allow(clippy::disallowed_methods)] // This crate does I/O.
 
 mod admin;
-mod admin_address;
-mod apis;
-mod args;
-mod arriving;
-mod bootstrap;
-mod client;
+mod clients;
 mod commands;
 mod conformance;
-mod descriptors;
-mod drain;
 mod duration;
-mod encoding;
-mod expected;
-mod file_out;
-mod fleet;
-mod follow;
-mod groups;
-mod grpc;
-mod health;
-mod judge;
+mod limits;
 mod listeners;
-mod logs;
-mod overrides;
-mod place;
-mod polled;
-mod requests;
-mod rest;
+mod resources;
 mod restart;
-mod restarter;
-mod room;
-mod served;
-mod shutdown;
-mod source;
-mod talk;
-mod tls;
-mod tokens;
-mod traffic;
-mod types_file;
-mod unix_socket;
-mod usage;
-mod wire;
+mod streams;
+mod tools;
+mod transport;
 
 use std::process::ExitCode;
 
@@ -53,11 +23,11 @@ use clap::Parser;
 
 /// Runs the command line of this process and returns its exit status.
 pub fn main() -> ExitCode {
-    let args = args::Args::parse();
+    let args = commands::Args::parse();
     match commands::run(args) {
         Ok(status) => status,
         Err(message) => {
-            logs::say(&format!("error: {message}"));
+            commands::say(&format!("error: {message}"));
             ExitCode::from(2)
         }
     }

@@ -10,9 +10,6 @@ mod messages;
 mod server;
 #[path = "../../abide-cli/tests/cli/waiting.rs"]
 mod waiting;
-#[path = "../src/wire.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the client speaks the same messages")]
-mod wire;
 
 use std::io::{BufReader, Read, Write};
 use std::ops::Range;

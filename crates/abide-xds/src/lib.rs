@@ -26,6 +26,7 @@ mod snapshot;
 mod subscription;
 mod topic;
 mod view;
+pub mod wire;
 
 pub use collection::Collection;
 pub use gather::{Found, Gathered, Misfit, find, gather};

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use super::{MAX_BODY, Pages, page};
+use super::page::{MAX_BODY, Pages, page};
 
 /// The values of each layer, lowest first, and the final ones: what everyone gets, or what
 /// `?audience=` gets, such as `node-cluster/NAME`. Layers stand in the order of their names.

@@ -6,10 +6,8 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
-use super::Pages;
-use crate::fleet::{Client, Fleet};
-use crate::talk::Has;
-use crate::traffic::Count;
+use super::page::Pages;
+use crate::clients::{Client, Count, Fleet, Has};
 
 /// What every name begins with at Prometheus.
 const PREFIX: &str = "abide_serve";

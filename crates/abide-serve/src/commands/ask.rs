@@ -9,9 +9,9 @@ use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use crate::client::{body, send};
+use super::logs::say;
 use crate::duration::duration;
-use crate::logs::say;
+use crate::transport::{read_body, send};
 
 /// How many bytes an answer may have.
 const MAX_ANSWER: usize = 256 << 20;
@@ -89,7 +89,7 @@ pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, String> {
             let seconds = begin.elapsed().as_secs_f64();
             return Err(format!("`{url}` has {wanted} yet, and answered so after {seconds:.1} s"));
         }
-        Ok((status, body(response, MAX_ANSWER).await?))
+        Ok((status, read_body(response, MAX_ANSWER).await?))
     };
     let waits = async {
         sleep(AT_ONCE).await;

@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use super::args::Inputs;
+use super::logs::say;
 use super::{judge_of, today};
-use crate::args::Inputs;
-use crate::logs::say;
-use crate::source;
+use crate::resources::open;
 
 pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, String> {
     let (judge, notes) = judge_of(inputs)?;
-    let listing = source::open(&inputs.source)?.read()?;
+    let listing = open(&inputs.source)?.read()?;
     for note in notes.iter().chain(&listing.notes) {
         say(&format!("note: {note}"));
     }

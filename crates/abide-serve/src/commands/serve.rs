@@ -5,20 +5,17 @@ use std::sync::Arc;
 
 use tokio::sync::{oneshot, watch};
 
-use super::{judge_of, today};
-use crate::admin::Names;
-use crate::args::Serve;
-use crate::expected::Expected;
-use crate::fleet::Fleet;
-use crate::follow::follow;
-use crate::grpc::DiscoveryServices;
-use crate::judge::Judge;
-use crate::listeners::{Door, Gates, Listener};
-use crate::logs;
+use super::args::Serve;
+use super::follow::follow;
+use super::{judge_of, logs, today};
+use crate::admin::{self, Tokens};
+use crate::clients::{Expected, Fleet};
+use crate::listeners::{Door, Gates, Listener, Names, for_connections};
+use crate::resources::{Judge, open};
 use crate::restart::{Start, Successors};
-use crate::tls::Tls;
-use crate::tokens::Tokens;
-use crate::{admin, descriptors, file_out, rest, restart, source};
+use crate::streams::DiscoveryServices;
+use crate::transport::Tls;
+use crate::{restart, streams};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
     logs::start_at(&args.log_format, &args.log_level);
@@ -36,11 +33,11 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     args.restart.check(&args.drain)?;
     let mut told_to_end = std::pin::pin!(told_to_end()?);
     let epoch = args.restart.restart_epoch;
-    let mut source = source::open(&args.inputs.source)?;
+    let mut source = open(&args.inputs.source)?;
     if let (Some(out), Some(resources)) = (&args.file_out, &args.inputs.source.resources) {
-        file_out::check(out, resources)?;
+        streams::check(out, resources)?;
     }
-    let gates = Gates::new(args.drain, &args.limits, descriptors::for_connections());
+    let gates = Gates::new(args.drain, &args.limits, for_connections());
     let apis = Arc::clone(&judge.apis);
     let expected = Expected::new(args.expect.clone());
     let fleet = Fleet::new(apis, args.limits.clone(), expected, !args.unordered, gates, epoch);
@@ -61,7 +58,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
     });
     if let Some(out) = args.file_out {
-        tokio::spawn(file_out::keep(out, Arc::clone(&fleet)));
+        tokio::spawn(streams::keep(out, Arc::clone(&fleet)));
     }
     if epoch > 0 {
         // The process before this one serves until this one can.
@@ -105,7 +102,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     for listener in listeners {
         let fleet = Arc::clone(&fleet);
         let services = DiscoveryServices::new(Arc::clone(&fleet));
-        let polls = rest::pages(Arc::clone(&fleet), args.long_poll, Names::at(listener.asked));
+        let polls = streams::pages(Arc::clone(&fleet), args.long_poll, Names::at(listener.asked));
         let pages = pages(Names::at(listener.asked));
         let (http_tls, grpc_tls) = (http_tls.clone(), grpc_tls.clone());
         tokio::spawn(async move {

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::client::get;
-use crate::logs::say;
-use crate::usage::UsageReport;
+use super::logs::say;
+use crate::clients::UsageReport;
+use crate::transport::get;
 
 /// How many bytes a report may have.
 const MAX_REPORT: usize = 4 << 20;
@@ -60,13 +60,13 @@ pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, String> {
             format!("{:#}\n", json!({"since": report.since.to_string(), "unused": unused}))
         }
         (false, _) => {
-            let line = |it: &crate::usage::UsedType| {
+            let line = |it: &crate::clients::UsedType| {
                 format!("{}: asked for {} times, {} now\n", it.type_url, it.asked, it.clients)
             };
             report.types.iter().map(line).collect()
         }
         (true, _) => {
-            let line = |(it, newer): &(&crate::usage::UsedType, String)| {
+            let line = |(it, newer): &(&crate::clients::UsedType, String)| {
                 format!("{}: nobody asked for it; {newer} is served\n", it.type_url)
             };
             report.unused().iter().map(line).collect()

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use abide_xds::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
 use abide_xds::{Action, Event, Names, Options, Session, Snapshot};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -33,8 +34,7 @@ use tower_service::Service;
 use self::payload::{World, place};
 use super::play::Outcome;
 use super::resources::Type;
-use crate::encoding::{Encoded, Encodings, Messages};
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Incoming};
+use crate::transport::{Encoded, Encodings, Messages};
 
 /// The scenarios of this build.
 const TABLE: &str = include_str!("client/scenarios.txt");

@@ -6,7 +6,7 @@ use abide_xds::Names;
 use bytes::Bytes;
 use prost::Message;
 
-use crate::wire::{
+use abide_xds::wire::{
     Any, DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse, Node,
     Resource, Status,
 };

@@ -5,12 +5,12 @@ use std::fmt;
 use std::time::Duration;
 
 use abide_xds::Names;
+use abide_xds::wire::Node;
 use bytes::Bytes;
 
 use super::message::{Arrival, Ask, Received};
 use super::resources::{MARK, Served, Type};
 use super::scenario::{About, Scenario, Step, Verb, Wanted, Way};
-use crate::wire::Node;
 
 /// What scenarios are played against.
 pub(crate) trait Target {

@@ -8,6 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use abide_xds::Names;
+use abide_xds::wire::{
+    DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse, Node,
+};
 use bytes::Bytes;
 use hyper::{Method, StatusCode};
 use prost::Message;
@@ -24,10 +27,7 @@ use tonic_prost::ProstCodec;
 use super::message::{Arrival, Ask, Received, ReceivedResource};
 use super::play::{Stop, Stream, Target};
 use super::resources::{MARK, Served, Type, messages};
-use crate::client;
-use crate::wire::{
-    DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest, DiscoveryResponse, Node,
-};
+use crate::transport::{read_body, send};
 
 /// Responses that nobody looked at yet; a server that sends more has to wait.
 const QUEUE: usize = 256;
@@ -497,14 +497,14 @@ fn body(ask: &Ask) -> String {
 /// One poll. `None` is no change.
 async fn post(address: &str, path: &str, body: String) -> Result<Option<Received>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("polling {address}{path}: {error}");
-    let response = client::send(address, Method::POST, path, body.into()).await;
+    let response = send(address, Method::POST, path, body.into()).await;
     let response = response.map_err(|error| failed(&error))?;
     match response.status() {
         StatusCode::OK => {}
         StatusCode::NOT_MODIFIED => return Ok(None),
         status => return Err(failed(&status)),
     }
-    let bytes = client::body(response, MAX_ANSWER).await.map_err(|error| failed(&error))?;
+    let bytes = read_body(response, MAX_ANSWER).await.map_err(|error| failed(&error))?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| failed(&error))?;
     let text = |value: &Value, names: [&str; 2]| {
         let found = names.iter().find_map(|name| value[*name].as_str());

@@ -10,11 +10,11 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval, sleep_until, timeout};
 
+use super::args::{FRESHNESS, PATIENCE};
 use super::channel::Channel;
 use super::counter_file::Inherited;
 use super::messages::{Answer, Ask, Hello, Heritage, MAJOR, Nothing, Reply, Request};
-use super::{FRESHNESS, PATIENCE};
-use crate::fleet::Fleet;
+use crate::clients::Fleet;
 use crate::listeners::{Door, Listener};
 
 /// Why nothing is taken over.

@@ -11,13 +11,13 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 
+use super::args::{FRESHNESS, PATIENCE};
 use super::channel::Channel;
 use super::counter_file::CounterFile;
 use super::messages::{
     self, Answer, Ask, Draining, Hello, Heritage, MAJOR, Nothing, Refusal, Reply, Request,
 };
-use super::{FRESHNESS, PATIENCE};
-use crate::fleet::Fleet;
+use crate::clients::Fleet;
 use crate::listeners::Listener;
 
 /// How many processes are talked to at once. All but one of them are refused.

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
+use abide_xds::wire::{DiscoveryRequest, Status};
+
 use crate::server::{CDS, CDS_V2, Server, ask, cluster, node, run};
-use crate::wire::{DiscoveryRequest, Status};
 
 /// The samples of a text in the format of Prometheus, by name and labels. Panics unless every line
 /// is as the format has it, and every metric in one piece, with a help and a type.

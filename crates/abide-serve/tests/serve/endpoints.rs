@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use abide_xds::wire::{DeltaDiscoveryRequest, DiscoveryResponse};
 use prost::Message;
 use prost_types::value::Kind;
 use prost_types::{Any, Struct, Value};
 
 use crate::server::{EDS, Server, Whole, changed_api, node, run};
 use crate::waiting::wait;
-use crate::wire::{DeltaDiscoveryRequest, DiscoveryResponse};
 
 const EDS_V2: &str = "type.googleapis.com/envoy.api.v2.ClusterLoadAssignment";
 

@@ -3,10 +3,10 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use abide_xds::wire::DeltaDiscoveryRequest;
 use rustix::process::Signal;
 
 use crate::server::{CDS, Server, cluster, node, run};
-use crate::wire::DeltaDiscoveryRequest;
 
 /// While a server is busy, those who come wait for it. Nobody is turned away, and comes again after
 /// seconds.

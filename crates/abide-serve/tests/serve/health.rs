@@ -1,12 +1,14 @@
 //! Clients that offer to check the health of endpoints.
 
+use abide_xds::wire::{
+    HealthCheckRequest, HealthCheckRequestOrResponse, HealthCheckSpecifier, Node,
+};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Status, Streaming};
 use tonic_prost::ProstCodec;
 
 use crate::server::{CDS, Server, channel, cluster, node, run};
-use crate::wire::{HealthCheckRequest, HealthCheckRequestOrResponse, HealthCheckSpecifier, Node};
 
 const PATHS: [(&str, &str); 2] = [
     ("v2", "/envoy.service.discovery.v2.HealthDiscoveryService/StreamHealthCheck"),

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use abide_xds::wire::{DiscoveryRequest, Node};
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper_util::rt::TokioIo;
@@ -14,7 +15,6 @@ use tonic::Code;
 
 use crate::server::{CDS, Server, ask_with, cluster, node, run};
 use crate::waiting::LONG;
-use crate::wire::{DiscoveryRequest, Node};
 
 /// Whether the server still serves others.
 async fn serves(server: &Server) {

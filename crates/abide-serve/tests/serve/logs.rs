@@ -1,9 +1,9 @@
 //! What an operator reads in the log.
 
+use abide_xds::wire::{DiscoveryRequest, Status};
 use serde_json::Value;
 
 use crate::server::{CDS, Server, cluster, node, run};
-use crate::wire::{DiscoveryRequest, Status};
 
 /// The fields of a line in JSON.
 fn fields(line: &str) -> Value {

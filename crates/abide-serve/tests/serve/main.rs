@@ -24,6 +24,3 @@ mod types;
 mod versions;
 #[path = "../../../abide-cli/tests/cli/waiting.rs"]
 mod waiting;
-#[path = "../../src/wire.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the client speaks the same messages")]
-mod wire;

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use tonic::Code;
-
-use crate::server::{CDS, CDS_V2, EDS, Server, cluster, example, node, run};
-use crate::wire::{
+use abide_xds::wire::{
     BuildVersion, DeltaDiscoveryRequest, DiscoveryRequest, Extension, Node, SemanticVersion,
     VersionedTypeUrl,
 };
+use tonic::Code;
+
+use crate::server::{CDS, CDS_V2, EDS, Server, cluster, example, node, run};
 
 const PACKAGE: &str = "envoy.config.cluster.v3";
 

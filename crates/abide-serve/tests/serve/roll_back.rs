@@ -1,7 +1,8 @@
 //! A change that clients refuse is taken back.
 
+use abide_xds::wire::{DiscoveryRequest, DiscoveryResponse, Status};
+
 use crate::server::{CDS, Server, Whole, cluster, node, run};
-use crate::wire::{DiscoveryRequest, DiscoveryResponse, Status};
 
 /// Refuses a response and says why.
 async fn refuse(client: &mut Whole, held: &DiscoveryResponse, refused: &DiscoveryResponse) {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use abide_xds::wire::{DeltaDiscoveryRequest, Runtime};
 use prost::Message;
 use prost_types::value::Kind;
 use serde_json::json;
 
 use crate::server::{RTDS, RTDS_V2, Server, edge_api, node, pool, run};
-use crate::wire::{DeltaDiscoveryRequest, Runtime};
 
 fn layer(name: &str, values: &str) -> String {
     format!("\"@type\": {RTDS}\nname: {name}\nlayer: {values}\n")

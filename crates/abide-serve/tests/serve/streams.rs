@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use abide_xds::wire::DeltaDiscoveryRequest;
+
 use crate::server::{CDS, EDS, Server, cluster, node, poll, run};
-use crate::wire::DeltaDiscoveryRequest;
 
 #[test]
 fn both_variants_get_resources_and_changes() {

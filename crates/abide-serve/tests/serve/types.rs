@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use abide_xds::wire::DeltaDiscoveryRequest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::server::{Server, Whole, channel, edge_api, example, node, pool, run};
 use crate::waiting::wait;
-use crate::wire::DeltaDiscoveryRequest;
 
 const POOL: &str = "type.googleapis.com/acme.edge.v1.Pool";
 const TABLE: &str = "type.googleapis.com/acme.edge.v1.Table";

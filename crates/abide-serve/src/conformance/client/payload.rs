@@ -1,12 +1,12 @@
 //! The resources that a client under test is served, with the few fields that lead a request from a
 //! listener to an endpoint. Names and numbers are those of Envoy's API in its third major.
 
+use abide_xds::wire::Any;
 use abide_xds::{Kind, Reference, Resource, Snapshot};
 use bytes::Bytes;
 use prost::Message;
 
 use crate::conformance::resources::Type;
-use crate::wire::Any;
 
 /// A message with nothing in it.
 #[derive(Clone, PartialEq, Message)]

@@ -1,0 +1,290 @@
+//! The pages of the admin port. What changes something is POST only.
+
+use std::sync::Arc;
+
+use abide_xds::wire::BuildVersion;
+use abide_xds::{Initialisation, Kind, Phase, TakenBack, Types};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use serde_json::{Map, Value, json};
+
+use super::page::{MAX_BODY, Pages, page};
+use super::tokens::{Tokens, guard};
+use super::{home, runtime, stats};
+use crate::clients::{Client, Fleet, Has, Protocol};
+use crate::listeners::Names;
+use crate::resources::Apis;
+
+/// A page: its path, what it does, and how it is asked for.
+type Page = (&'static str, &'static str, MethodRouter<Arc<Fleet>>);
+
+/// All pages, in the order in which `/help` has them.
+fn all() -> Vec<Page> {
+    vec![
+        ("/", "the fleet, as a page for browsers", get(home::home)),
+        (
+            "/clients",
+            "every stream: who, how far it is, what it has, refused and misses",
+            get(clients),
+        ),
+        ("/config_dump", "what is served to whom, by type, with versions", get(config_dump)),
+        (
+            "/drain_listeners",
+            "POST: has clients leave and lets nobody else come; `?graceful`: after the drain time",
+            post(drain_listeners),
+        ),
+        ("/healthcheck/fail", "POST: makes `/ready` fail, and has clients leave", post(fail)),
+        ("/healthcheck/ok", "POST: takes back `/healthcheck/fail`", post(recover)),
+        ("/help", "this list", get(help)),
+        ("/ready", "200 if clients may come, else 503, and why", get(ready)),
+        ("/runtime", "the served layers of runtime, and what is set above", get(runtime::show)),
+        (
+            "/runtime_modify",
+            "POST: sets keys of runtime: `?KEY=VALUE`, an empty value takes it back",
+            post(runtime::modify),
+        ),
+        ("/server_info", "version, state and uptime", get(server_info)),
+        ("/stats", "counters and gauges", get(stats::lines)),
+        ("/stats/prometheus", "the same for Prometheus", get(stats::prometheus)),
+        ("/versions", "which types clients asked for, in which majors", get(versions)),
+    ]
+}
+
+/// The pages, for everyone or for those who have a token.
+pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>, names: Names) -> Router {
+    let pages = open_pages(fleet);
+    let pages = match tokens {
+        Some(tokens) => pages.layer(from_fn_with_state(tokens, guard)),
+        None => pages,
+    };
+    pages.layer(from_fn_with_state(names, from_here))
+}
+
+fn open_pages(fleet: Arc<Fleet>) -> Router {
+    let router = all().into_iter().fold(Router::new(), |all, (path, _, how)| all.route(path, how));
+    router
+        .method_not_allowed_fallback(not_so)
+        .fallback(not_found)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(fleet)
+}
+
+/// Refuses what a page of another site has a browser send.
+async fn from_here(State(names): State<Names>, request: Request, next: Next) -> Response {
+    if !names.admit(request.headers()) {
+        let message = "this port is for this machine: ask it as `localhost`, or by its address\n";
+        return (StatusCode::FORBIDDEN, message).into_response();
+    }
+    if request.method() == Method::POST && is_of_another_site(request.headers()) {
+        let message = "a page of another site may not change anything here\n";
+        return (StatusCode::FORBIDDEN, message).into_response();
+    }
+    next.run(request).await
+}
+
+/// Whether a browser says so. Other programs send no origin.
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).map(|it| it.to_str().unwrap_or_default());
+    let site = |origin: &str| origin.split_once("://").map(|(_, host)| host.to_owned());
+    text(ORIGIN).is_some_and(|origin| site(origin).as_deref() != text(HOST))
+}
+
+/// All pages, one line each.
+async fn help() -> String {
+    let all = all();
+    let width = all.iter().map(|it| it.0.len()).max().unwrap_or(0);
+    all.iter().map(|(path, does, _)| format!("{path:width$}  {does}\n")).collect()
+}
+
+async fn not_found() -> (StatusCode, String) {
+    (StatusCode::NOT_FOUND, format!("there is no such page, but:\n{}", help().await))
+}
+
+async fn not_so(method: Method, uri: Uri) -> (StatusCode, String) {
+    let is_change =
+        all().iter().any(|(path, does, _)| *path == uri.path() && does.starts_with("POST: "));
+    let wanted = if is_change { "POST" } else { "GET" };
+    (StatusCode::METHOD_NOT_ALLOWED, format!("not by {method}, but by {wanted}\n"))
+}
+
+async fn ready(State(fleet): Pages) -> impl IntoResponse {
+    let mut lines = fleet.hindrances();
+    let draining = fleet.drains().map(|why| format!("DRAINING: {why}"));
+    let status = match fleet.is_ready() {
+        true => StatusCode::OK,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let head = match (fleet.is_ready(), lines.is_empty()) {
+        (true, true) => "LIVE",
+        (true, false) if fleet.source().away.is_some() => {
+            "LIVE: what was served before, since the source cannot be read"
+        }
+        (true, false) => "LIVE: what was served before, since the newest resources are refused",
+        (false, _) => "NOT READY",
+    };
+    lines.insert(0, draining.unwrap_or_else(|| head.to_owned()));
+    (status, lines.join("\n") + "\n")
+}
+
+async fn server_info(State(fleet): Pages) -> impl IntoResponse {
+    let state = match (fleet.drains().is_some(), fleet.is_ready()) {
+        (true, _) => "DRAINING",
+        (false, true) => "LIVE",
+        (false, false) => "INITIALIZING",
+    };
+    page(&json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "state": state,
+        "uptime_current_epoch": format!("{}s", fleet.uptime().as_secs()),
+        "restart_epoch": fleet.epoch,
+    }))
+}
+
+async fn clients(State(fleet): Pages) -> impl IntoResponse {
+    let taken_back = fleet.taken_back();
+    page(&fleet.clients().iter().map(|it| client(&fleet.apis, it, &taken_back)).collect())
+}
+
+async fn versions(State(fleet): Pages) -> impl IntoResponse {
+    let held = fleet.clients().into_iter().flat_map(|it| it.has().types).map(|it| it.type_url);
+    page(&fleet.usage.report(&fleet.apis, held).to_json())
+}
+
+fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
+    let release = client.node.user_agent();
+    let Has { types, served } = client.has();
+    let types = types.iter().map(|it| {
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Option<Value>| {
+            object.extend(value.map(|value| (key.to_owned(), value)));
+        };
+        put("acked", it.accepted.as_ref().map(|version| json!(**version)));
+        put("sent", it.sent.as_ref().map(|version| json!(**version)));
+        let refused = it.refused.as_ref();
+        put("nacked", refused.map(|it| json!({"version": *it.version, "message": it.message})));
+        let losses = served.iter().flat_map(|(view, _)| &view.losses);
+        let lost = losses.filter(|((url, _), _)| *url == it.type_url);
+        let waits = it.held_back.iter().map(|it| (&it.name, &it.reason));
+        let never =
+            lost.clone().filter_map(|((_, name), loss)| Some((name, loss.held_back.as_ref()?)));
+        let held = waits.chain(never);
+        let held = held.map(|(name, reason)| json!({"name": **name, "reason": reason}));
+        put("held_back", Some(held.collect()));
+        let downgraded = lost.clone().flat_map(|((_, name), loss)| {
+            loss.downgraded
+                .iter()
+                .map(|it| json!({"name": **name, "field": it.field, "replaced_by": it.replaced_by}))
+        });
+        put("downgraded", Some(downgraded.collect()));
+        let number = served
+            .as_ref()
+            .map_or(0, |(_, group)| group.terms.release_of(apis.types(), &it.type_url));
+        put("api", apis.name_of(number).map(|name| json!(name)));
+        let dropped = lost.flat_map(|((_, name), loss)| {
+            loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
+        });
+        put("dropped", Some(dropped.collect()));
+        let back = taken_back.iter().filter(|back| {
+            back.release == release && back.resource.type_url == apis.types().newest_url(&it.type_url)
+        });
+        let back: Vec<Value> = back
+            .map(|it| json!({"name": *it.resource.name, "version": *it.resource.version, "message": it.message}))
+            .collect();
+        put("rolled_back", (!back.is_empty()).then_some(back.into()));
+        (it.type_url.to_string(), Value::Object(object))
+    });
+    let extensions = client.node.extensions.iter().map(|it| {
+        let version = it.version.as_ref().and_then(BuildVersion::written);
+        json!({"name": it.name, "category": it.category, "version": version})
+    });
+    let service = match client.protocol {
+        Protocol::Discovery => "discovery",
+        Protocol::Health => "health",
+    };
+    json!({
+        "unexpected": client.surprise,
+        "service": service,
+        "extensions": extensions.collect::<Vec<_>>(),
+        "features": client.node.client_features,
+        "initialisation": client.initialisation().map(|it| progress(apis.types(), &it)),
+        "node": client.node.id,
+        "cluster": client.node.cluster,
+        "user_agent": release,
+        "transport": client.transport,
+        "types": types.collect::<Map<_, _>>(),
+    })
+}
+
+/// How far a client has come.
+fn progress(types: &Types, it: &Initialisation) -> Value {
+    let phase = match it.phase {
+        Phase::WaitsFor(kind) => plural(types, kind),
+        Phase::Initialised => "initialised",
+        Phase::Answered => "answered",
+    };
+    let waits = it
+        .waits_for
+        .iter()
+        .map(|it| json!({"for": plural(types, it.kind), "name": it.name.as_deref(), "reason": it.reason}));
+    let checks = it.health_checks.iter().map(
+        |it| json!({"cluster": *it.cluster, "at_most": format!("{}s", it.at_most.as_secs_f64())}),
+    );
+    json!({
+        "phase": phase,
+        "waits_for": waits.collect::<Vec<_>>(),
+        "more": it.more,
+        "health_checks": checks.collect::<Vec<_>>(),
+    })
+}
+
+/// What the resources of a kind are called together.
+fn plural(types: &Types, kind: Kind) -> &str {
+    let entry = types.get(kind).map(|it| &it.entry);
+    entry.map_or("other resources", |it| it.rest.as_deref().unwrap_or(&it.name))
+}
+
+async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
+    let served = fleet.watch().borrow().clone();
+    let audiences =
+        served.iter().flat_map(|served| served.audiences()).map(|(audience, snapshot)| {
+            let types = snapshot.types().map(|(url, collection)| {
+                let resources =
+                    collection.iter().map(|it| json!({"name": *it.name, "version": *it.version}));
+                let resources: Vec<Value> = resources.collect();
+                (
+                    url.to_string(),
+                    json!({"version": **collection.version(), "resources": resources}),
+                )
+            });
+            let types: Map<String, Value> = types.collect();
+            json!({"audience": audience.to_string(), "types": types})
+        });
+    let source = fleet.source();
+    page(&json!({
+        "served": audiences.collect::<Vec<_>>(),
+        "refused": fleet.hindrances(),
+        "source": {"serving": source.serving, "refused": source.refused, "away": source.away},
+    }))
+}
+
+async fn fail(State(fleet): Pages) -> &'static str {
+    fleet.fail_health_checks(true);
+    "OK\n"
+}
+
+async fn recover(State(fleet): Pages) -> &'static str {
+    fleet.fail_health_checks(false);
+    "OK\n"
+}
+
+/// Closes the listeners of clients: at once, or with `?graceful` after the drain time.
+async fn drain_listeners(State(fleet): Pages, RawQuery(query): RawQuery) -> &'static str {
+    let is_graceful = query.is_some_and(|it| it.split('&').any(|it| it == "graceful"));
+    fleet.close(is_graceful);
+    "OK\n"
+}

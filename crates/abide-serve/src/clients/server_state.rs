@@ -1,0 +1,657 @@
+//! The clients that are connected, and what they are served.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use abide_instance::runtime::Runtime;
+use abide_xds::wire::{Node, VersionedTypeUrl, one_line, simple_name};
+use abide_xds::{Initialisation, Refusal, RollBack, SharedNames, TakenBack, Terms, View};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::expected::Expected;
+use super::leases::{Place, Places};
+use super::shared_session::{Has, Talk};
+use super::traffic::Traffic;
+use super::usage::Usage;
+use crate::limits::{Limits, SecondStream};
+use crate::listeners::Gates;
+use crate::resources::{Apis, Audience, Group, Groups, Overrides, Served};
+use crate::transport::{Encodings, Room};
+
+/// What all parts of a server share.
+pub(crate) struct Fleet {
+    served: watch::Sender<Option<Arc<Served>>>,
+    good: Mutex<Good>,
+    state: Mutex<State>,
+    pub(crate) counters: Counters,
+    pub(crate) encodings: Encodings,
+    /// What streams ask for by name.
+    pub(crate) names: Arc<SharedNames>,
+    /// For requests that are large.
+    pub(crate) room: Arc<Room>,
+    pub(crate) apis: Arc<Apis>,
+    pub(crate) limits: Limits,
+    /// The clients that the operator expects.
+    expected: Expected,
+    pub(crate) is_ordered: bool,
+    pub(crate) gates: Gates,
+    /// Which start this is.
+    pub(crate) epoch: u32,
+    /// Changes when resources were judged.
+    verdicts: watch::Sender<()>,
+    pub(crate) usage: Usage,
+    groups: Groups,
+    /// One for each stream and poll that there may be.
+    places: Arc<Semaphore>,
+    /// The aggregated streams, by node.
+    aggregated: Places<String>,
+    started: Instant,
+}
+
+/// What is made into what is served. It is locked until that is done, after [`State`] if both are.
+#[derive(Default)]
+struct Good {
+    /// What was judged good last, and not taken back.
+    served: Option<Arc<Served>>,
+    /// What the operator set above it.
+    overrides: Overrides,
+}
+
+#[derive(Default)]
+struct State {
+    clients: BTreeMap<u64, Client>,
+    next: u64,
+    /// Why the newest resources are not served.
+    refused: Vec<String>,
+    /// The name that their source has for those.
+    refused_revision: Option<String>,
+    /// Why the source cannot be read now.
+    away: Option<String>,
+    /// When and how far to go back, if ever.
+    roll_back: Option<RollBack<Arc<Served>>>,
+    /// Whether health checks are to fail.
+    fails_health_checks: bool,
+    /// Whether the listeners of clients close, or are closed.
+    closes: bool,
+}
+
+impl State {
+    /// Why clients are to leave, if they are.
+    fn drains(&self) -> Option<&'static str> {
+        match (self.closes, self.fails_health_checks) {
+            (true, _) => Some("the listeners of clients close"),
+            (false, true) => Some("health checks are to fail"),
+            (false, false) => None,
+        }
+    }
+}
+
+/// What is known of the source of the resources.
+pub(crate) struct SourceStatus {
+    /// The name that it has for what is served.
+    pub(crate) serving: Option<String>,
+    /// The name that it has for what is newest, if that was refused.
+    pub(crate) refused: Option<String>,
+    /// Why it cannot be read now.
+    pub(crate) away: Option<String>,
+}
+
+/// What a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// It asks for resources.
+    Discovery,
+    /// It offers to check the health of endpoints.
+    Health,
+}
+
+/// A stream of a client.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) node: Node,
+    /// `v2` or `v3`.
+    pub(crate) transport: &'static str,
+    pub(crate) protocol: Protocol,
+    /// Why it is not expected here, if it is not.
+    pub(crate) surprise: Option<String>,
+    seen: Seen,
+}
+
+/// Where it is seen what a client has.
+#[derive(Clone, Debug, Default)]
+enum Seen {
+    /// Nowhere yet.
+    #[default]
+    Nowhere,
+    /// By the session of its stream. How far it has come takes as long to find as there are resources.
+    Stream(Arc<Talk>),
+    /// By a poll.
+    Poll(Initialisation, Has),
+}
+
+impl Client {
+    /// What it has now.
+    pub(crate) fn has(&self) -> Has {
+        match &self.seen {
+            Seen::Nowhere => Has::default(),
+            Seen::Stream(talk) => talk.has(),
+            Seen::Poll(_, has) => has.clone(),
+        }
+    }
+
+    /// How far it has come; `None` before its stream has a session.
+    pub(crate) fn initialisation(&self) -> Option<Initialisation> {
+        match &self.seen {
+            Seen::Nowhere => None,
+            Seen::Stream(talk) => Some(talk.initialisation()),
+            Seen::Poll(initialisation, _) => Some(initialisation.clone()),
+        }
+    }
+}
+
+/// What is counted since the start of the first epoch.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) streams: AtomicU64,
+    pub(crate) requests: AtomicU64,
+    pub(crate) responses: AtomicU64,
+    pub(crate) nacks: AtomicU64,
+    pub(crate) updates: AtomicU64,
+    pub(crate) update_rejected: AtomicU64,
+    pub(crate) rolled_back: AtomicU64,
+    pub(crate) streams_refused: AtomicU64,
+    pub(crate) streams_stalled: AtomicU64,
+    pub(crate) traffic: Traffic,
+    /// What the processes before this one have counted, by name.
+    past: Mutex<BTreeMap<String, u64>>,
+    pub(crate) streams_second: AtomicU64,
+    pub(crate) streams_superseded: AtomicU64,
+    pub(crate) streams_unexpected: AtomicU64,
+    pub(crate) deprecated_uses: AtomicU64,
+}
+
+impl Counters {
+    /// Each with its name and what it counts, without those of [`Traffic`].
+    pub(crate) fn all(&self) -> Vec<(&'static str, &'static str, u64)> {
+        let all = [
+            ("grpc.requests", "Requests of streams and polls.", &self.requests),
+            ("grpc.responses", "Responses to streams and polls.", &self.responses),
+            ("grpc.nacks", "Requests that refuse a response.", &self.nacks),
+            ("grpc.streams_total", "Streams and polls that were opened.", &self.streams),
+            ("grpc.streams_refused", "Streams and polls above the limit.", &self.streams_refused),
+            (
+                "grpc.streams_second",
+                "Aggregated streams of a node that has another one.",
+                &self.streams_second,
+            ),
+            (
+                "grpc.streams_stalled",
+                "Streams that ended because the client did not read.",
+                &self.streams_stalled,
+            ),
+            (
+                "grpc.streams_superseded",
+                "Streams whose place a newer one of the node took.",
+                &self.streams_superseded,
+            ),
+            (
+                "grpc.streams_unexpected",
+                "Streams and polls of clients that are not expected.",
+                &self.streams_unexpected,
+            ),
+            (
+                "resources.rolled_back",
+                "Changes of the resources that were taken back.",
+                &self.rolled_back,
+            ),
+            (
+                "resources.update_rejected",
+                "Changes of the resources that were refused.",
+                &self.update_rejected,
+            ),
+            (
+                "resources.update_success",
+                "Changes of the resources that are served.",
+                &self.updates,
+            ),
+            (
+                "runtime.deprecated_feature_use",
+                "Uses of deprecated elements in what was served.",
+                &self.deprecated_uses,
+            ),
+        ];
+        let past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = |name: &str| past.get(name).copied().unwrap_or_default();
+        all.map(|(name, help, it)| (name, help, before(name) + it.load(Ordering::Relaxed))).to_vec()
+    }
+
+    /// How many uses of deprecated elements this process has counted.
+    pub(crate) fn deprecated_uses_seen(&self) -> u64 {
+        self.deprecated_uses.load(Ordering::Relaxed)
+    }
+
+    /// Counts on from what the processes before this one have counted by now.
+    pub(crate) fn inherit(&self, past: BTreeMap<String, u64>) {
+        *self.past.lock().unwrap_or_else(PoisonError::into_inner) = past;
+    }
+}
+
+/// Counts one more.
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Fleet {
+    pub(crate) fn new(
+        apis: Arc<Apis>,
+        limits: Limits,
+        expected: Expected,
+        is_ordered: bool,
+        gates: Gates,
+        epoch: u32,
+    ) -> Fleet {
+        let places = limits.max_streams.min(Semaphore::MAX_PERMITS);
+        let places = Arc::new(Semaphore::new(places));
+        Fleet {
+            served: watch::Sender::new(None),
+            good: Mutex::default(),
+            state: Mutex::default(),
+            counters: Counters { traffic: Traffic::new(apis.types()), ..Counters::default() },
+            encodings: Encodings::default(),
+            names: Arc::default(),
+            room: Arc::new(Room::new(limits.request_room)),
+            apis,
+            limits,
+            expected,
+            is_ordered,
+            gates,
+            epoch,
+            verdicts: watch::Sender::new(()),
+            usage: Usage::new(),
+            groups: Groups::default(),
+            places,
+            aggregated: Places::default(),
+            started: Instant::now(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a change back once so many clients of one release refused one resource of it.
+    pub(crate) fn roll_back_after(&self, clients: NonZeroUsize) {
+        self.state().roll_back = Some(RollBack::new(clients));
+    }
+
+    /// Serves this from now on.
+    ///
+    /// # Errors
+    /// What of it clients refused before, one line each: then it goes on with what is served.
+    pub(crate) fn serve(&self, served: Served) -> Result<(), Vec<String>> {
+        let mut state = self.state();
+        let served = Arc::new(served);
+        if let Some(roll_back) = &mut state.roll_back {
+            let hindrances: Vec<String> = roll_back.hindrances(&served).map(taken_back).collect();
+            if !hindrances.is_empty() {
+                return Err(hindrances);
+            }
+            roll_back.serve(Arc::clone(&served));
+        }
+        count(&self.counters.updates);
+        state.refused.clear();
+        state.refused_revision = None;
+        self.publish(served);
+        self.verdicts.send_replace(());
+        Ok(())
+    }
+
+    /// Serves what was judged good, with what the operator set above it.
+    fn publish(&self, judged: Arc<Served>) {
+        let mut good = self.good();
+        good.served = Some(judged);
+        self.publish_again(&good);
+    }
+
+    fn good(&self) -> MutexGuard<'_, Good> {
+        self.good.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish_again(&self, good: &Good) {
+        let Some(served) = &good.served else { return };
+        let served = served.map(|it| good.overrides.over(self.apis.types(), self.apis.newest, it));
+        let before = self.served.borrow().clone().unwrap_or_default();
+        self.served.send_replace(Some(Arc::new(served.after(&before))));
+    }
+
+    /// Sets keys of runtime above all layers that are served; empty values take back what was
+    /// set. Clients get it at once.
+    ///
+    /// # Errors
+    /// Why nothing was set: one phrase.
+    pub(crate) fn modify_runtime(&self, pairs: &[(String, String)]) -> Result<(), String> {
+        let mut good = self.good();
+        good.overrides.modify(pairs)?;
+        self.publish_again(&good);
+        Ok(())
+    }
+
+    /// The layers of runtime that an audience is served, below what the operator set. `None` if
+    /// nothing is for this audience alone.
+    pub(crate) fn runtime(&self, audience: &str) -> Option<Runtime> {
+        let good = self.good();
+        let audiences = good.served.as_ref().map(|it| it.audiences()).unwrap_or_default();
+        let its = audiences.into_iter().find(|it| it.0.to_string() == audience);
+        if its.is_none() && audience != Audience::Everyone.to_string() {
+            return None;
+        }
+        let snapshot = its.map(|it| it.1).unwrap_or_default();
+        Some(good.overrides.above(self.apis.types(), self.apis.newest, &snapshot))
+    }
+
+    /// A client refused a response of what it is served. This may be one client too many. What
+    /// operators set in a layer of runtime is theirs to take back.
+    pub(crate) fn refused_by(&self, node: &Node, view: &View, type_url: &str, refusal: &Refusal) {
+        let mut state = self.state();
+        let Some(roll_back) = &mut state.roll_back else { return };
+        let resources = refusal.resources.iter();
+        let types = self.apis.types();
+        let resources = resources.filter_map(|(name, it)| view.original(types, type_url, name, it));
+        let release = node.user_agent();
+        let Some(back) = roll_back.refused(&release, &node.id, resources, &refusal.message) else {
+            return;
+        };
+        let lines: Vec<String> = roll_back.taken_back().iter().map(taken_back).collect();
+        count(&self.counters.rolled_back);
+        let newest = self.served.borrow().as_ref().and_then(|it| it.revision().map(str::to_owned));
+        if state.refused.is_empty() {
+            state.refused_revision = newest;
+        }
+        for line in lines {
+            // What was taken back before is known.
+            if !state.refused.contains(&line) {
+                let serving = back.revision();
+                tracing::error!(serving, "went back to what was served before: {line}");
+                state.refused.push(line);
+            }
+        }
+        self.publish(back);
+    }
+
+    /// What was taken back, and by whom it was refused.
+    pub(crate) fn taken_back(&self) -> Vec<TakenBack> {
+        let state = self.state();
+        state.roll_back.iter().flat_map(|it| it.taken_back()).cloned().collect()
+    }
+
+    /// Goes on with what is served: the newest resources must not be.
+    pub(crate) fn refuse(&self, revision: Option<&str>, why: Vec<String>) {
+        count(&self.counters.update_rejected);
+        let mut state = self.state();
+        state.refused = why;
+        state.refused_revision = revision.map(str::to_owned);
+        drop(state);
+        self.verdicts.send_replace(());
+    }
+
+    /// Waits until something is served.
+    ///
+    /// # Errors
+    /// Why the first resources must not be, one line each.
+    pub(crate) async fn initialised(&self) -> Result<(), Vec<String>> {
+        let mut verdicts = self.verdicts.subscribe();
+        loop {
+            if self.served.borrow().is_some() {
+                return Ok(());
+            }
+            let refused = self.state().refused.clone();
+            if !refused.is_empty() {
+                return Err(refused);
+            }
+            if verdicts.changed().await.is_err() {
+                return Err(Vec::new());
+            }
+        }
+    }
+
+    /// Goes on with what is served: the source cannot be read now. Returns whether that is news.
+    pub(crate) fn source_is_away(&self, why: &str) -> bool {
+        let mut state = self.state();
+        let is_news = state.away.as_deref() != Some(why);
+        state.away = Some(why.to_owned());
+        is_news
+    }
+
+    /// The source was read. Returns whether it could not be read before.
+    pub(crate) fn source_is_there(&self) -> bool {
+        self.state().away.take().is_some()
+    }
+
+    /// What is known of the source.
+    pub(crate) fn source(&self) -> SourceStatus {
+        let state = self.state();
+        let served = self.served.borrow();
+        SourceStatus {
+            serving: served.as_ref().and_then(|it| it.revision()).map(str::to_owned),
+            refused: state.refused_revision.clone(),
+            away: state.away.clone(),
+        }
+    }
+
+    /// What is served, and when that changes.
+    pub(crate) fn watch(&self) -> watch::Receiver<Option<Arc<Served>>> {
+        self.served.subscribe()
+    }
+
+    /// What is served to a client now; nothing before the first resources.
+    pub(crate) fn view(
+        &self,
+        served: &Option<Arc<Served>>,
+        node: &Node,
+        group: &Group,
+    ) -> Option<Arc<View>> {
+        let served = served.as_ref()?;
+        // Making a view takes a while where much is served; others share it.
+        let made = || tokio::task::block_in_place(|| served.view(&self.apis, node, group));
+        Some(served.known(node, group).unwrap_or_else(made))
+    }
+
+    /// Whom a client is served like, by what its first request says.
+    ///
+    /// # Errors
+    /// More than clients may want: one phrase.
+    pub(crate) fn group(
+        &self,
+        node: &Node,
+        type_url: &str,
+        listed: Vec<VersionedTypeUrl>,
+    ) -> Result<Group, String> {
+        self.group_with(self.apis.terms(node, type_url, listed)?)
+    }
+
+    /// Whom a client is served like after a further request, if that is another group.
+    ///
+    /// # Errors
+    /// More than clients may want: one phrase.
+    pub(crate) fn learn(
+        &self,
+        group: &Group,
+        type_url: &str,
+        listed: Vec<VersionedTypeUrl>,
+    ) -> Result<Option<Group>, String> {
+        let learned = self.apis.learn(&group.terms, type_url, listed)?;
+        learned.map(|terms| self.group_with(terms)).transpose()
+    }
+
+    fn group_with(&self, terms: Terms) -> Result<Group, String> {
+        let found = self.groups.with(terms);
+        let (group, forgotten) =
+            found.ok_or("there are as many kinds of clients as there may be")?;
+        if let (Some(number), Some(served)) = (forgotten, &*self.served.borrow()) {
+            served.forget(number);
+        }
+        Ok(group)
+    }
+
+    /// The place of an aggregated stream of a node; `None` if another one has it and keeps it.
+    pub(crate) fn aggregated(&self, node: &str) -> Option<Aggregated> {
+        let may_supersede = self.limits.second_stream != SecondStream::Refuse;
+        let place = self.aggregated.take(node.to_owned(), may_supersede);
+        if place.as_ref().is_none_or(|it| it.was_taken) {
+            count(&self.counters.streams_second);
+        }
+        place.map(|place| Aggregated {
+            place,
+            ends: self.limits.second_stream == SecondStream::Supersede,
+        })
+    }
+
+    /// Why it is not ready for clients, one line each.
+    pub(crate) fn hindrances(&self) -> Vec<String> {
+        let state = self.state();
+        let mut lines = state.refused.clone();
+        lines.extend(state.away.clone());
+        if state.drains().is_none() && self.served.borrow().is_none() {
+            lines.insert(0, "nothing is served yet".to_owned());
+        }
+        lines
+    }
+
+    /// Whether clients may come: something is served, and nobody asked it to drain.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.drains().is_none() && self.served.borrow().is_some()
+    }
+
+    /// Has health checks fail, or not any more.
+    pub(crate) fn fail_health_checks(&self, fails: bool) {
+        self.state().fails_health_checks = fails;
+        match fails {
+            true => self.gates.fail_health_checks(),
+            false => self.gates.pass_health_checks(),
+        }
+    }
+
+    /// Closes the listeners of clients for good: at once, or when all of them had the time to leave.
+    pub(crate) fn close(self: Arc<Fleet>, is_graceful: bool) {
+        self.state().closes = true;
+        tokio::spawn(async move { self.gates.close(is_graceful).await });
+    }
+
+    /// Why clients are to leave, if they are: one phrase.
+    pub(crate) fn drains(&self) -> Option<&'static str> {
+        self.state().drains()
+    }
+
+    /// How long it has run.
+    pub(crate) fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Takes in a stream or a poll of which nothing was read yet; `None` if there are as many as there
+    /// may be.
+    pub(crate) fn admit(&self) -> Option<Admission> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok();
+        if place.is_none() {
+            count(&self.counters.streams_refused);
+        }
+        place.map(Admission)
+    }
+
+    /// Lists a stream or a poll with who its client is. It is gone when the guard is dropped.
+    pub(crate) fn enter(
+        self: &Arc<Fleet>,
+        admission: Admission,
+        node: Node,
+        transport: &'static str,
+        protocol: Protocol,
+    ) -> Guest {
+        let surprise = self.expected.surprise(&node);
+        let mut state = self.state();
+        count(&self.counters.streams);
+        if surprise.is_some() {
+            count(&self.counters.streams_unexpected);
+        }
+        state.next += 1;
+        let number = state.next;
+        let client = Client { node, transport, protocol, surprise, seen: Seen::Nowhere };
+        state.clients.insert(number, client);
+        Guest { fleet: Arc::clone(self), number, _admission: admission }
+    }
+
+    /// The streams that are open, oldest first.
+    pub(crate) fn clients(&self) -> Vec<Client> {
+        self.state().clients.values().cloned().collect()
+    }
+}
+
+/// Why a resource is not served, in one line.
+fn taken_back(it: &TakenBack) -> String {
+    let ty = simple_name(&it.resource.type_url);
+    let clients = if it.clients == 1 { "client" } else { "clients" };
+    format!(
+        "the {ty} `{}` was refused by {} {clients} of {}: {}; change it, or take it out",
+        it.resource.name,
+        it.clients,
+        if it.release.is_empty() { "an unknown release" } else { &it.release },
+        one_line(&it.message)
+    )
+}
+
+/// The place of an aggregated stream of a node.
+pub(crate) struct Aggregated {
+    place: Place<String>,
+    /// Whether a newer one ends it.
+    ends: bool,
+}
+
+impl Aggregated {
+    /// Waits until a newer stream ends this one, which may be never.
+    pub(crate) async fn superseded(&mut self) {
+        match self.ends {
+            true => self.place.superseded().await,
+            false => std::future::pending().await,
+        }
+    }
+}
+
+/// One of the streams and polls that there may be.
+pub(crate) struct Admission(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
+
+/// A stream or a poll that is listed.
+pub(crate) struct Guest {
+    fleet: Arc<Fleet>,
+    number: u64,
+    _admission: Admission,
+}
+
+impl Guest {
+    /// Records by what session its client is served.
+    pub(crate) fn talks(&self, talk: &Arc<Talk>) {
+        self.is_seen(Seen::Stream(Arc::clone(talk)));
+    }
+
+    /// Records how far its client has come, which polls, and what it has.
+    pub(crate) fn polls(&self, initialisation: Initialisation, has: Has) {
+        self.is_seen(Seen::Poll(initialisation, has));
+    }
+
+    /// Counts that its client did not take what it was answered.
+    pub(crate) fn stalled(&self) {
+        count(&self.fleet.counters.streams_stalled);
+    }
+
+    fn is_seen(&self, seen: Seen) {
+        if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
+            client.seen = seen;
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.fleet.state().clients.remove(&self.number);
+    }
+}

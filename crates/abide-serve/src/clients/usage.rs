@@ -1,0 +1,163 @@
+//! Which versions of types clients ask for.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use abide_xds::Types;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::resources::Apis;
+
+/// How often clients asked for each type since the server began: once for each stream, or poll.
+pub(crate) struct Usage {
+    since: Timestamp,
+    asked: Mutex<BTreeMap<String, u64>>,
+}
+
+/// A type that clients may ask for, as `/versions` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UsedType {
+    pub(crate) type_url: String,
+    /// How often clients asked for it.
+    pub(crate) asked: u64,
+    /// How many streams have it now.
+    pub(crate) clients: u64,
+}
+
+/// What `/versions` shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UsageReport {
+    pub(crate) since: Timestamp,
+    /// By type URL.
+    pub(crate) types: Vec<UsedType>,
+}
+
+impl Usage {
+    pub(crate) fn new() -> Usage {
+        Usage { since: Timestamp::now(), asked: Mutex::default() }
+    }
+
+    fn asked(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a stream or a poll that asks for a type. What the API does not declare is not
+    /// counted: clients can make up names without end.
+    pub(crate) fn count(&self, apis: &Apis, type_url: &str) {
+        if apis.declares(type_url) {
+            *self.asked().entry(type_url.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Reports what clients asked for, and how many streams have each type now: `held` lists the type
+    /// URLs of all streams. Types of the protocol are in it even if nobody asked for them.
+    pub(crate) fn report(&self, apis: &Apis, held: impl Iterator<Item = Arc<str>>) -> UsageReport {
+        let all = apis.types().iter().flat_map(|it| [2, 3].map(|major| it.type_url(major)));
+        let served = all.flatten().filter(|url| apis.declares(url));
+        let mut types: BTreeMap<String, (u64, u64)> =
+            served.map(|url| (url.to_string(), (0, 0))).collect();
+        for (url, &asked) in self.asked().iter() {
+            types.entry(url.clone()).or_default().0 = asked;
+        }
+        for type_url in held {
+            if let Some(counts) = types.get_mut(&*type_url) {
+                counts.1 += 1;
+            }
+        }
+        let used = |(type_url, (asked, clients))| UsedType { type_url, asked, clients };
+        UsageReport { since: self.since, types: types.into_iter().map(used).collect() }
+    }
+}
+
+impl UsageReport {
+    pub(crate) fn to_json(&self) -> Value {
+        let types = self
+            .types
+            .iter()
+            .map(|it| json!({"type_url": it.type_url, "asked": it.asked, "clients": it.clients}));
+        json!({"since": self.since.to_string(), "types": types.collect::<Vec<_>>()})
+    }
+
+    /// # Errors
+    /// A text that is no such report: one phrase.
+    pub(crate) fn of_json(text: &[u8]) -> Result<UsageReport, String> {
+        let value: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+        let lacks = |what: &str| format!("it is no page `/versions`: `{what}` is missing");
+        let since = value["since"].as_str().and_then(|it| it.parse().ok());
+        let types = value["types"].as_array().ok_or_else(|| lacks("types"))?;
+        let types = types.iter().map(|it| {
+            let number = |key: &str| it[key].as_u64().ok_or_else(|| lacks(key));
+            let type_url = it["type_url"].as_str().ok_or_else(|| lacks("type_url"))?.to_owned();
+            Ok(UsedType { type_url, asked: number("asked")?, clients: number("clients")? })
+        });
+        let types = types.collect::<Result<_, String>>()?;
+        Ok(UsageReport { since: since.ok_or_else(|| lacks("since"))?, types })
+    }
+
+    /// What several servers saw together, since the last of them began.
+    pub(crate) fn joined(reports: &[UsageReport]) -> Option<UsageReport> {
+        let since = reports.iter().map(|it| it.since).max()?;
+        let mut types: BTreeMap<&str, UsedType> = BTreeMap::new();
+        for used in reports.iter().flat_map(|it| &it.types) {
+            let nothing = UsedType { asked: 0, clients: 0, ..used.clone() };
+            let sum = types.entry(&used.type_url).or_insert(nothing);
+            sum.asked = sum.asked.saturating_add(used.asked);
+            sum.clients = sum.clients.saturating_add(used.clients);
+        }
+        Some(UsageReport { since, types: types.into_values().collect() })
+    }
+
+    /// The types of older majors that nobody asked for, each with the newer one that is served.
+    pub(crate) fn unused(&self) -> Vec<(&UsedType, String)> {
+        let unused = self.types.iter().filter(|it| it.asked == 0 && it.clients == 0);
+        // A file knows nothing of what the operator of its server described.
+        let known = Types::default();
+        let newer = |it: &UsedType| {
+            let (ty, major) = known.of(&it.type_url)?;
+            let newer = ty.type_url(3).filter(|_| major < 3)?.to_string();
+            self.types.iter().any(|it| it.type_url == newer).then_some(newer)
+        };
+        unused.filter_map(|it| Some((it, newer(it)?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V2: &str = "type.googleapis.com/envoy.api.v2.Cluster";
+    const V3: &str = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+    fn report(since: &str, counts: &[(&str, u64, u64)]) -> UsageReport {
+        let used = |&(url, asked, clients): &(&str, u64, u64)| UsedType {
+            type_url: url.to_owned(),
+            asked,
+            clients,
+        };
+        let since = since.parse().expect("a time");
+        UsageReport { since, types: counts.iter().map(used).collect() }
+    }
+
+    #[test]
+    fn an_old_major_is_unused_if_no_server_saw_it() {
+        let one = report("2026-01-01T00:00:00Z", &[(V2, 0, 0), (V3, 4, 1)]);
+        let other = report("2026-02-01T00:00:00Z", &[(V2, 1, 0), (V3, 0, 0)]);
+        assert_eq!(one.unused()[0].0.type_url, V2);
+        let both = UsageReport::joined(&[one.clone(), other]).expect("there are some");
+        assert_eq!(both, report("2026-02-01T00:00:00Z", &[(V2, 1, 0), (V3, 4, 1)]));
+        assert_eq!(both.unused(), []);
+        // The newest major stays, used or not, and so does one without a newer.
+        assert_eq!(report("2026-01-01T00:00:00Z", &[(V3, 0, 0)]).unused(), []);
+        assert_eq!(report("2026-01-01T00:00:00Z", &[(V2, 0, 0)]).unused(), []);
+        assert_eq!(UsageReport::joined(&[]), None);
+        assert_eq!(UsageReport::of_json(one.to_json().to_string().as_bytes()), Ok(one));
+    }
+
+    #[test]
+    fn what_is_no_report_says_so() {
+        for text in ["", "{}", "[]", r#"{"since":"x","types":[]}"#, r#"{"types":[{}]}"#] {
+            assert!(UsageReport::of_json(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+}

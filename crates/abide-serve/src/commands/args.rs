@@ -1,0 +1,128 @@
+//! The grammar of the command line.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args as Group, Parser, Subcommand};
+
+use super::ask::AskArgs;
+use super::conformance::ConformanceArgs;
+use super::versions::VersionsArgs;
+use crate::clients::ExpectArgs;
+use crate::duration::seconds;
+use crate::limits::Limits;
+use crate::listeners::{AdminAddress, DrainArgs};
+use crate::resources::{ApiArgs, JudgeArgs, SourceArgs};
+use crate::restart::RestartArgs;
+use crate::tools::{BootstrapArgs, ManagerArgs, RestarterArgs, ShutdownArgs};
+use crate::transport::TlsArgs;
+
+/// Serve resources of an API to clients of several versions, over xDS.
+///
+/// Resources are read from a folder, from git or from etcd, checked against the API, and handed out over gRPC. What does
+/// not pass the check is refused as a whole, and what was served before stays.
+#[derive(Debug, Parser)]
+#[command(
+    name = "abide-serve",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) serve: Serve,
+}
+
+/// What else `abide-serve` does. A command is a variant here, and a module in `commands`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check the resources as a server would, and end: 0 if they would be served, else 1
+    Check(Inputs),
+    Ask(AskArgs),
+    Conformance(ConformanceArgs),
+    Versions(VersionsArgs),
+    Bootstrap(BootstrapArgs),
+    Restarter(RestarterArgs),
+    ShutdownManager(ManagerArgs),
+    Shutdown(ShutdownArgs),
+}
+
+/// What is served.
+#[derive(Clone, Debug, Group)]
+pub(crate) struct Inputs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArgs,
+}
+
+/// How a server runs.
+#[derive(Clone, Debug, Group)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
+    /// The address of the gRPC services
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18000", value_parser = address)]
+    pub(crate) grpc: SocketAddr,
+    /// The address of long polling over REST
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18080", value_parser = address)]
+    pub(crate) http: SocketAddr,
+    /// How many seconds a poll may wait for something new
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    pub(crate) long_poll: Duration,
+    /// A folder to write what everyone gets to, for clients that read files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) file_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
+    /// The address of the admin pages, or `unix:PATH` for a socket that only this user can open
+    ///
+    /// Whoever reaches them may do what they offer, unless there are tokens.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:19000")]
+    pub(crate) admin: AdminAddress,
+    /// A file with tokens, one a line, without which the admin pages show nothing
+    ///
+    /// A request has one as `authorization: Bearer TOKEN`, or as the password of a browser. The file
+    /// is read whenever somebody asks. Lines that begin with `#` are comments.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) admin_token_file: Option<PathBuf>,
+    /// Send changes at once, not in steps in which no request is lost
+    #[arg(long)]
+    pub(crate) unordered: bool,
+    /// Go back to what was served before once N clients of one release refused the same resource
+    #[arg(long, value_name = "N")]
+    pub(crate) roll_back_after: Option<NonZeroUsize>,
+    /// How logs are written
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json"])]
+    pub(crate) log_format: String,
+    /// From which level on is logged; `debug` has a line for each response
+    ///
+    /// The environment variable `RUST_LOG` beats it.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "info",
+        value_parser = ["error", "warn", "info", "debug", "trace"]
+    )]
+    pub(crate) log_level: String,
+    #[command(flatten)]
+    pub(crate) expect: ExpectArgs,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) drain: DrainArgs,
+    #[command(flatten)]
+    pub(crate) restart: RestartArgs,
+}
+
+/// Where to listen.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let wanted = "expected an IP address and a port, such as `127.0.0.1:18000`";
+    text.parse().map_err(|_| wanted.to_owned())
+}

@@ -1,0 +1,103 @@
+//! A source of resources, followed: every change is judged before it is served.
+
+use std::sync::atomic::Ordering;
+
+use jiff::civil::Date;
+
+use crate::clients::Fleet;
+use crate::resources::{Judge, Listing, ResourceFile, Source};
+
+/// How many reasons for a refusal are logged, and how many warnings about a change; `/ready` has all
+/// reasons, and `abide-serve check` both.
+const MAX_REASONS: usize = 20;
+
+/// Serves what a source has and its changes. Whatever happens to the source, what was served last
+/// stays.
+pub(crate) fn follow(
+    fleet: &Fleet,
+    judge: &Judge,
+    source: &mut dyn Source,
+    today: fn() -> Date,
+) -> ! {
+    let mut before: Option<Listing> = None;
+    let mut served: Vec<ResourceFile> = Vec::new();
+    loop {
+        match source.read() {
+            Ok(listing) => {
+                if fleet.source_is_there() {
+                    tracing::info!("the resources can be read again");
+                }
+                let is_known =
+                    |note: &&String| before.as_ref().is_some_and(|it| it.notes.contains(note));
+                warn(listing.notes.iter().filter(|note| !is_known(note)));
+                if !before.as_ref().is_some_and(|it| is_same(&it.files, &listing.files)) {
+                    take(fleet, judge, today(), &listing, &mut served);
+                }
+                before = Some(listing);
+            }
+            Err(error) => {
+                if fleet.source_is_away(&error) {
+                    tracing::error!("{error}; what was served before stays");
+                }
+            }
+        }
+        source.wait();
+    }
+}
+
+/// Logs the first ones of some warnings, and how many there are beside.
+fn warn<'w>(mut warnings: impl Iterator<Item = &'w String>) {
+    for line in warnings.by_ref().take(MAX_REASONS) {
+        tracing::warn!("{line}");
+    }
+    match warnings.count() {
+        0 => {}
+        1 => tracing::warn!("there is 1 more warning: `abide-serve check` prints all"),
+        more => tracing::warn!("there are {more} more warnings: `abide-serve check` prints all"),
+    }
+}
+
+fn is_same(old: &[ResourceFile], new: &[ResourceFile]) -> bool {
+    let same =
+        |(old, new): (&ResourceFile, &ResourceFile)| old.path == new.path && old.bytes == new.bytes;
+    old.len() == new.len() && old.iter().zip(new).all(same)
+}
+
+/// How often what is deprecated is used in files that were not served before as they are.
+fn new_uses(old: &[ResourceFile], new: &[ResourceFile], uses: &[usize]) -> usize {
+    let is_known = |it: &ResourceFile| {
+        let found = old.binary_search_by(|old| old.path.cmp(&it.path));
+        found.is_ok_and(|at| old[at].bytes == it.bytes)
+    };
+    new.iter().zip(uses).filter(|(it, _)| !is_known(it)).map(|(_, uses)| uses).sum()
+}
+
+/// Judges the files of one moment and serves them in place of those that are served now, or says
+/// why not.
+fn take(fleet: &Fleet, judge: &Judge, today: Date, listing: &Listing, now: &mut Vec<ResourceFile>) {
+    let verdict = judge.judge(today, &listing.files);
+    warn(verdict.warnings.iter());
+    let revision = listing.revision.as_deref();
+    let outcome = match verdict.served {
+        Some(served) => fleet.serve(served.of_revision(revision)),
+        None => Err(verdict.errors),
+    };
+    match outcome {
+        Ok(()) => {
+            let uses = new_uses(now, &listing.files, &verdict.deprecated_uses);
+            fleet.counters.deprecated_uses.fetch_add(uses as u64, Ordering::Relaxed);
+            now.clone_from(&listing.files);
+            tracing::info!(files = listing.files.len(), revision, "serving the resources");
+        }
+        Err(errors) => {
+            let shown: Vec<&str> = errors.iter().take(MAX_REASONS).map(String::as_str).collect();
+            tracing::error!(
+                revision,
+                problems = errors.len(),
+                reasons = shown.join("\n"),
+                "the resources are refused, and what was served before stays"
+            );
+            fleet.refuse(revision, errors);
+        }
+    }
+}

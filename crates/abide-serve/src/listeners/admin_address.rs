@@ -1,0 +1,77 @@
+//! Where the admin pages are: at an address, or at a unix-domain socket, whose file says which
+//! users of this machine may open it.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use tokio::net::UnixListener;
+
+use crate::transport::listen;
+
+/// Where the admin pages are to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AdminAddress {
+    Tcp(SocketAddr),
+    /// A unix-domain socket at a path.
+    Unix(PathBuf),
+}
+
+impl FromStr for AdminAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<AdminAddress, String> {
+        match text.strip_prefix("unix:") {
+            Some("") => Err("write a path after `unix:`".to_owned()),
+            Some(path) => Ok(AdminAddress::Unix(path.into())),
+            None => text.parse().map(AdminAddress::Tcp).map_err(|_| {
+                "expected an address and a port, such as `127.0.0.1:19000`, or `unix:PATH`"
+                    .to_owned()
+            }),
+        }
+    }
+}
+
+impl fmt::Display for AdminAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdminAddress::Tcp(address) => address.fmt(f),
+            AdminAddress::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl AdminAddress {
+    /// The address, unless it is a path.
+    pub(crate) fn tcp(&self) -> Option<SocketAddr> {
+        match self {
+            AdminAddress::Tcp(address) => Some(*address),
+            AdminAddress::Unix(_) => None,
+        }
+    }
+
+    /// Warns if others than this machine can come.
+    pub(crate) fn warn(&self, has_tokens: bool) {
+        if self.tcp().is_some_and(|it| !it.ip().is_loopback()) {
+            tracing::warn!(address = %self, "the admin pages can be reached from outside");
+            if has_tokens {
+                tracing::warn!("tokens are sent in the clear: put TLS before them");
+            }
+        }
+    }
+
+    /// Listens at the path, if it is one. Only who takes over takes the place of a process that
+    /// listens there.
+    ///
+    /// # Errors
+    /// Why that cannot be: one phrase.
+    pub(crate) fn listen(&self, takes_over: bool) -> Result<Option<UnixListener>, String> {
+        let AdminAddress::Unix(path) = self else { return Ok(None) };
+        if !takes_over && UnixStream::connect(path).is_ok() {
+            return Err(format!("cannot listen at `{self}`: another process does"));
+        }
+        listen(path).map(Some).map_err(|why| format!("cannot listen at `{self}`: {why}"))
+    }
+}

@@ -1,0 +1,574 @@
+//! The listening sockets, and the connections that come through them.
+//!
+//! Sockets can be bound here, or be taken over from another process and passed on to the next
+//! one. Every connection can be told to leave: over HTTP/2 with GOAWAY, over HTTP/1 with
+//! `connection: close` on its next response. None is cut.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::header::{CONNECTION, HeaderValue};
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_io_timeout::TimeoutStream;
+use tower_service::Service;
+
+use super::drain::{Cause, DrainArgs, DrainType, Drains, Strategy};
+use crate::limits::Limits;
+use crate::transport::{SMALL, Tls};
+
+/// How often a silent connection is asked whether it still lives.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+/// How long a connection over HTTP/1 may be idle, or take for the head of a request: polls may be
+/// minutes apart.
+const IDLE: Duration = Duration::from_secs(600);
+/// How many streams a connection may have open.
+const MAX_STREAMS: u32 = 1000;
+/// How many bytes of all its streams may come before they are read.
+const CONNECTION_WINDOW: u32 = 4 * SMALL as u32;
+/// How many connections the admin port may have.
+const MAX_ADMIN_CONNECTIONS: usize = 100;
+/// How long nothing is accepted when the system has no more file descriptors.
+const EXHAUSTED: Duration = Duration::from_secs(1);
+
+/// What a listener is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Door {
+    Admin,
+    Http,
+    Grpc,
+}
+
+impl Door {
+    pub(crate) const ALL: [Door; 3] = [Door::Admin, Door::Http, Door::Grpc];
+
+    /// What its clients speak, as TLS names it.
+    pub(crate) fn protocol(self) -> &'static [u8] {
+        match self {
+            Door::Grpc => b"h2",
+            Door::Http | Door::Admin => b"http/1.1",
+        }
+    }
+
+    /// Its name for processes that take over.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Door::Admin => "admin",
+            Door::Http => "http",
+            Door::Grpc => "grpc",
+        }
+    }
+}
+
+/// A listening socket.
+pub(crate) struct Listener {
+    pub(crate) door: Door,
+    /// The address that was asked for, also if the system chose the port.
+    pub(crate) asked: SocketAddr,
+    socket: TcpListener,
+}
+
+impl Listener {
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// Why that cannot be: one phrase.
+    pub(crate) fn bind(door: Door, asked: SocketAddr) -> Result<Listener, String> {
+        let socket = listen(asked);
+        let socket = socket.map_err(|error| format!("cannot listen at {asked}: {error}"))?;
+        Ok(Listener { door, asked, socket })
+    }
+
+    /// Listens at a socket of another process.
+    ///
+    /// # Errors
+    /// Whatever is no listening socket.
+    pub(crate) fn inherit(door: Door, asked: SocketAddr, socket: OwnedFd) -> io::Result<Listener> {
+        let socket = std::net::TcpListener::from(socket);
+        socket.set_nonblocking(true)?;
+        Ok(Listener { door, asked, socket: TcpListener::from_std(socket)? })
+    }
+
+    /// Where it listens; empty if the system does not say.
+    pub(crate) fn address(&self) -> String {
+        self.socket.local_addr().map_or_else(|_| String::new(), |it| it.to_string())
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// A socket that as many may knock at before they are accepted as the system allows, as Envoy has
+/// it: a fleet comes again all at once, and whoever is dropped waits for seconds.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // As for every server: the connections of the last one may still be known.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(i32::MAX as u32)
+}
+
+/// What is done with those who come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Accepting {
+    #[default]
+    Yes,
+    /// Another process accepts, at the same socket.
+    Paused,
+    /// Nobody does: the socket is closed.
+    Never,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    accepting: Accepting,
+    drains: Drains,
+}
+
+/// What answers the requests of a connection.
+pub(crate) trait Pages:
+    Service<
+        http::Request<Incoming>,
+        Response = http::Response<Self::Body>,
+        Error = Infallible,
+        Future: Send,
+    > + Clone
+    + Send
+    + 'static
+{
+    /// The body of an answer.
+    type Body: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+}
+
+impl<S, B> Pages for S
+where
+    S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    type Body = B;
+}
+
+/// Tells listeners what to do, and their connections when to leave.
+#[derive(Debug)]
+pub(crate) struct Gates {
+    args: DrainArgs,
+    /// How long a connection may take to bring its first request.
+    patience: Duration,
+    /// One for each connection that clients may have, and that the admin port may have.
+    places: Arc<Semaphore>,
+    admin_places: Arc<Semaphore>,
+    states: [watch::Sender<State>; Door::ALL.len()],
+}
+
+impl Gates {
+    /// Gates for at most so many connections as the system has descriptors for.
+    pub(crate) fn new(args: DrainArgs, limits: &Limits, descriptors: usize) -> Gates {
+        let most = limits.max_connections.min(descriptors).min(Semaphore::MAX_PERMITS);
+        if most < limits.max_connections {
+            tracing::info!(
+                connections = most,
+                "the system has file descriptors for fewer connections than there may be"
+            );
+        }
+        Gates {
+            args,
+            patience: limits.stall,
+            places: Arc::new(Semaphore::new(most)),
+            admin_places: Arc::new(Semaphore::new(MAX_ADMIN_CONNECTIONS)),
+            states: Default::default(),
+        }
+    }
+
+    /// The places for the connections of a listener.
+    fn places(&self, door: Door) -> &Arc<Semaphore> {
+        match door {
+            Door::Admin => &self.admin_places,
+            Door::Http | Door::Grpc => &self.places,
+        }
+    }
+
+    /// A connection with its place; `None` if there are as many as there may be. The first that is
+    /// refused is logged.
+    fn begin(&self, door: Door, was_full: &mut bool) -> Option<Visit> {
+        let place = Arc::clone(self.places(door)).try_acquire_owned().ok();
+        let is_full = place.is_none();
+        if is_full && !*was_full {
+            tracing::warn!(door = door.name(), "there are as many connections as there may be");
+        }
+        *was_full = is_full;
+        Some(Visit::begin(self.state(door).subscribe(), place?, self.patience))
+    }
+
+    /// How long connections have to leave.
+    pub(crate) fn drain_time(&self) -> Duration {
+        match self.args.drain_strategy {
+            Strategy::Gradual => self.args.drain_time_s,
+            Strategy::Immediate => Duration::ZERO,
+        }
+    }
+
+    /// Whether another process serves those who come now.
+    pub(crate) fn are_handed_over(&self) -> bool {
+        Door::ALL.iter().any(|it| self.state(*it).borrow().accepting == Accepting::Paused)
+    }
+
+    fn state(&self, door: Door) -> &watch::Sender<State> {
+        &self.states[door as usize]
+    }
+
+    /// What a listener drains for. An operator needs the admin pages while health checks fail.
+    fn drain_type(&self, door: Door) -> DrainType {
+        match door {
+            Door::Admin => DrainType::ModifyOnly,
+            Door::Http | Door::Grpc => self.args.drain_type,
+        }
+    }
+
+    fn drain(&self, cause: Cause, doors: &[Door], over: Duration) {
+        for &door in doors.iter().filter(|it| self.drain_type(**it).reacts_to(cause)) {
+            self.state(door).send_modify(|it| it.drains.begin(cause, Instant::now(), over));
+        }
+    }
+
+    fn accept(&self, doors: &[Door], accepting: Accepting) {
+        for &door in doors {
+            self.state(door).send_modify(|it| {
+                // What is closed stays closed.
+                if it.accepting != Accepting::Never {
+                    it.accepting = accepting;
+                }
+            });
+        }
+    }
+
+    /// Has clients look for another server, while health checks fail.
+    pub(crate) fn fail_health_checks(&self) {
+        self.drain(Cause::HealthCheck, &Door::ALL, self.drain_time());
+    }
+
+    /// Has clients stay that have not left.
+    pub(crate) fn pass_health_checks(&self) {
+        for door in Door::ALL {
+            self.state(door).send_modify(|it| it.drains.end(Cause::HealthCheck));
+        }
+    }
+
+    /// Leaves everything to another process that has the same sockets.
+    pub(crate) fn hand_over(&self) {
+        self.accept(&Door::ALL, Accepting::Paused);
+        self.drain(Cause::HotRestart, &Door::ALL, self.drain_time());
+    }
+
+    /// Goes on: the other process is gone. Clients that have not left can stay.
+    pub(crate) fn take_back(&self) {
+        self.accept(&Door::ALL, Accepting::Yes);
+        for door in Door::ALL {
+            self.state(door).send_modify(|it| it.drains.end(Cause::HotRestart));
+        }
+    }
+
+    /// Closes the sockets that clients come through: at once, or when all of them had the time to
+    /// leave.
+    pub(crate) async fn close(&self, is_graceful: bool) {
+        const CLIENTS: [Door; 2] = [Door::Http, Door::Grpc];
+        if is_graceful {
+            self.drain(Cause::Removal, &CLIENTS, self.drain_time());
+            sleep(self.args.drain_time_s).await;
+        } else {
+            self.drain(Cause::Removal, &CLIENTS, Duration::ZERO);
+        }
+        self.accept(&CLIENTS, Accepting::Never);
+    }
+
+    /// Serves whoever comes through a listener, until that is closed: nobody else may keep it.
+    pub(crate) async fn receive(
+        &self,
+        listener: Arc<Listener>,
+        tls: Option<Arc<Tls>>,
+        service: impl Pages,
+    ) {
+        let mut state = self.state(listener.door).subscribe();
+        let mut was_full = false;
+        loop {
+            let accepting = state.borrow_and_update().accepting;
+            let stream = match accepting {
+                Accepting::Yes => tokio::select! {
+                    // Who comes after that is for another process.
+                    biased;
+                    _ = state.changed() => continue,
+                    stream = accept(&listener.socket) => stream,
+                },
+                Accepting::Paused => {
+                    if state.changed().await.is_err() {
+                        return;
+                    }
+                    continue;
+                }
+                Accepting::Never => return,
+            };
+            let Some(visit) = self.begin(listener.door, &mut was_full) else { continue };
+            let (door, service, tls) = (listener.door, service.clone(), tls.clone());
+            tokio::spawn(async move {
+                let Some(tls) = tls else { return serve(door, stream, service, visit).await };
+                let peer = stream.peer_addr().map_or("gone".to_owned(), |it| it.to_string());
+                // On the side: who takes long for introductions keeps nobody waiting.
+                match tls.accept(stream).await {
+                    Ok(stream) => serve(door, stream, service, visit).await,
+                    Err(error) => tracing::info!(%error, peer, "refused a connection"),
+                }
+            });
+        }
+    }
+
+    /// Serves whoever comes through a unix-domain socket. Another process that listens at its
+    /// path takes its place there.
+    pub(crate) async fn receive_local(
+        &self,
+        door: Door,
+        socket: UnixListener,
+        service: impl Pages,
+    ) {
+        let mut was_full = false;
+        loop {
+            match socket.accept().await {
+                Ok((stream, _)) => {
+                    if let Some(visit) = self.begin(door, &mut was_full) {
+                        tokio::spawn(serve(door, stream, service.clone(), visit));
+                    }
+                }
+                Err(error) => {
+                    tracing::error!("cannot accept connections: {error}");
+                    sleep(EXHAUSTED).await;
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the next connection.
+async fn accept(socket: &TcpListener) -> TcpStream {
+    loop {
+        match socket.accept().await {
+            Ok((stream, _)) => {
+                // Responses are written whole. One that cannot be hurried is slower, no more.
+                let _ = stream.set_nodelay(true);
+                return stream;
+            }
+            Err(error) => {
+                use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+                let is_gone = [ConnectionAborted, ConnectionRefused, ConnectionReset];
+                if !is_gone.contains(&error.kind()) {
+                    tracing::error!("cannot accept connections: {error}");
+                    sleep(EXHAUSTED).await;
+                }
+            }
+        }
+    }
+}
+
+/// A connection, and what its listener says.
+struct Visit {
+    number: u64,
+    came: Instant,
+    state: watch::Receiver<State>,
+    /// How long it may take to bring its first request.
+    patience: Duration,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Visit {
+    fn begin(
+        state: watch::Receiver<State>,
+        place: OwnedSemaphorePermit,
+        patience: Duration,
+    ) -> Visit {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Visit { number, came: Instant::now(), state, patience, _place: place }
+    }
+
+    /// Waits until it is time to leave.
+    async fn is_over(&mut self) {
+        loop {
+            let departure = self.state.borrow_and_update().drains.departure(self.number, self.came);
+            let changed = match departure {
+                None => self.state.changed().await,
+                Some(departure) => tokio::select! {
+                    () = sleep_until(departure) => return,
+                    changed = self.state.changed() => changed,
+                },
+            };
+            if changed.is_err() {
+                // The server ends.
+                return;
+            }
+        }
+    }
+}
+
+/// Whether the connection of a request was told to leave. Every request has it as an extension.
+#[derive(Clone)]
+pub(crate) struct Leave(watch::Receiver<bool>);
+
+impl Leave {
+    /// Waits until a connection was told to leave, or is gone; for ever where nobody can tell.
+    pub(crate) async fn told(leave: Option<Leave>) {
+        match leave {
+            // An error says that the connection is gone.
+            Some(Leave(mut told)) => drop(told.wait_for(|it| *it).await),
+            None => std::future::pending().await,
+        }
+    }
+
+    fn is_told(&self) -> bool {
+        *self.0.borrow()
+    }
+}
+
+/// Serves a connection in the protocol of its listener, until it ends.
+async fn serve(
+    door: Door,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    service: impl Pages,
+    visit: Visit,
+) {
+    let ended = match door {
+        Door::Grpc => serve_http2(stream, service, visit).await,
+        Door::Http | Door::Admin => serve_http1(stream, service, visit).await,
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended");
+    }
+}
+
+/// What to call when a connection brings a request, and what ends when none came in time.
+fn introduction(patience: Duration) -> (impl Fn(), impl Future<Output = ()>) {
+    let (first, came) = oneshot::channel::<Infallible>();
+    let first = Mutex::new(Some(first));
+    let begin = move || drop(first.lock().unwrap_or_else(PoisonError::into_inner).take());
+    let silent = async move {
+        // The other half is gone as soon as a request is there.
+        if timeout(patience, came).await.is_ok() {
+            std::future::pending::<()>().await;
+        }
+    };
+    (begin, silent)
+}
+
+async fn serve_http2(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    service: impl Pages,
+    mut visit: Visit,
+) -> hyper::Result<()> {
+    let (telling, leave) = watch::channel(false);
+    let (begin, silent) = introduction(visit.patience);
+    let service = service_fn(move |mut request: http::Request<Incoming>| {
+        begin();
+        request.extensions_mut().insert(Leave(leave.clone()));
+        service.clone().call(request)
+    });
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .keep_alive_interval(KEEPALIVE)
+        .max_concurrent_streams(MAX_STREAMS)
+        .initial_stream_window_size(SMALL as u32)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = silent => return Ok(()),
+        () = visit.is_over() => {}
+    }
+    // The client hears of it before its streams end, and opens the next ones elsewhere.
+    connection.as_mut().graceful_shutdown();
+    telling.send_replace(true);
+    connection.await
+}
+
+async fn serve_http1(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    service: impl Pages,
+    mut visit: Visit,
+) -> hyper::Result<()> {
+    let (telling, leave) = watch::channel(false);
+    let leave = Leave(leave);
+    let (begin, silent) = introduction(visit.patience);
+    let service = service_fn(move |mut request: http::Request<Incoming>| {
+        begin();
+        request.extensions_mut().insert(leave.clone());
+        let leave = leave.clone();
+        let response = service.clone().call(request);
+        async move {
+            let mut response = response.await?;
+            if leave.is_told() {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response)
+        }
+    });
+    // Who does not take what it is sent has no more time than who does not send what it began.
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(visit.patience));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(IDLE)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = silent => return Ok(()),
+        () = visit.is_over() => {}
+    }
+    // A connection that waits for a request is left open: a request may be on its way.
+    telling.send_replace(true);
+    connection.await
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_thousand_connections_are_told_to_leave_evenly() {
+        const OVER: Duration = Duration::from_secs(600);
+        let state = watch::Sender::new(State::default());
+        let places = Arc::new(Semaphore::new(1000));
+        let begin = Instant::now();
+        let mut visits = JoinSet::new();
+        for _ in 0..1000 {
+            let place = Arc::clone(&places).try_acquire_owned().unwrap();
+            let mut visit = Visit::begin(state.subscribe(), place, OVER);
+            visits.spawn(async move {
+                visit.is_over().await;
+                begin.elapsed()
+            });
+        }
+        state.send_modify(|it| it.drains.begin(Cause::HotRestart, begin, OVER));
+        let mut tenths = [0; 10];
+        while let Some(left) = visits.join_next().await {
+            let share = left.unwrap().as_secs_f64() / OVER.as_secs_f64();
+            tenths[(share * 10.0) as usize] += 1;
+        }
+        assert!(tenths.iter().all(|it| (97..=103).contains(it)), "{tenths:?}");
+    }
+}

@@ -1,0 +1,178 @@
+//! When connections are told to leave, so that their clients do not all come back at once.
+//!
+//! Pure: the clock and the sockets are those of [`super::connections`].
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tokio::time::Instant;
+
+use crate::duration::seconds;
+
+/// How connections leave.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct DrainArgs {
+    /// How many seconds connections have to leave, when another process takes over or health
+    /// checks fail
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds)]
+    pub(crate) drain_time_s: Duration,
+    /// When connections are told to leave
+    #[arg(long, value_name = "STRATEGY", value_enum, default_value_t = Strategy::Gradual)]
+    pub(crate) drain_strategy: Strategy,
+    /// What makes clients of gRPC and REST leave
+    #[arg(long, value_name = "TYPE", value_enum, default_value_t = DrainType::Default)]
+    pub(crate) drain_type: DrainType,
+}
+
+/// When connections are told to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Strategy {
+    /// One after the other, spread evenly over the drain time
+    Gradual,
+    /// All at once
+    Immediate,
+}
+
+/// What a listener drains for, with the names of `envoy.config.listener.v3.Listener.DrainType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum DrainType {
+    /// Failed health checks, a hot restart, and the removal of the listener
+    Default,
+    /// A hot restart and the removal of the listener alone
+    ModifyOnly,
+}
+
+/// Why a listener drains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    /// An operator has health checks fail.
+    HealthCheck,
+    /// Another process takes over.
+    HotRestart,
+    /// The listener goes.
+    Removal,
+}
+
+impl DrainType {
+    /// Whether a listener of this type drains for this.
+    pub(crate) fn reacts_to(self, cause: Cause) -> bool {
+        match self {
+            DrainType::Default => true,
+            DrainType::ModifyOnly => cause != Cause::HealthCheck,
+        }
+    }
+}
+
+/// A span of time in which connections leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Drain {
+    begin: Instant,
+    /// From the first to the last.
+    over: Duration,
+}
+
+/// Why connections leave now, and since when.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Drains(BTreeMap<Cause, Drain>);
+
+impl Drains {
+    /// Begins to drain for this, unless that has begun.
+    pub(crate) fn begin(&mut self, cause: Cause, now: Instant, over: Duration) {
+        self.0.entry(cause).or_insert(Drain { begin: now, over });
+    }
+
+    /// Drains for this no more.
+    pub(crate) fn end(&mut self, cause: Cause) {
+        self.0.remove(&cause);
+    }
+
+    /// When a connection leaves that came at a moment; `None` if it can stay.
+    ///
+    /// One that comes during the drain has as much time as the others had: clients that can go
+    /// nowhere else come back once in a drain time, not at once.
+    pub(crate) fn departure(&self, number: u64, came: Instant) -> Option<Instant> {
+        let of = |it: &Drain| it.begin.max(came) + it.over.mul_f64(share(number));
+        self.0.values().map(of).min()
+    }
+}
+
+/// The share of the drain time after which a connection leaves, from 0 up to 1.
+///
+/// Multiples of the golden ratio, without their whole parts: any run of numbers is spread evenly,
+/// whichever of them have left before, and nobody has to count or sort them. Source: H. Weyl's
+/// equidistribution theorem; the ratio leaves the smallest gaps.
+fn share(number: u64) -> f64 {
+    /// 2^64 over the golden ratio.
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    // As many bits as a float has exactly.
+    (number.wrapping_mul(STEP) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OVER: Duration = Duration::from_secs(600);
+
+    fn tenths(numbers: impl Iterator<Item = u64>) -> [usize; 10] {
+        let mut counts = [0; 10];
+        for number in numbers {
+            counts[(share(number) * 10.0) as usize] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn the_drained_share_of_connections_grows_with_time() {
+        let begin = Instant::now();
+        let mut drains = Drains::default();
+        drains.begin(Cause::HotRestart, begin, OVER);
+        let departures: Vec<Duration> =
+            (0..1000).map(|it| drains.departure(it, begin).unwrap() - begin).collect();
+        for percent in 1..=100 {
+            let by = OVER * percent / 100;
+            let left = departures.iter().filter(|it| **it < by).count() as u32;
+            assert!(left.abs_diff(percent * 10) <= 5, "{left} of 1000 after {percent} %");
+        }
+    }
+
+    #[test]
+    fn departures_are_spread_evenly_whoever_is_there() {
+        assert!(tenths(0..1000).iter().all(|it| (98..=102).contains(it)), "{:?}", tenths(0..1000));
+        let later = tenths(123_456..123_956);
+        assert!(later.iter().all(|it| (48..=52).contains(it)), "{later:?}");
+        // Every third has left before.
+        let others = tenths((0..1500).filter(|it| it % 3 != 0));
+        assert!(others.iter().all(|it| (90..=110).contains(it)), "{others:?}");
+    }
+
+    #[test]
+    fn who_comes_during_a_drain_has_its_time_too() {
+        let begin = Instant::now();
+        let mut drains = Drains::default();
+        assert_eq!(drains.departure(7, begin), None);
+        drains.begin(Cause::HealthCheck, begin, OVER);
+        let late = begin + Duration::from_secs(60);
+        let of = |number, came| drains.departure(number, came).unwrap();
+        assert_eq!(of(7, late) - late, of(7, begin) - begin);
+        // What begins twice has begun once, and the first of two causes counts.
+        let before = of(7, begin);
+        drains.begin(Cause::HealthCheck, late, OVER);
+        drains.begin(Cause::Removal, begin, Duration::ZERO);
+        assert_eq!(drains.departure(7, begin), Some(begin));
+        drains.end(Cause::Removal);
+        assert_eq!(drains.departure(7, begin), Some(before));
+        drains.end(Cause::HealthCheck);
+        assert_eq!(drains.departure(7, begin), None);
+    }
+
+    #[test]
+    fn each_drain_type_reacts_to_its_events() {
+        use Cause::{HealthCheck, HotRestart, Removal};
+        let reacts = |it: DrainType| [HealthCheck, HotRestart, Removal].map(|of| it.reacts_to(of));
+        assert_eq!(reacts(DrainType::Default), [true, true, true]);
+        assert_eq!(reacts(DrainType::ModifyOnly), [false, true, true]);
+    }
+}

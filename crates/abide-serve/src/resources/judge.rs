@@ -1,0 +1,340 @@
+//! Resources judged before they are served.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use abide_instance::{Instance, Notation, ReadOptions};
+use abide_lint::{
+    DEPRECATED_USES, InstanceFile, InstanceOptions, OLDER_MAJOR_USED, Origin, Policy, Severity,
+};
+use abide_syntax::{LineIndex, Span};
+use abide_xds::wire::simple_name;
+use abide_xds::{Dangling, Found, Kind, Snapshot, Types, find, gather};
+use clap::Args;
+use jiff::civil::Date;
+
+use super::apis::Apis;
+use super::served::Served;
+use super::source::{Audience, ResourceFile};
+
+/// What resources are judged by.
+pub(crate) struct Judge {
+    pub(crate) apis: Arc<Apis>,
+    policy: Policy,
+    leniency: Leniency,
+    /// What came of each file when it was judged last: a file that did not change is not read
+    /// again.
+    known: Mutex<BTreeMap<String, Known>>,
+}
+
+/// Exceptions that the operator makes for resources.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct JudgeArgs {
+    /// Warn about resources of the major before the newest stable one, instead of refusing them
+    ///
+    /// It is about what is in the source. Clients that ask for the older major get it in any case,
+    /// translated from the newest one.
+    #[arg(long)]
+    allow_previous_major: bool,
+    /// The name of a cluster that clients have from elsewhere: routes may lead to it
+    #[arg(long, value_name = "NAME")]
+    static_cluster: Vec<String>,
+}
+
+/// What the operator says about resources that would be refused otherwise.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leniency {
+    /// Clusters that clients have from elsewhere.
+    pub(crate) static_clusters: BTreeSet<String>,
+    /// Whether resources may be of the major before the newest stable one.
+    pub(crate) allows_previous_major: bool,
+}
+
+impl From<&JudgeArgs> for Leniency {
+    fn from(args: &JudgeArgs) -> Leniency {
+        Leniency {
+            static_clusters: args.static_cluster.iter().cloned().collect(),
+            allows_previous_major: args.allow_previous_major,
+        }
+    }
+}
+
+/// A file that was judged.
+struct Known {
+    bytes: Arc<[u8]>,
+    as_of: Date,
+    judged: Arc<Judged>,
+}
+
+impl Known {
+    fn is_of(&self, file: &ResourceFile, as_of: Date) -> bool {
+        self.as_of == as_of && (Arc::ptr_eq(&self.bytes, &file.bytes) || self.bytes == file.bytes)
+    }
+}
+
+/// What came of a file by itself.
+#[derive(Default)]
+struct Judged {
+    found: Found,
+    /// How often it uses what is deprecated.
+    deprecated_uses: usize,
+    errors: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// What came of judging resources.
+pub(crate) struct Verdict {
+    /// What may be served, if nothing is wrong.
+    pub(crate) served: Option<Served>,
+    /// How often each file uses what is deprecated, in their order.
+    pub(crate) deprecated_uses: Vec<usize>,
+    /// Why it may not, one line each.
+    pub(crate) errors: Vec<String>,
+    /// What may be a mistake, one line each.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Judge {
+    pub(crate) fn new(apis: Arc<Apis>, policy: Policy, leniency: Leniency) -> Judge {
+        Judge { apis, policy, leniency, known: Mutex::default() }
+    }
+
+    /// Judges the files of one moment, together.
+    pub(crate) fn judge(&self, as_of: Date, files: &[ResourceFile]) -> Verdict {
+        let all = self.each(as_of, files);
+        let mut errors: Vec<String> = all.iter().flat_map(|it| it.errors.clone()).collect();
+        let mut warnings: Vec<String> = all.iter().flat_map(|it| it.warnings.clone()).collect();
+        let mut layers: BTreeMap<&Audience, Vec<(usize, &Found)>> = BTreeMap::new();
+        for (number, file) in files.iter().enumerate() {
+            layers.entry(&file.audience).or_default().push((number, &all[number].found));
+        }
+        let mut served = Served::default();
+        for (audience, found) in layers {
+            let gathered = gather(found);
+            errors.extend(
+                gathered
+                    .misfits
+                    .iter()
+                    .map(|it| format!("{}{}", place(&files[it.file], it.span), it.message)),
+            );
+            served.add(audience, gathered.snapshot);
+        }
+        let audiences = served.audiences();
+        for (severity, line) in self.dangling(files, &all, &audiences) {
+            let lines = if severity == Severity::Error { &mut errors } else { &mut warnings };
+            lines.push(line);
+        }
+        warnings.extend(self.needs(&audiences));
+        let is_empty = audiences.iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
+        if is_empty && errors.is_empty() {
+            let read = match files.len() {
+                1 => "1 file was read".to_owned(),
+                count => format!("{count} files were read"),
+            };
+            warnings.push(format!(
+                "there are no resources in `--resources` ({read}): clients get nothing"
+            ));
+        }
+        let deprecated_uses = all.iter().map(|it| it.deprecated_uses).collect();
+        Verdict { served: errors.is_empty().then_some(served), deprecated_uses, errors, warnings }
+    }
+
+    /// Says which resources refer to some that are nowhere: a line for each reference.
+    fn dangling(
+        &self,
+        files: &[ResourceFile],
+        all: &[Arc<Judged>],
+        audiences: &[(Audience, Arc<Snapshot>)],
+    ) -> Vec<(Severity, String)> {
+        let types = self.apis.types();
+        let mut lines = Vec::new();
+        let places = OnceCell::new();
+        let mut lacked_by_all = Vec::new();
+        for (audience, snapshot) in audiences {
+            let mut found = snapshot.dangling(types, &self.leniency.static_clusters);
+            // What everybody lacks is said once.
+            found.retain(|it| lacked_by_all.binary_search(it).is_err());
+            let whose = match audience {
+                Audience::Everyone => String::new(),
+                Audience::Cluster(name) => format!("for the node cluster `{name}`: "),
+                Audience::Node(id) => format!("for the node `{id}`: "),
+            };
+            for it in &found {
+                let places = places.get_or_init(|| Places::of(files, all));
+                let place = places.of_resource(audience, &it.type_url, &it.name);
+                let missing = missing(types, it, snapshot);
+                let severity = if it.is_required { Severity::Error } else { Severity::Warning };
+                lines.push((severity, format!("{place}{whose}{missing}")));
+            }
+            if *audience == Audience::Everyone {
+                lacked_by_all = found;
+            }
+        }
+        lines
+    }
+
+    /// What clients need from elsewhere, since nothing of its kind is served: a line for each kind.
+    fn needs(&self, audiences: &[(Audience, Arc<Snapshot>)]) -> Vec<String> {
+        let types = self.apis.types();
+        let mut kinds: BTreeMap<Kind, BTreeMap<Arc<str>, Dangling>> = BTreeMap::new();
+        for (_, snapshot) in audiences {
+            for needed in snapshot.from_elsewhere(types, &self.leniency.static_clusters) {
+                let of_kind = kinds.entry(needed.kind).or_default();
+                of_kind.entry(Arc::clone(&needed.missing)).or_insert(needed);
+            }
+        }
+        kinds.into_values().filter_map(|it| needed(types, &it)).collect()
+    }
+
+    /// What comes of each file by itself, in their order.
+    fn each(&self, as_of: Date, files: &[ResourceFile]) -> Vec<Arc<Judged>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known =
+            |it: &&ResourceFile| known.get(&it.path).is_some_and(|known| known.is_of(it, as_of));
+        let new: Vec<&ResourceFile> = files.iter().filter(|it| !is_known(it)).collect();
+        let judged = self.judge_new(as_of, &new);
+        for (file, judged) in new.into_iter().zip(judged) {
+            let (bytes, judged) = (Arc::clone(&file.bytes), Arc::new(judged));
+            known.insert(file.path.clone(), Known { bytes, as_of, judged });
+        }
+        let paths: BTreeSet<&str> = files.iter().map(|it| &*it.path).collect();
+        known.retain(|path, _| paths.contains(&**path));
+        files.iter().map(|it| Arc::clone(&known[&it.path].judged)).collect()
+    }
+
+    /// Judges files each by itself, in one run.
+    fn judge_new(&self, as_of: Date, files: &[&ResourceFile]) -> Vec<Judged> {
+        let instances: Vec<Instance> = files.iter().map(|file| self.read(file)).collect();
+        let tree = self.apis.newest;
+        let own = |it: &Instance| Judged {
+            found: find(self.apis.types(), tree, it),
+            ..Judged::default()
+        };
+        let mut all: Vec<Judged> = instances.iter().map(own).collect();
+        let checked: Vec<InstanceFile<'_>> = instances
+            .iter()
+            .zip(files)
+            .map(|(instance, file)| InstanceFile::new(instance, &file.bytes))
+            .collect();
+        let mut report =
+            abide_lint::check_instances(tree, &self.policy, InstanceOptions::on(as_of), &checked);
+        if self.leniency.allows_previous_major {
+            report.reweigh(OLDER_MAJOR_USED, "by `--allow-previous-major`", |it| {
+                it.min(Severity::Warning)
+            });
+        }
+        // A use that a comment waives is one all the same.
+        for finding in report.findings.iter().chain(&report.spared) {
+            let is_use = DEPRECATED_USES.iter().any(|it| it.id == finding.rule);
+            if let (Origin::Instance(number), true) = (finding.location.origin, is_use) {
+                all[number as usize].deprecated_uses += 1;
+            }
+        }
+        for finding in &report.findings {
+            // The policy is that of a preset: nothing is found in a configuration.
+            let Origin::Instance(number) = finding.location.origin else { continue };
+            let number = number as usize;
+            let place = place(files[number], finding.location.span);
+            let help = finding.help.iter().map(|it| format!("; {it}"));
+            let rule = std::iter::once(format!(" [{}]", finding.rule));
+            let line: String =
+                [place, finding.message.clone()].into_iter().chain(help).chain(rule).collect();
+            match finding.severity {
+                Severity::Error => all[number].errors.push(line),
+                Severity::Warning => all[number].warnings.push(line),
+                _ => {}
+            }
+        }
+        all
+    }
+
+    fn read(&self, file: &ResourceFile) -> Instance {
+        let options = ReadOptions { notation: file.notation, ty: None, dialect: None };
+        let read = |options| Instance::read(self.apis.newest, &file.bytes, options);
+        let instance = read(options);
+        // These notations do not say their types; a discovery response is what Envoy reads in them.
+        let needs_type = matches!(file.notation, Notation::Text | Notation::Binary)
+            && instance.documents.iter().all(|it| it.reading.is_none());
+        let response =
+            self.apis.newest.message_named("envoy.service.discovery.v3.DiscoveryResponse");
+        match response {
+            Some(response) if needs_type => read(ReadOptions { ty: Some(response.id), ..options }),
+            _ => instance,
+        }
+    }
+}
+
+/// Where each resource stands.
+struct Places<'f>(BTreeMap<(&'f Audience, &'f str, &'f str), (&'f ResourceFile, Span)>);
+
+impl<'f> Places<'f> {
+    fn of(files: &'f [ResourceFile], all: &'f [Arc<Judged>]) -> Places<'f> {
+        let each = files.iter().zip(all).rev().flat_map(|(file, judged)| {
+            let own = judged.found.places();
+            own.map(move |(url, name, span)| ((&file.audience, url, name), (file, span)))
+        });
+        Places(each.collect())
+    }
+
+    /// Where the resource stands that an audience gets, as [`place`] has it.
+    fn of_resource(&self, audience: &Audience, type_url: &str, name: &str) -> String {
+        let own = |whose| self.0.get(&(whose, type_url, name));
+        let found = own(audience).or_else(|| own(&Audience::Everyone));
+        found.map(|(file, span)| place(file, *span)).unwrap_or_default()
+    }
+}
+
+/// Where something stands, with what separates it from what is said about it.
+fn place(file: &ResourceFile, span: Span) -> String {
+    if file.notation == Notation::Binary {
+        return format!("{}: ", file.path);
+    }
+    let at = LineIndex::new(&file.bytes).position(&file.bytes, span.start);
+    format!("{}:{}:{}: ", file.path, at.line, at.column)
+}
+
+/// What a resource of a kind is called.
+fn name_of(types: &Types, kind: Kind) -> &str {
+    let message = types.get(kind).and_then(|it| it.entry.messages[1].as_deref());
+    match message.map(simple_name) {
+        _ if kind == Kind::CLUSTER => "cluster",
+        Some(message) => message,
+        None => "resource",
+    }
+}
+
+/// What is said of resources of one kind that clients need from elsewhere, if there are any.
+fn needed(types: &Types, all: &BTreeMap<Arc<str>, Dangling>) -> Option<String> {
+    let Dangling { type_url, name, kind, missing, .. } = all.values().next()?;
+    let what = name_of(types, *kind);
+    let holder = simple_name(type_url);
+    let have = match all.len() - 1 {
+        0 => "has".to_owned(),
+        more => format!("and {more} more have"),
+    };
+    let advice = match *kind {
+        Kind::CLUSTER => "; name those with `--static-cluster`",
+        _ => "",
+    };
+    Some(format!(
+        "no {what} is served: `{missing}`, which the {holder} `{name}` refers to, {have} to be known to \
+         clients from elsewhere{advice}"
+    ))
+}
+
+fn missing(types: &Types, dangling: &Dangling, snapshot: &Snapshot) -> String {
+    let Dangling { type_url, name, kind, missing, .. } = dangling;
+    let holder = simple_name(type_url);
+    let what = name_of(types, *kind);
+    let mut line =
+        format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere");
+    let names = snapshot.types().filter(|(url, _)| types.kind(url) == *kind);
+    let names: Vec<&str> = names.flat_map(|(_, it)| it.iter()).map(|it| &*it.name).collect();
+    if let Some(near) = abide_lint::nearest(missing, names) {
+        line.push_str(&format!("; did you mean `{near}`?"));
+    } else if *kind == Kind::ENDPOINTS {
+        line.push_str("; clients wait for it, Envoy for 15 s when it starts");
+    }
+    line
+}

@@ -1,0 +1,146 @@
+//! What is served to whom.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use abide_xds::wire::Node;
+use abide_xds::{Holds, ResourceVersion, Snapshot, View};
+
+use super::apis::Apis;
+use super::groups::Group;
+use super::source::Audience;
+
+/// What is served at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Served {
+    /// The name that its source has for it, if any.
+    revision: Option<Arc<str>>,
+    everyone: Arc<Snapshot>,
+    /// What the clients of a cluster get beside it or instead.
+    clusters: BTreeMap<String, Snapshot>,
+    /// What a client gets beside it or instead.
+    nodes: BTreeMap<String, Snapshot>,
+    views: Mutex<Views>,
+}
+
+#[derive(Debug, Default)]
+struct Views {
+    /// What was asked for so far.
+    now: BTreeMap<Share, Arc<View>>,
+    /// What was served before, as far as anybody asked for it.
+    before: BTreeMap<Share, Arc<View>>,
+}
+
+/// Those who get the same: the folders that are theirs, if any, and the number of their group.
+type Share = (Option<String>, Option<String>, u64);
+
+impl Holds for Served {
+    fn holds(&self, resource: &ResourceVersion) -> bool {
+        let own = self.clusters.values().chain(self.nodes.values());
+        std::iter::once(&*self.everyone).chain(own).any(|it| it.holds(resource))
+    }
+}
+
+impl Served {
+    /// The same with the name that its source has for it.
+    #[must_use]
+    pub(crate) fn of_revision(mut self, revision: Option<&str>) -> Served {
+        self.revision = revision.map(Arc::from);
+        self
+    }
+
+    /// The name that its source has for it, if any.
+    pub(crate) fn revision(&self) -> Option<&str> {
+        self.revision.as_deref()
+    }
+
+    /// Adds what an audience gets.
+    pub(crate) fn add(&mut self, audience: &Audience, snapshot: Snapshot) {
+        match audience {
+            Audience::Everyone => self.everyone = Arc::new(snapshot),
+            Audience::Cluster(name) => drop(self.clusters.insert(name.clone(), snapshot)),
+            Audience::Node(id) => drop(self.nodes.insert(id.clone(), snapshot)),
+        }
+    }
+
+    /// The same with another snapshot for each audience.
+    pub(crate) fn map(&self, change: impl Fn(&Snapshot) -> Snapshot) -> Served {
+        let each = |it: &BTreeMap<String, Snapshot>| {
+            it.iter().map(|(name, it)| (name.clone(), change(it))).collect()
+        };
+        Served {
+            revision: self.revision.clone(),
+            everyone: Arc::new(change(&self.everyone)),
+            clusters: each(&self.clusters),
+            nodes: each(&self.nodes),
+            ..Served::default()
+        }
+    }
+
+    /// What each audience gets in all.
+    pub(crate) fn audiences(&self) -> Vec<(Audience, Arc<Snapshot>)> {
+        let mut all = vec![(Audience::Everyone, Arc::clone(&self.everyone))];
+        let over = |it: &Snapshot| Arc::new(self.everyone.under(it));
+        all.extend(
+            self.clusters.iter().map(|(name, it)| (Audience::Cluster(name.clone()), over(it))),
+        );
+        all.extend(self.nodes.iter().map(|(id, it)| (Audience::Node(id.clone()), over(it))));
+        all
+    }
+
+    /// Takes the place of what was served until now: clients keep of that what they cannot
+    /// hold of this.
+    #[must_use]
+    pub(crate) fn after(self, before: &Served) -> Served {
+        // What nobody asked for since is as it was.
+        let before = before.views();
+        let mut views = before.before.clone();
+        views.extend(before.now.iter().map(|(share, view)| (share.clone(), Arc::clone(view))));
+        drop(before);
+        self.views().before = views;
+        self
+    }
+
+    /// Forgets what a group was served.
+    pub(crate) fn forget(&self, group: u64) {
+        let mut views = self.views();
+        views.now.retain(|(_, _, number), _| *number != group);
+        views.before.retain(|(_, _, number), _| *number != group);
+    }
+
+    fn views(&self) -> MutexGuard<'_, Views> {
+        self.views.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// With whom a client shares what it gets.
+    fn share(&self, node: &Node, group: &Group) -> Share {
+        let cluster = self.clusters.get_key_value(&node.cluster);
+        let own = self.nodes.get_key_value(&node.id);
+        (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group.number())
+    }
+
+    /// What a client gets, if that is known at once: nobody makes anything right now, and somebody
+    /// asked for the same.
+    pub(crate) fn known(&self, node: &Node, group: &Group) -> Option<Arc<View>> {
+        self.views.try_lock().ok()?.now.get(&self.share(node, group)).cloned()
+    }
+
+    /// What a client gets. Those who get the same share it.
+    pub(crate) fn view(&self, apis: &Apis, node: &Node, group: &Group) -> Arc<View> {
+        let cluster = self.clusters.get_key_value(&node.cluster);
+        let own = self.nodes.get_key_value(&node.id);
+        let share = self.share(node, group);
+        let mut views = self.views();
+        if let Some(view) = views.now.get(&share) {
+            return Arc::clone(view);
+        }
+        let layers = [cluster, own].into_iter().flatten().map(|(_, layer)| layer);
+        let below = Arc::clone(&self.everyone);
+        let snapshot = layers.fold(below, |below, layer| Arc::new(below.under(layer)));
+        let nothing = Arc::default();
+        let before = views.before.get(&share).unwrap_or(&nothing);
+        let view = Arc::new(apis.view(&group.terms, &snapshot, before));
+        views.now.insert(share, Arc::clone(&view));
+        view
+    }
+}

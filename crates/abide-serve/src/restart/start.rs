@@ -1,0 +1,51 @@
+//! The start of a process, with the sockets of the one before it or with its own.
+
+use std::net::SocketAddr;
+
+use tokio::net::UnixListener;
+
+use super::args::RestartArgs;
+use super::predecessor::{Predecessor, Setback};
+use crate::listeners::{Door, Listener};
+use crate::transport::listen;
+
+/// What a process starts with.
+pub(crate) struct Start {
+    pub(crate) listeners: Vec<Listener>,
+    /// The process that it takes over from, if there is one.
+    pub(crate) predecessor: Option<Predecessor>,
+    /// Where the next process finds this one.
+    pub(crate) socket: Option<UnixListener>,
+}
+
+/// Takes over from the process before this one. Without one, listens at the addresses.
+///
+/// # Errors
+/// Why this process cannot run, and what to do: one phrase. The other one goes on.
+pub(crate) async fn start(
+    args: &RestartArgs,
+    wanted: &[(Door, SocketAddr)],
+) -> Result<Start, String> {
+    let Some(path) = &args.restart_socket else {
+        return Ok(Start { listeners: bind(wanted)?, predecessor: None, socket: None });
+    };
+    match Predecessor::of(path, args.restart_epoch, wanted).await {
+        Ok((predecessor, listeners, socket)) => {
+            let predecessor = Some(predecessor);
+            return Ok(Start { listeners, predecessor, socket: Some(socket) });
+        }
+        Err(Setback::Fatal(why)) => return Err(why),
+        Err(Setback::Gone) if args.restart_epoch == 0 => {}
+        Err(Setback::Gone) => {
+            let path = path.display();
+            tracing::warn!(%path, "the process before this one is gone: nothing is taken over");
+        }
+    }
+    let listeners = bind(wanted)?;
+    let socket = listen(path).map_err(|it| format!("cannot listen at {}: {it}", path.display()))?;
+    Ok(Start { listeners, predecessor: None, socket: Some(socket) })
+}
+
+fn bind(wanted: &[(Door, SocketAddr)]) -> Result<Vec<Listener>, String> {
+    wanted.iter().map(|&(door, address)| Listener::bind(door, address)).collect()
+}

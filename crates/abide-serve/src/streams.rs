@@ -1,0 +1,10 @@
+//! The ways on which clients get resources: gRPC, long polling, and files.
+
+mod file_out;
+mod grpc;
+mod health_checks;
+mod rest;
+
+pub(crate) use self::file_out::{check, keep};
+pub(crate) use self::grpc::DiscoveryServices;
+pub(crate) use self::rest::pages;

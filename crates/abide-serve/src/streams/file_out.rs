@@ -1,0 +1,118 @@
+//! What everyone gets, as files, for clients that read files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use abide_schema::value::Codec;
+use abide_xds::wire::{Any, DiscoveryResponse};
+use abide_xds::{Collection, Types};
+use prost::Message;
+
+use super::rest::json;
+use crate::clients::Fleet;
+use crate::resources::{Apis, Audience, Served};
+
+/// Refuses a folder that resources are read from: what is written there would be read again.
+///
+/// # Errors
+/// That it is one: one phrase.
+pub(crate) fn check(folder: &Path, resources: &Path) -> Result<(), String> {
+    // Where no such path is, they are read from git or etcd.
+    let Ok(resources) = resources.canonicalize() else { return Ok(()) };
+    let begun = folder.ancestors().find_map(|it| match it.as_os_str().is_empty() {
+        true => Path::new(".").canonicalize().ok(),
+        false => it.canonicalize().ok(),
+    });
+    match begun.is_some_and(|it| it.starts_with(resources)) {
+        true => Err(format!(
+            "resources are read from where `--file-out {}` is: write to another folder",
+            folder.display()
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Writes what everyone gets whenever that changes.
+pub(crate) async fn keep(folder: PathBuf, fleet: Arc<Fleet>) {
+    // A file of a type of which nothing is left says so, also if another process wrote it.
+    let known = fleet.apis.types();
+    let urls = known.iter().filter_map(|it| it.type_url(3).or_else(|| it.type_url(2)));
+    let is_there = |url: &Arc<str>| folder.join(format!("{}.pb", stem(known, url))).exists();
+    let mut written: BTreeSet<Arc<str>> = urls.filter(is_there).collect();
+    let mut served = fleet.watch();
+    loop {
+        let now = served.borrow_and_update().clone();
+        // Two processes must not write the same files.
+        if let Some(now) = now.filter(|_| !fleet.gates.are_handed_over()) {
+            let done =
+                tokio::task::block_in_place(|| write(&folder, &fleet.apis, &now, &mut written));
+            if let Err(error) = done {
+                tracing::error!("{error}");
+            }
+        }
+        if served.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes a discovery response for each type: `cds.json`, `cds.yaml`, `cds.pb` and, if the
+/// API declares the response itself, `cds.pb_text`. Each is written beside its place and moved
+/// there, in the order in which types are sent. What was written before and is gone is empty.
+///
+/// # Errors
+/// A file that cannot be written: one phrase.
+fn write(
+    folder: &Path,
+    apis: &Apis,
+    served: &Served,
+    written: &mut BTreeSet<Arc<str>>,
+) -> Result<(), String> {
+    let everyone = served.audiences().into_iter().find(|it| it.0 == Audience::Everyone);
+    let Some((_, snapshot)) = everyone else { return Ok(()) };
+    let (tree, known) = (apis.newest, apis.types());
+    let failed = |error: std::io::Error| format!("cannot write to `{}`: {error}", folder.display());
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    written.extend(snapshot.types().map(|(url, _)| Arc::clone(url)));
+    let mut types: Vec<&Arc<str>> = written.iter().collect();
+    types.sort_by_key(|url| known.kind(url));
+    for url in types {
+        let content = snapshot.collection(url).unwrap_or(Collection::nothing());
+        let name = stem(known, url);
+        let put = |ending: &str, bytes: &[u8]| {
+            let place = folder.join(format!("{name}.{ending}"));
+            let beside = folder.join(format!(".{name}.{ending}"));
+            std::fs::write(&beside, bytes).map_err(failed)?;
+            std::fs::rename(&beside, &place).map_err(failed)
+        };
+        let text = json(tree, url, content)?;
+        put("json", text.as_bytes())?;
+        put("yaml", text.as_bytes())?; // JSON is YAML.
+        let bytes = response(url, content).encode_to_vec();
+        put("pb", &bytes)?;
+        let declared = tree.message_named("envoy.service.discovery.v3.DiscoveryResponse");
+        if let Some(message) = declared.and_then(|it| Codec::new(tree).decode(it.id, &bytes).ok()) {
+            put("pb_text", Codec::new(tree).to_text(&message).as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of the file of a type.
+fn stem(types: &Types, url: &str) -> String {
+    match types.of(url) {
+        Some((ty, _)) => ty.entry.name.clone(),
+        None => url.rsplit('/').next().unwrap_or(url).to_owned(),
+    }
+}
+
+fn response(url: &str, content: &Collection) -> DiscoveryResponse {
+    let any = |value: &bytes::Bytes| Any { type_url: url.to_owned(), value: value.clone() };
+    DiscoveryResponse {
+        version_info: content.version().to_string(),
+        resources: content.iter().map(|it| any(&it.body)).collect(),
+        type_url: url.to_owned(),
+        nonce: String::new(),
+    }
+}

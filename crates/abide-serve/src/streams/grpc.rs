@@ -1,0 +1,451 @@
+//! The discovery services over gRPC.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use abide_xds::wire::{
+    DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl, brief,
+};
+use abide_xds::{Action, Ending, Event, Options, Types, View};
+use hyper::body::Incoming as Bytes;
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::time::{Instant, sleep, timeout};
+use tonic::Status;
+use tonic::body::Body;
+use tower_service::Service;
+
+use super::health_checks;
+use crate::clients::{Admission, Aggregated, Count, Fleet, Guest, Has, Protocol, Talk, count};
+use crate::listeners::Leave;
+use crate::resources::{Group, Served};
+use crate::transport::{Encoded, Messages, Read, ReadLimits, Requests, Taken, compressed};
+
+/// Responses that wait for a slow reader; one more waits in the session.
+const QUEUE: usize = 2;
+
+/// How long refusals of one type on one stream are not logged again.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// The discovery services of both majors, found by path.
+#[derive(Clone)]
+pub(crate) struct DiscoveryServices {
+    fleet: Arc<Fleet>,
+}
+
+/// A method, as its path says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Method {
+    transport: &'static str,
+    /// The only type of its streams.
+    only: Option<Arc<str>>,
+    is_delta: bool,
+}
+
+impl Method {
+    fn at(types: &Types, path: &str) -> Option<Method> {
+        let (service, method) = path.strip_prefix('/')?.split_once('/')?;
+        let (is_delta, plural) = match method.strip_prefix("Delta") {
+            Some(plural) => (true, plural),
+            None => (false, method.strip_prefix("Stream")?),
+        };
+        let majors = [(2, "v2"), (3, "v3")];
+        if plural == "AggregatedResources" {
+            let aggregated = |(_, transport): &(u8, &str)| {
+                service == format!("envoy.service.discovery.{transport}.AggregatedDiscoveryService")
+            };
+            let (_, transport) = majors.into_iter().find(aggregated)?;
+            return Some(Method { transport, only: None, is_delta });
+        }
+        let named = types.iter().filter(|it| it.entry.methods.as_deref() == Some(plural));
+        let mut all =
+            named.flat_map(|it| it.entry.services.iter().zip(majors).map(move |own| (it, own)));
+        let (ty, (_, (major, transport))) =
+            all.find(|(_, (own, _))| own.as_deref() == Some(service))?;
+        Some(Method { transport, only: Some(ty.type_url(major)?), is_delta })
+    }
+}
+
+impl Method {
+    /// What a request may list: a stream of one type stays in the major of its path.
+    fn listed(&self, mut versions: Vec<VersionedTypeUrl>) -> Vec<VersionedTypeUrl> {
+        versions.retain(|it| self.only.as_ref().is_none_or(|only| it.type_url == **only));
+        versions
+    }
+}
+
+impl DiscoveryServices {
+    pub(crate) fn new(fleet: Arc<Fleet>) -> DiscoveryServices {
+        DiscoveryServices { fleet }
+    }
+}
+
+impl Service<http::Request<Bytes>> for DiscoveryServices {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
+        let fleet = Arc::clone(&self.fleet);
+        Box::pin(async move {
+            if let Some(transport) = health_checks::transport_at(request.uri().path()) {
+                return Ok(open(
+                    fleet,
+                    request,
+                    move |fleet, admission, incoming, outgoing, leave| async move {
+                        health_checks::converse(
+                            &fleet, admission, transport, incoming, &outgoing, leave,
+                        )
+                        .await
+                    },
+                ));
+            }
+            let Some(method) = Method::at(fleet.apis.types(), request.uri().path()) else {
+                let path = request.uri().path();
+                return Ok(Status::unimplemented(format!("there is no `{path}` here")).into_http());
+            };
+            Ok(match method.is_delta {
+                true => stream::<DeltaDiscoveryRequest>(fleet, method, request),
+                false => stream::<DiscoveryRequest>(fleet, method, request),
+            })
+        })
+    }
+}
+
+/// Opens a stream of a discovery service.
+fn stream<I: Incoming>(
+    fleet: Arc<Fleet>,
+    method: Method,
+    request: http::Request<Bytes>,
+) -> http::Response<Body> {
+    open(
+        fleet,
+        request,
+        |fleet, admission, incoming: Requests<Bytes, I>, outgoing, leave| async move {
+            converse(&fleet, admission, method, incoming, &outgoing, leave).await
+        },
+    )
+}
+
+/// The answers on a stream.
+type Outgoing = mpsc::Sender<Result<Encoded, Status>>;
+
+/// Opens a stream, on which its client is talked with until that ends. The answers are bytes that
+/// many streams share, so that they are put on their way here, and not by a codec that would copy them.
+fn open<I, F, C>(
+    fleet: Arc<Fleet>,
+    request: http::Request<Bytes>,
+    converse: C,
+) -> http::Response<Body>
+where
+    I: prost::Message + Default + 'static,
+    F: Future<Output = Result<(), Status>> + Send + 'static,
+    C: FnOnce(Arc<Fleet>, Admission, Requests<Bytes, I>, Outgoing, Option<Leave>) -> F
+        + Send
+        + 'static,
+{
+    let (head, body) = request.into_parts();
+    if let Some(message) = compressed(head.headers.get("grpc-encoding")) {
+        return Status::unimplemented(message).into_http();
+    }
+    let limits = ReadLimits { bytes: fleet.limits.max_request, patience: fleet.limits.stall };
+    let incoming: Requests<Bytes, I> = Requests::new(body, limits, Arc::clone(&fleet.room));
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let leave = head.extensions.get::<Leave>().cloned();
+    tokio::spawn(async move {
+        let ended = match fleet.admit() {
+            Some(admission) => converse(fleet, admission, incoming, sender.clone(), leave).await,
+            None => Err(Status::resource_exhausted("there are as many streams as there may be")),
+        };
+        if let Err(status) = ended {
+            tracing::info!(reason = status.message(), "ended a stream");
+            let _ = sender.try_send(Err(status));
+        }
+    });
+    Messages::new(receiver).into_response()
+}
+
+/// Talks with one client until either side ends the stream.
+async fn converse<I: Incoming>(
+    fleet: &Arc<Fleet>,
+    admission: Admission,
+    method: Method,
+    mut incoming: Requests<Bytes, I>,
+    outgoing: &mpsc::Sender<Result<Encoded, Status>>,
+    leave: Option<Leave>,
+) -> Result<(), Status> {
+    let Some(Read { request: mut first, room }) = incoming.next().await? else { return Ok(()) };
+    let said = first.take_node().unwrap_or_default();
+    let asked = method.only.as_deref().unwrap_or(first.type_url()).to_owned();
+    let listed = method.listed(first.take_versions());
+    let group = fleet.group(&said, &asked, listed).map_err(Status::resource_exhausted)?;
+    let node = said.brief();
+    let place =
+        match method.only.is_none() && !node.id.is_empty() {
+            true => Some(fleet.aggregated(&node.id).ok_or_else(|| {
+                Status::already_exists("this node has another aggregated stream")
+            })?),
+            false => None,
+        };
+    let guest = fleet.enter(admission, node.clone(), method.transport, Protocol::Discovery);
+    let options = Options {
+        types: fleet.apis.types().clone(),
+        only: method.only.clone(),
+        is_ordered: fleet.is_ordered,
+        max_names: fleet.limits.max_names,
+        max_all_names: fleet.limits.max_all_names,
+        names: Arc::clone(&fleet.names),
+        ..Options::default()
+    };
+    let talk = Arc::new(Talk::new(options));
+    guest.talks(&talk);
+    let mut stream = Stream {
+        group,
+        counted: BTreeSet::new(),
+        node: node.clone(),
+        fleet,
+        _guest: guest,
+        talk,
+        outgoing,
+        only: method.only.clone(),
+        view: None,
+        warned: BTreeMap::new(),
+    };
+    tracing::info!(
+        node = node.id,
+        cluster = node.cluster,
+        agent = node.user_agent(),
+        transport = method.transport,
+        "a client came"
+    );
+    let mut served = fleet.watch();
+    let now = served.borrow_and_update().clone();
+    stream.serve(&now).await?;
+    stream.request(first.into_request(), room).await?;
+    let gone = outgoing.closed();
+    let superseded = superseded(place);
+    let told = Leave::told(leave);
+    tokio::pin!(gone, superseded, told);
+    loop {
+        let wait = stream.talk.wait();
+        tokio::select! {
+            next = incoming.next() => match next? {
+                Some(Read { mut request, room }) => {
+                    let listed = method.listed(request.take_versions());
+                    if stream.learn(request.type_url(), listed)? {
+                        let now = served.borrow().clone();
+                        stream.serve(&now).await?;
+                    }
+                    stream.request(request.into_request(), room).await?;
+                }
+                None => return Ok(()),
+            },
+            changed = served.changed() => {
+                if changed.is_err() {
+                    return Ok(());
+                }
+                let now = served.borrow_and_update().clone();
+                stream.serve(&now).await?;
+            }
+            () = &mut superseded => {
+                count(&fleet.counters.streams_superseded);
+                return Err(Status::aborted("a newer stream of this node took the place of this one"));
+            }
+            () = sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {
+                stream.step(Event::Tick).await?;
+            }
+            () = &mut gone => return Ok(()),
+            // The first request was answered, and the client asks for the rest elsewhere.
+            () = &mut told => return Ok(()),
+        }
+    }
+}
+
+/// One stream, open.
+struct Stream<'f> {
+    fleet: &'f Fleet,
+    /// Until it is dropped, the stream is one of the fleet.
+    _guest: Guest,
+    talk: Arc<Talk>,
+    outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
+    node: Node,
+    only: Option<Arc<str>>,
+    /// What its client understands.
+    group: Group,
+    /// The types that were counted.
+    counted: BTreeSet<String>,
+    /// What its client is served.
+    view: Option<Arc<View>>,
+    /// When a refusal was logged last, by type.
+    warned: BTreeMap<String, Instant>,
+}
+
+impl Drop for Stream<'_> {
+    fn drop(&mut self) {
+        tracing::info!(node = self.node.id, "a client went");
+    }
+}
+
+/// Waits until another stream takes the place of this one, which may be never.
+async fn superseded(place: Option<Aggregated>) {
+    match place {
+        Some(mut place) => place.superseded().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Stream<'_> {
+    async fn serve(&mut self, served: &Option<Arc<Served>>) -> Result<(), Status> {
+        let Some(view) = self.fleet.view(served, &self.node, &self.group) else { return Ok(()) };
+        let actions = self.talk.serve(&view, &self.group);
+        self.view = Some(view);
+        self.act(actions).await
+    }
+
+    /// Takes in what a request says about versions. Returns whether its client gets something else
+    /// from now on.
+    fn learn(&mut self, type_url: &str, listed: Vec<VersionedTypeUrl>) -> Result<bool, Status> {
+        let learned = self.fleet.learn(&self.group, type_url, listed);
+        let Some(group) = learned.map_err(Status::resource_exhausted)? else { return Ok(false) };
+        self.group = group;
+        Ok(true)
+    }
+
+    /// Takes a request in, and gives back its room before anything waits for its client.
+    async fn request(
+        &mut self,
+        mut request: abide_xds::Request,
+        room: Taken,
+    ) -> Result<(), Status> {
+        let answered = self.group.terms.type_url(self.fleet.apis.types(), &request.type_url);
+        request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
+        count(&self.fleet.counters.requests);
+        let type_url = self.only.as_deref().unwrap_or(&request.type_url);
+        let is_refusal = request.error.is_some();
+        if is_refusal {
+            count(&self.fleet.counters.nacks);
+        }
+        // A client that refuses a type over and over is heard, but not every time.
+        let is_news = self.warned.get(type_url).is_none_or(|it| it.elapsed() > QUIET);
+        if let Some(error) = request.error.as_ref().filter(|_| is_news) {
+            self.warned.insert(type_url.to_owned(), Instant::now());
+            tracing::warn!(
+                node = self.node.id,
+                r#type = brief(type_url),
+                nonce = brief(&request.nonce),
+                error = brief(error),
+                "a client refused a response"
+            );
+        }
+        let is_answer = is_refusal || !request.nonce.is_empty();
+        let answer = if is_refusal { Count::Nacks } else { Count::Acks };
+        let counts = [(Count::Requests, 1), (answer, usize::from(is_answer))];
+        self.fleet.counters.traffic.add(type_url, &counts);
+        let type_url = request.type_url.clone();
+        let actions = self.talk.step(Event::Request(request));
+        drop(room);
+        self.act(actions).await?;
+        let asked = self.only.as_deref().unwrap_or(&type_url);
+        if !self.counted.contains(asked) {
+            self.fleet.usage.count(&self.fleet.apis, asked);
+            self.counted.insert(asked.to_owned());
+        }
+        if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
+            let Has { types, .. } = self.talk.has();
+            let of_it = types.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
+            for it in of_it {
+                let Some(refusal) = &it.refused else { continue };
+                self.fleet.refused_by(&self.node, view, &it.type_url, refusal);
+            }
+        }
+        Ok(())
+    }
+
+    async fn step(&mut self, event: Event) -> Result<(), Status> {
+        let actions = self.talk.step(event);
+        self.act(actions).await
+    }
+
+    async fn act(&mut self, actions: Vec<Action>) -> Result<(), Status> {
+        for action in actions {
+            match action {
+                Action::Send(response) => {
+                    tracing::debug!(
+                        node = self.node.id,
+                        r#type = &*response.type_url,
+                        version = &*response.version,
+                        resources = response.resources.len(),
+                        removed = response.removed.len(),
+                        "sent a response"
+                    );
+                    count(&self.fleet.counters.responses);
+                    let traffic = &self.fleet.counters.traffic;
+                    let bytes = response.resources.iter().map(|it| it.body.len()).sum();
+                    let counts = [
+                        (Count::Responses, 1),
+                        (Count::Resources, response.resources.len()),
+                        (Count::Bytes, bytes),
+                    ];
+                    traffic.add(&response.type_url, &counts);
+                    let encoded = self.fleet.encodings.encode(&response);
+                    let Err(TrySendError::Full(encoded)) = self.outgoing.try_send(Ok(encoded))
+                    else {
+                        continue; // If the client is gone, this stream ends elsewhere.
+                    };
+                    let sent = timeout(self.fleet.limits.stall, self.outgoing.send(encoded));
+                    if sent.await.is_err() {
+                        count(&self.fleet.counters.streams_stalled);
+                        return Err(Status::deadline_exceeded("the client does not read"));
+                    }
+                }
+                Action::End(Ending::Invalid(message)) => {
+                    return Err(Status::invalid_argument(message));
+                }
+                Action::End(Ending::TooMuch(message)) => {
+                    return Err(Status::resource_exhausted(message));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_are_found_by_their_paths_in_both_majors() {
+        let types = Types::default();
+        let at =
+            |path: &str| Method::at(&types, path).unwrap_or_else(|| panic!("nothing at {path}"));
+        let ads =
+            at("/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources");
+        assert_eq!(ads, Method { transport: "v3", only: None, is_delta: false });
+        let ads =
+            at("/envoy.service.discovery.v2.AggregatedDiscoveryService/DeltaAggregatedResources");
+        assert_eq!(ads, Method { transport: "v2", only: None, is_delta: true });
+        let eds = at("/envoy.api.v2.EndpointDiscoveryService/StreamEndpoints");
+        let only = Some("type.googleapis.com/envoy.api.v2.ClusterLoadAssignment".into());
+        assert_eq!(eds, Method { transport: "v2", only, is_delta: false });
+        let rtds = at("/envoy.service.runtime.v3.RuntimeDiscoveryService/DeltaRuntime");
+        assert!(rtds.is_delta);
+        for nothing in [
+            "/",
+            "",
+            "/envoy.service.discovery.v4.AggregatedDiscoveryService/StreamAggregatedResources",
+            "/envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters",
+            "/envoy.service.cluster.v3.ClusterDiscoveryService/StreamEndpoints",
+            "/envoy.api.v2.AggregatedDiscoveryService/StreamAggregatedResources",
+        ] {
+            assert_eq!(Method::at(&types, nothing), None, "{nothing}");
+        }
+    }
+}

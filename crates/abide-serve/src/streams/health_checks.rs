@@ -1,0 +1,67 @@
+//! The health discovery service: clients that offer to check the health of endpoints.
+//!
+//! Nothing here has checks for them to do. They are told so, with a list that is empty, and are part
+//! of the fleet like all others: their first message says which node they are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use abide_xds::wire::{HealthCheckRequestOrResponse, HealthCheckSpecifier};
+use hyper::body::Incoming;
+use tokio::sync::mpsc;
+use tonic::Status;
+
+use crate::clients::{Admission, Fleet, Protocol, count};
+use crate::listeners::Leave;
+use crate::transport::{Encoded, Requests};
+
+/// How often a client is to report the health of nothing.
+const INTERVAL: Duration = Duration::from_secs(60);
+
+/// The major of the transport whose health discovery service has its stream at a path.
+pub(crate) fn transport_at(path: &str) -> Option<&'static str> {
+    match path {
+        "/envoy.service.discovery.v2.HealthDiscoveryService/StreamHealthCheck" => Some("v2"),
+        "/envoy.service.health.v3.HealthDiscoveryService/StreamHealthCheck" => Some("v3"),
+        _ => None,
+    }
+}
+
+/// Talks with one client until either side ends the stream. Of its reports nothing is kept.
+pub(crate) async fn converse(
+    fleet: &Arc<Fleet>,
+    admission: Admission,
+    transport: &'static str,
+    mut incoming: Requests<Incoming, HealthCheckRequestOrResponse>,
+    outgoing: &mpsc::Sender<Result<Encoded, Status>>,
+    leave: Option<Leave>,
+) -> Result<(), Status> {
+    let Some(first) = incoming.next().await? else { return Ok(()) };
+    let asked = first.request.health_check_request.ok_or_else(|| {
+        Status::invalid_argument("the first message has to be a `health_check_request`")
+    })?;
+    let node = asked.node.unwrap_or_default().brief();
+    let _guest = fleet.enter(admission, node.clone(), transport, Protocol::Health);
+    count(&fleet.counters.requests);
+    tracing::info!(
+        node = node.id,
+        cluster = node.cluster,
+        agent = node.user_agent(),
+        transport,
+        "a client offers health checks"
+    );
+    let nothing = HealthCheckSpecifier { interval: prost_types::Duration::try_from(INTERVAL).ok() };
+    count(&fleet.counters.responses);
+    if outgoing.send(Ok(Encoded::of(&nothing))).await.is_err() {
+        return Ok(());
+    }
+    let told = Leave::told(leave);
+    tokio::pin!(told);
+    loop {
+        tokio::select! {
+            next = incoming.next() => if next?.is_none() { return Ok(()) },
+            () = outgoing.closed() => return Ok(()),
+            () = &mut told => return Ok(()),
+        }
+    }
+}

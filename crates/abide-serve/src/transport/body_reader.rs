@@ -1,0 +1,168 @@
+//! What comes from clients, in pieces, as far as there is room and time for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use http_body_util::BodyExt;
+use hyper::body::Body;
+use tokio::time::{Instant, timeout_at};
+
+use super::memory_budget::{Room, SMALL, Taken, Waiting};
+
+/// How long a client may take for each [`SMALL`] bytes while others wait for the room that it has. When a
+/// fleet comes again at once, a client may have to wait for a processor for a second or two.
+const HURRY: Duration = Duration::from_secs(5);
+
+/// How requests are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadLimits {
+    /// How many bytes one may have.
+    pub(crate) bytes: usize,
+    /// How long a client may take to send its first one, or any that it began.
+    pub(crate) patience: Duration,
+}
+
+/// Why something does not come.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    /// It takes too long.
+    Late,
+    /// The connection broke: why.
+    Broken(String),
+}
+
+/// A body, as it comes.
+pub(crate) struct Arriving<B> {
+    body: B,
+    /// What came and was not asked for yet.
+    rest: Bytes,
+    /// How long a client may take to send what it began.
+    patience: Duration,
+    /// When the whole of it must be there, if it began.
+    deadline: Option<Instant>,
+    room: Arc<Room>,
+}
+
+/// Why a body is not read that is encoded as its head says, if so: one phrase.
+pub(crate) fn compressed(encoding: Option<&HeaderValue>) -> Option<String> {
+    let plain = |it: &HeaderValue| it.is_empty() || it.as_bytes().eq_ignore_ascii_case(b"identity");
+    let encoding = encoding.filter(|it| !plain(it))?;
+    Some(format!("requests may not be compressed, as by {encoding:?}"))
+}
+
+/// So many bytes of a body, as far as they came.
+#[derive(Default)]
+pub(crate) struct Part {
+    pub(crate) bytes: Vec<u8>,
+    room: PartRoom,
+}
+
+#[derive(Default)]
+enum PartRoom {
+    /// There are few bytes yet.
+    #[default]
+    None,
+    Waiting(Waiting),
+    /// With how many bytes there were when, a whole [`SMALL`] after the one before.
+    Taken(Taken, usize, Instant),
+}
+
+impl Part {
+    /// The bytes, and the room that they take.
+    pub(crate) fn into_whole(self) -> (Vec<u8>, Taken) {
+        match self.room {
+            PartRoom::Taken(room, ..) => (self.bytes, room),
+            PartRoom::None | PartRoom::Waiting(_) => (self.bytes, Taken::default()),
+        }
+    }
+}
+
+impl<B> Arriving<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    /// A body whose begin must be there in this time.
+    pub(crate) fn new(body: B, patience: Duration, room: Arc<Room>) -> Arriving<B> {
+        let deadline = Some(Instant::now() + patience);
+        Arriving { body, rest: Bytes::new(), patience, deadline, room }
+    }
+
+    /// Something began, and must be there in time.
+    pub(crate) fn begin(&mut self) {
+        self.deadline.get_or_insert(Instant::now() + self.patience);
+    }
+
+    /// What began is there; the client may be silent.
+    pub(crate) fn end(&mut self) {
+        self.deadline = None;
+    }
+
+    /// Reads on until a part has `length` bytes; false if the body ends before. Nothing is lost if
+    /// this is dropped while it waits, and goes on later with the same part and length.
+    ///
+    /// # Errors
+    /// What is not there in time; the time that a part waits for room does not count. While others
+    /// wait for room, a client that has some may not be slow.
+    pub(crate) async fn fill(&mut self, part: &mut Part, length: usize) -> Result<bool, Missing> {
+        loop {
+            let free = if matches!(part.room, PartRoom::Taken(..)) { length } else { SMALL };
+            let missing = length.min(free).saturating_sub(part.bytes.len()).min(self.rest.len());
+            part.bytes.extend_from_slice(&self.rest.split_to(missing));
+            if part.bytes.len() >= length {
+                return Ok(true);
+            }
+            match &mut part.room {
+                PartRoom::None if part.bytes.len() >= SMALL => {
+                    part.room = PartRoom::Waiting(self.room.take(length));
+                }
+                PartRoom::Waiting(turn) => {
+                    let room = turn.as_mut().await;
+                    let now = Instant::now();
+                    self.deadline = Some(now + self.patience);
+                    part.bytes.reserve_exact(length - part.bytes.len());
+                    part.room = PartRoom::Taken(room, part.bytes.len(), now);
+                }
+                PartRoom::None if !self.more(None).await? => return Ok(false),
+                PartRoom::Taken(_, before, since) => {
+                    if part.bytes.len() >= *before + SMALL {
+                        (*before, *since) = (part.bytes.len(), Instant::now());
+                    }
+                    if !self.more(Some(*since + HURRY)).await? {
+                        return Ok(false);
+                    }
+                }
+                PartRoom::None => {}
+            }
+        }
+    }
+
+    /// Waits for more bytes. Returns whether there are any.
+    async fn more(&mut self, mut hurry: Option<Instant>) -> Result<bool, Missing> {
+        loop {
+            let until = [self.deadline, hurry].into_iter().flatten().min();
+            let frame = match until {
+                Some(until) => timeout_at(until, self.body.frame()).await,
+                None => Ok(self.body.frame().await),
+            };
+            let Ok(frame) = frame else {
+                let now = Instant::now();
+                if self.deadline.is_some_and(|it| it <= now) || self.room.is_wanted() {
+                    return Err(Missing::Late);
+                }
+                // Nobody waits now. Whoever comes waits no longer than this.
+                hurry = Some(now + HURRY);
+                continue;
+            };
+            let Some(frame) = frame else { return Ok(false) };
+            let frame = frame.map_err(|error| Missing::Broken(error.to_string()))?;
+            // Clients have no trailers.
+            if let Ok(data) = frame.into_data() {
+                self.rest = data;
+                return Ok(true);
+            }
+        }
+    }
+}
