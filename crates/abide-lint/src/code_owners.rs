@@ -6,7 +6,7 @@ mod pattern;
 
 use abide_syntax::Span;
 
-use crate::config_error::ConfigError;
+use crate::finding::ConfigError;
 
 use pattern::Pattern;
 

@@ -1,43 +1,39 @@
-//! The engine: runs the rules over a tree and applies the policy to the findings.
+//! Runs the rules over a tree and applies the policy to the findings.
 
-mod acceptance;
+mod accepted_findings;
 mod candidate_findings;
-pub(crate) mod fixing;
+mod changed_scope;
+mod fixing;
 mod frozen_changes;
-pub(crate) mod hindrances;
 mod imported_types;
-pub(crate) mod instance_releases;
-pub(crate) mod instances;
-pub(crate) mod judging;
+mod instance_releases;
+mod instances;
 mod last_release;
 mod linker_findings;
 mod linker_fixes;
+mod made_versions;
 mod missing_imports;
-pub(crate) mod new_errors;
+mod new_errors;
 mod old_elements;
 mod order;
-mod reached;
-pub(crate) mod removals;
+mod pipeline;
+mod removals;
 mod repeated_roots;
-pub(crate) mod translations;
+mod rule_scope;
+mod severity;
+mod translations;
 mod unknown_options;
-pub(crate) mod version_plan;
+mod upgrade_blockers;
+mod version_plan;
 mod walk;
-mod weighing;
 mod work_in_progress;
 
-use crate::group::Group;
-use crate::options::RuleScope;
-use crate::rule::{Check, Rule};
-
-impl RuleScope {
-    pub(crate) fn has(self, rule: &Rule) -> bool {
-        match self {
-            RuleScope::Everything => true,
-            RuleScope::Changes => {
-                matches!(rule.group, Group::Compatibility | Group::Policy)
-                    || matches!(rule.check, Check::Linker)
-            }
-        }
-    }
-}
+pub use fixing::{FixRequest, Fixed, RefusedFix, fix, objections};
+pub use instance_releases::join_releases;
+pub use instances::check_instances;
+pub use made_versions::record_made;
+pub use new_errors::new_errors;
+pub use pipeline::check;
+pub use translations::{CarriedFile, check_translations};
+pub use upgrade_blockers::{early_release, hindrances, lossy_release};
+pub use version_plan::plan;

@@ -1,6 +1,6 @@
 //! Every rule, in the order of ids.
 
-use crate::fix::Applied;
+use crate::finding::Applied;
 use crate::rule::Rule;
 
 /// Declares a module for each `rules/<id>.rs` and lists what they declare.

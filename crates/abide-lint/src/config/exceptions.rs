@@ -4,12 +4,10 @@ use abide_schema::Glob;
 use abide_syntax::Span;
 use toml_edit::{Item, TableLike};
 
-use crate::finding::is_fingerprint;
-use crate::group::Group;
+use super::toml_reader::{TomlReader, entries, span};
+use crate::finding::{Group, is_fingerprint};
 use crate::policy::{ConfigWaiver, SecurityFix, WaiverTarget};
 use crate::rule::Rule;
-
-use super::toml_reader::{TomlReader, entries, span};
 
 impl TomlReader {
     pub(super) fn waiver(&mut self, table: &dyn TableLike, at: Span) -> Option<ConfigWaiver> {

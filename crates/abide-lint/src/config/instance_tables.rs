@@ -5,7 +5,7 @@ use abide_syntax::Span;
 use toml_edit::{Item, TableLike};
 
 use super::toml_reader::{TomlReader, entries, span};
-use crate::suggestion::did_you_mean;
+use crate::wording::did_you_mean;
 
 /// A release of an API that instances are judged by.
 #[derive(Clone, Debug, PartialEq, Eq)]

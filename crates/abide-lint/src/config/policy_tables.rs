@@ -8,18 +8,12 @@ use abide_upgrade::{CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradeRe
 use jiff::civil::Date;
 use toml_edit::{Item, TableLike};
 
-use crate::clock::Clock;
-use crate::dates::day_of_year;
-use crate::deprecation_policy::Removal;
-use crate::lint_policy::LintPolicy;
-use crate::phases::PhaseFreeze;
-use crate::policy::{Edge, OptionOrder, Policy};
-use crate::rules::RULES;
-use crate::semantic_version::dated;
-use crate::suggestion::did_you_mean;
-use crate::weight::Weight;
-
 use super::toml_reader::{TomlReader, entries, span};
+use crate::calendar::{Clock, PhaseFreeze, dated, day_of_year};
+use crate::finding::Weight;
+use crate::policy::{Edge, LintPolicy, OptionOrder, Policy, Removal};
+use crate::rules::RULES;
+use crate::wording::did_you_mean;
 
 impl TomlReader {
     pub(super) fn packages(&mut self, item: &Item, policy: &mut Policy) {

@@ -7,14 +7,12 @@ use abide_schema::Stability;
 use abide_syntax::Span;
 use toml_edit::{Item, TableLike};
 
-use crate::finding::Severity;
-use crate::group::Group;
-use crate::lint_groups::LintGroup;
-use crate::rules::RULES;
-use crate::severities::{Levels, Override};
-use crate::suggestion::did_you_mean;
-
 use super::toml_reader::{TableEntry, TomlReader, entries};
+use crate::finding::{Group, Severity};
+use crate::other_linters::LintGroup;
+use crate::policy::{Levels, Override};
+use crate::rules::RULES;
+use crate::wording::did_you_mean;
 
 impl TomlReader {
     pub(super) fn levels(&mut self, item: &Item) -> Levels {

@@ -7,12 +7,12 @@ use abide_syntax::Span;
 use jiff::civil::Date;
 use toml_edit::{Item, TableLike, Value};
 
-use crate::config_error::ConfigError;
-use crate::dates::parse_date;
+use crate::calendar::parse_date;
+use crate::finding::ConfigError;
 use crate::policy::{ConfigFiles, ConfigPattern};
 use crate::rule::Rule;
 use crate::rules::{RULES, find_rule};
-use crate::suggestion::did_you_mean;
+use crate::wording::did_you_mean;
 
 /// Reads values, and keeps what is wrong with them.
 #[derive(Default)]

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{Dependency, PackageId, Place, Tree};
 
-use crate::finding::{Finding, Severity};
-use crate::group::Group;
+use crate::finding::{Finding, Group, Severity};
 use crate::rules::find_rule;
 
 /// The findings about dependencies, by the packages and places of their evidence.

@@ -2,6 +2,7 @@
 
 mod blame;
 mod guard;
+mod proposal;
 mod trial;
 
 use std::cell::OnceCell;
@@ -11,17 +12,16 @@ use std::sync::Arc;
 use abide_schema::{File, Tree};
 use abide_syntax::{Lexer, TokenKind};
 use abide_upgrade::Edit;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use self::blame::Blame;
-use self::guard::{Guard, is_linker_error};
-use self::trial::Trial;
-use super::judging::check;
-use crate::finding::Finding;
-use crate::fix::{Applied, Fix};
-use crate::location::{Location, Origin};
-use crate::options::Options;
+use super::pipeline::check;
+use crate::finding::{Applied, Finding, Fix, Location, Origin};
+use crate::inputs::Options;
 use crate::policy::Policy;
+use blame::Blame;
+use guard::{Guard, is_linker_error};
+use proposal::{Proposal, Renames};
+use trial::Trial;
 
 /// How often fixes are applied to what earlier fixes left. Each round ends with fewer findings, and
 /// few texts need a third.
@@ -134,36 +134,6 @@ struct Fixing<'a> {
     /// Those that were applied.
     renames: Renames,
     fixed: Fixed,
-}
-
-/// The names of elements that were renamed, with those that they have since.
-type Renames = FxHashMap<String, String>;
-
-/// A fix of a finding.
-#[derive(Clone, Copy)]
-struct Proposal<'f> {
-    finding: &'f Finding,
-    fix: &'f Fix,
-}
-
-impl<'f> Proposal<'f> {
-    /// The name of the element without those around it.
-    fn simple_name(&self) -> Option<&'f str> {
-        self.finding.element.rsplit('.').next()
-    }
-
-    /// The name of the element and the one that it gets, if it is a rename.
-    fn rename(&self) -> Option<(String, String)> {
-        let name = self.fix.edits.first().filter(|_| self.fix.applied == Applied::IfCompatible)?;
-        let (_, old) = self.finding.element.rsplit_once('.')?;
-        Some((old.to_owned(), name.text.clone()))
-    }
-
-    /// The full name that it gives to the element, if it is a rename.
-    fn renamed(&self) -> Option<String> {
-        let (scope, _) = self.finding.element.rsplit_once('.')?;
-        Some(format!("{scope}.{}", self.rename()?.1))
-    }
 }
 
 impl Fixing<'_> {

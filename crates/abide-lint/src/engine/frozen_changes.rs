@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::finding::Finding;
-use crate::frozen::{freeze, unchanged};
-use crate::location::Location;
-use crate::places::package_place;
+use crate::checks::{freeze, unchanged};
+use crate::finding::{Finding, Location, package_place};
 use crate::rule::Context;
 use crate::rules::FROZEN_CHANGED;
 

@@ -7,16 +7,14 @@ use abide_change::Sides;
 use abide_schema::{Element, Field, File, FileDecl, Part, Tree};
 use rustc_hash::FxHashMap;
 
-use crate::finding::{Finding, Severity};
-use crate::location::Location;
-use crate::options::{Options, RuleScope};
+use super::order::sort;
+use super::pipeline::run_on_sides;
+use super::severity::{apply_severities, narrow};
+use crate::finding::{Finding, Location, Severity};
+use crate::inputs::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::rule::{Context, Rule};
 use crate::rules::{IMPORTED_TYPE_CHANGED, RULES};
-
-use super::judging::run_on_sides;
-use super::order::sort;
-use super::weighing::{apply_severities, narrow};
 
 /// The elements of checked files whose types are imported, and are not compatible with those of the
 /// old tree.

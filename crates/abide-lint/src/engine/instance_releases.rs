@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::counted::counted;
-use crate::report::Report;
+use crate::rule::Report;
+use crate::wording::counted;
 
 /// Joins what several releases say of the same files: what they share is reported once, and each
 /// finding says for which of them it is.
@@ -51,9 +51,8 @@ mod tests {
     use abide_syntax::Span;
 
     use super::join_releases;
-    use crate::finding::Finding;
-    use crate::location::Location;
-    use crate::report::Report;
+    use crate::finding::{Finding, Location};
+    use crate::rule::Report;
     use crate::rules::RULES;
 
     fn report(starts: &[u32]) -> Report {

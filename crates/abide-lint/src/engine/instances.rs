@@ -8,20 +8,14 @@ use abide_schema::Tree;
 use abide_schema::value::ReadError;
 use rayon::prelude::*;
 
-use crate::finding::{Finding, FindingLabel, Severity};
-use crate::instance_path::path_of;
-use crate::instance_set::{InstanceFile, InstanceOptions, InstanceSet};
-use crate::instance_waivers::InstanceWaivers;
-use crate::location::Origin;
-use crate::options::{Options, RuleScope};
-use crate::overrides::bootstrap_of;
+use super::severity::apply_severities;
+use crate::exceptions::{InstanceWaivers, Waivers};
+use crate::finding::{Finding, FindingLabel, Origin, Severity};
+use crate::inputs::{InstanceFile, InstanceOptions, InstanceSet, Options, RuleScope, bootstrap_of};
+use crate::instances::path_of;
 use crate::policy::Policy;
-use crate::report::Report;
-use crate::rule::{Check, Context, InstanceCheck, InstanceContext, Rule, Sink};
+use crate::rule::{Check, Context, InstanceCheck, InstanceContext, Report, Rule, Sink};
 use crate::rules::RULES;
-use crate::waiver::Waivers;
-
-use super::weighing::apply_severities;
 
 /// Judges instances of the messages of a tree, in the order of their numbers.
 pub fn check_instances(

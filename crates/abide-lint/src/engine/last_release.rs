@@ -5,11 +5,10 @@ use std::cell::OnceCell;
 use abide_change::{Diff, Holder};
 use abide_schema::{Place, Tree};
 
+use super::old_elements::OldElements;
 use crate::finding::Finding;
 use crate::lifecycle::deprecation;
 use crate::rule::Context;
-
-use super::old_elements::OldElements;
 
 /// The last release beside the old tree of a comparison.
 pub(super) struct LastRelease<'t> {

@@ -2,14 +2,12 @@
 
 use abide_schema::{File, FileId, Problem, Tree};
 
-use crate::finding::{Finding, FindingLabel, Severity};
-use crate::location::Location;
+use super::linker_fixes::linker_fix;
+use super::severity::runs;
+use crate::finding::{Finding, FindingLabel, Location, Severity};
+use crate::inputs::RuleScope;
 use crate::policy::Policy;
 use crate::rules::find_rule;
-
-use super::linker_fixes::linker_fix;
-use super::weighing::runs;
-use crate::options::RuleScope;
 
 /// The problems of checked files and of imported files. Those of imported files
 /// that no checked file needs become notes.

@@ -3,8 +3,7 @@
 use abide_schema::{File, Import, Part, Problem, ProblemKind};
 use abide_upgrade::Edit;
 
-use crate::fix::imports::{string_literal, with_import, without_import};
-use crate::fix::{Applied, Fix};
+use crate::finding::{Applied, Fix, string_literal, with_import, without_import};
 
 /// The fix of a problem, if it has one.
 pub(super) fn linker_fix(file: File<'_>, problem: &Problem) -> Option<Fix> {

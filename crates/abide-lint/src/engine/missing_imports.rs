@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use abide_schema::{Import, Part, Tree};
 
-use crate::counted;
 use crate::finding::{Finding, Severity};
 use crate::rules::IMPORT_NOT_FOUND;
+use crate::wording::counted;
 
 /// The findings about one import path.
 #[derive(Default)]

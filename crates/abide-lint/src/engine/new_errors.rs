@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 
 use abide_schema::Tree;
 
-use crate::finding::{Finding, Severity};
-use crate::group::Group;
-use crate::options::{Options, RuleScope};
+use super::pipeline::check;
+use crate::finding::{Finding, Group, Severity};
+use crate::inputs::{Options, RuleScope};
 use crate::policy::Policy;
-use crate::report::Report;
-use crate::rule::Check;
+use crate::rule::{Check, Report};
 use crate::rules::{AFTER_FIXES, EARLY_MAJOR, find_rule};
-
-use super::judging::check;
 
 /// The errors of the tree that a command would leave behind, `after`, that `before` does not have.
 ///

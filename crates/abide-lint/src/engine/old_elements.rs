@@ -3,7 +3,7 @@
 use abide_schema::{Element, FileId, Part, Place, Tree};
 use rustc_hash::FxHashMap;
 
-use crate::nested_spans::NestedSpans;
+use crate::exceptions::NestedSpans;
 
 /// The elements of a tree by place, computed on first use.
 pub(super) struct OldElements<'t> {

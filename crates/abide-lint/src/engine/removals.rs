@@ -6,11 +6,10 @@ use std::cell::LazyCell;
 use abide_hash::TreeHashes;
 use abide_schema::{Element, Field, Message, Method, Type};
 
+use super::old_elements::OldElements;
 use crate::finding::{Finding, digest};
 use crate::rule::Context;
 use crate::rules;
-
-use super::old_elements::OldElements;
 
 /// Adds to each removal a digest of all that was removed.
 pub(super) fn identify_removals(context: &Context<'_>, findings: &mut [Finding]) {

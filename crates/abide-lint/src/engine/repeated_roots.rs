@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{File, ProblemKind, Tree};
 
-use crate::counted;
-use crate::finding::Finding;
-use crate::location::Location;
-use crate::places::package_name;
+use crate::finding::{Finding, Location, package_name};
 use crate::rules::{FOLDER_RULES, NAME_DUPLICATED};
+use crate::wording::counted;
 
 /// A folder whose files have the packages, and the paths below it, of files of
 /// another folder. It is meant to be a root of its own.

@@ -5,13 +5,11 @@ use abide_change::Evaluator;
 use abide_instance::{Carried, Dialect, Loss};
 use abide_schema::Tree;
 
-use crate::finding::{Finding, Severity};
-use crate::instance_set::{InstanceFile, InstanceOptions, InstanceSet};
-use crate::policy::Policy;
-use crate::report::Report;
-use crate::rule::{InstanceCheck, InstanceContext, Rule};
-
 use super::instances::{document_findings, problems, rules_of, settle};
+use crate::finding::{Finding, Severity};
+use crate::inputs::{InstanceFile, InstanceOptions, InstanceSet};
+use crate::policy::Policy;
+use crate::rule::{InstanceCheck, InstanceContext, Report, Rule};
 
 /// A file that was carried to another version, and its text before.
 #[derive(Clone, Copy, Debug)]

@@ -2,12 +2,10 @@
 
 use abide_schema::Tree;
 
-use crate::bump::planner::plan_since;
-use crate::bump::{Plan, Released};
+use super::pipeline::{blocking, since_release};
+use crate::inputs::Options;
 use crate::policy::Policy;
-
-use super::judging::{blocking, since_release};
-use crate::options::Options;
+use crate::versions::{Plan, Released, plan_since};
 
 /// The version that each package of a tree needs since the last release: the
 /// baseline of the bump, or else the baseline. Without either, this only

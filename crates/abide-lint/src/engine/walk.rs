@@ -192,7 +192,7 @@ mod tests {
 
     use super::changes;
     use crate::config::Config;
-    use crate::options::{Options, RuleScope};
+    use crate::inputs::{Options, RuleScope};
     use crate::protos::protos;
     use crate::rule::Context;
     use crate::rules::RULES;

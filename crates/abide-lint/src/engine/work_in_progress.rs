@@ -4,14 +4,12 @@ use abide_change::Holder;
 use abide_schema::{Element, FileId, Message, Part, Place, Tree};
 use rustc_hash::FxHashMap;
 
-use crate::bump_level::Bump;
-use crate::finding::{Finding, Severity};
-use crate::nested_spans::NestedSpans;
+use super::last_release::LastRelease;
+use crate::exceptions::NestedSpans;
+use crate::finding::{Bump, Finding, Severity};
 use crate::policy::Policy;
 use crate::rule::Context;
 use crate::rules::find_rule;
-
-use super::last_release::LastRelease;
 
 /// Drops findings about work in progress of rules that spare it. A change of an
 /// element that was work in progress stays as a note, unless the last release promised more.

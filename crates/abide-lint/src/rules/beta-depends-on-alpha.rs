@@ -2,7 +2,7 @@
 
 use abide_schema::Stability;
 
-use crate::dependencies::depends_on_less;
+use crate::checks::depends_on_less;
 use crate::finding::Severity;
 use crate::rule::{Check, Group, Rule};
 

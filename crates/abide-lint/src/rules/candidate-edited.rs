@@ -1,8 +1,7 @@
 use abide_schema::{File, Import};
 use abide_upgrade::{DECLARE_BY_HAND, Drift, drifts, essence};
 
-use crate::finding::Severity;
-use crate::places::package_name;
+use crate::finding::{Severity, package_name};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,5 +1,4 @@
-use crate::finding::Severity;
-use crate::places::package_name;
+use crate::finding::{Severity, package_name};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 use abide_upgrade::taken;
 

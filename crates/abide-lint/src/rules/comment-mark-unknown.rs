@@ -2,10 +2,10 @@ use abide_schema::File;
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
-use crate::fix::{Applied, Fix};
-use crate::marks::{OPENING, marks};
+use crate::checks::{OPENING, marks};
+use crate::finding::{Applied, Fix};
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::suggestion::nearest;
+use crate::wording::nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "comment-mark-unknown",

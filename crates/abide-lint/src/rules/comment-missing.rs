@@ -1,7 +1,7 @@
 use abide_schema::{Element, MessageKind, Part};
 
+use crate::checks::{BUF_MARKER, MARKER};
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::waiver::{BUF_MARKER, MARKER};
 
 pub(super) static RULE: Rule = Rule {
     id: "comment-missing",

@@ -1,7 +1,7 @@
 use abide_change::DefectKind;
 use abide_schema::Element;
 
-use crate::constraints::{BUF, report_defects};
+use crate::checks::{BUF, report_defects};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

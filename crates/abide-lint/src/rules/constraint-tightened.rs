@@ -1,7 +1,7 @@
 use abide_change::{self, Change, Diff, Inclusion};
 use abide_schema::Element;
 
-use crate::constraints;
+use crate::checks::constraints;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 

@@ -1,8 +1,8 @@
 use abide_schema::{Element, Part};
 use abide_upgrade::unconverted;
 
+use crate::calendar::Replacement;
 use crate::finding::Severity;
-use crate::phases::Replacement;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -5,11 +5,10 @@ use abide_change::{Change, Diff, Holder};
 use abide_schema::Tree;
 use abide_schema::value::{Entry, Value};
 
-use crate::bump_level::Bump;
-use crate::code_span::code;
-use crate::finding::Severity;
+use crate::finding::{Bump, Severity};
 use crate::policy::OptionOrder;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "custom-option-changed",

@@ -2,7 +2,7 @@
 
 use abide_schema::{Level, Package};
 
-use crate::dependencies::phrase;
+use crate::checks::phrase;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

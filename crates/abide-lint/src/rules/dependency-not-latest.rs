@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{Element, Level, Package, Stability, Step, Use};
 
-use crate::dependencies::{Apis, judged, label_steps, phrase, reached, stability, through};
+use crate::checks::{Apis, judged, label_steps, phrase, reached, stability, through};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

@@ -2,7 +2,7 @@
 
 use abide_schema::Level;
 
-use crate::dependencies::report;
+use crate::checks::report;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

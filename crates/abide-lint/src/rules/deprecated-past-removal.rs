@@ -1,8 +1,8 @@
 use abide_schema::Element;
 
-use crate::calendar_status::Deprecation;
+use crate::calendar::Phase;
 use crate::finding::Severity;
-use crate::phases::Phase;
+use crate::lifecycle::Deprecation;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,11 +1,10 @@
 use abide_change::{Change, Diff, Holder};
 use abide_schema::Part;
 
-use crate::code_span::code;
-use crate::dates::parse_date;
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::calendar::parse_date;
+use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-backdated",

@@ -1,10 +1,9 @@
 use abide_change::{Change, Diff, Holder};
 use abide_schema::{Element, Part, Place};
 
-use crate::code_span::code;
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-terms-changed",

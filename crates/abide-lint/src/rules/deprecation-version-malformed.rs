@@ -1,10 +1,9 @@
 use abide_schema::Element;
 
-use crate::code_span::code;
-use crate::dates::{is_before_protobuf, parse_date};
+use crate::calendar::{dated, is_before_protobuf, parse_date};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::semantic_version::dated;
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-version-malformed",

@@ -1,10 +1,9 @@
 use abide_change::Holder;
 use abide_schema::Element;
 
+use crate::calendar::Replacement;
 use crate::finding::Severity;
-use crate::lifecycle::{is_deprecated, is_placeholder};
-use crate::phases::Replacement;
-use crate::replacement_words::{own_comments, replacement_sentence};
+use crate::lifecycle::{is_deprecated, is_placeholder, own_comments, replacement_sentence};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 /// The mark of what no program implements.

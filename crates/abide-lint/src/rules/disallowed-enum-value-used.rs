@@ -1,7 +1,7 @@
 use abide_instance::{Met, Visit};
 
 use crate::finding::Severity;
-use crate::instance_use::{UsePhase, report_use};
+use crate::instances::{UsePhase, report_use};
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

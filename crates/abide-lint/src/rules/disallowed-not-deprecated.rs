@@ -1,7 +1,6 @@
 use abide_schema::Element;
 
-use crate::finding::Severity;
-use crate::fix::options::with_deprecated;
+use crate::finding::{Severity, with_deprecated};
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

@@ -1,8 +1,8 @@
 use abide_schema::Element;
 
-use crate::calendar_status::Deprecation;
+use crate::calendar::PhaseFreeze;
 use crate::finding::Severity;
-use crate::phases::PhaseFreeze;
+use crate::lifecycle::Deprecation;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

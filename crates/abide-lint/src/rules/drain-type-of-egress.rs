@@ -1,8 +1,7 @@
 use abide_instance::{Met, walk};
 
-use crate::finding::Severity;
-use crate::instance_set::InstanceSet;
-use crate::location::Location;
+use crate::finding::{Location, Severity};
+use crate::inputs::InstanceSet;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

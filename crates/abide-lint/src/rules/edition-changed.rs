@@ -2,9 +2,7 @@ use abide_change::{Change, Diff};
 use abide_schema::{Edition, File, Part, Place};
 use abide_syntax::Span;
 
-use crate::bump_level::Bump;
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::finding::{Bump, Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

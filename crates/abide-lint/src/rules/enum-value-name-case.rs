@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::case::Case;
+use crate::checks::Case;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

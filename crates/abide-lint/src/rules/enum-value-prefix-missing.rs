@@ -1,7 +1,7 @@
 use abide_schema::{Element, Part};
 
-use crate::case::{Case, buf_upper_snake, protolint_upper_snake};
-use crate::fix::rename::renamed;
+use crate::checks::{Case, buf_upper_snake, protolint_upper_snake};
+use crate::finding::renamed;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const BUF: &str = "buf:ENUM_VALUE_PREFIX";

@@ -1,9 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
-use crate::finding::Severity;
-use crate::fix::reservations::of_enum;
-use crate::reserved;
+use crate::checks::reserved;
+use crate::finding::{Severity, of_enum};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -3,7 +3,7 @@ use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::suggestion::nearest;
+use crate::wording::nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-renamed",

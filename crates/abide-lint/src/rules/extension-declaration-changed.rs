@@ -4,8 +4,7 @@ use std::fmt;
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Message, Part, value};
 
-use crate::bump_level::Bump;
-use crate::finding::Severity;
+use crate::finding::{Bump, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

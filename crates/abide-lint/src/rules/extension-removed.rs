@@ -1,10 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
-use crate::conversions;
+use crate::checks::{allows_extension, conversions, full_names};
 use crate::finding::Severity;
-use crate::full_names;
-use crate::reserved::allows_extension;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,8 +1,7 @@
 use std::collections::BTreeMap;
 
-use crate::features::{is_reverse_dns, names};
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::finding::{Location, Severity};
+use crate::inputs::{is_reverse_dns, names};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,8 +1,7 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Part, Presence};
 
-use crate::aliases;
-use crate::finding::Severity;
+use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,7 +1,7 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::Field;
 
-use crate::behaviors;
+use crate::checks::field_behaviors;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
-    behaviors::report(context, diff, change, sink, true, |finding, behavior, is_added, _| {
+    field_behaviors::report(context, diff, change, sink, true, |finding, behavior, is_added, _| {
         match (behavior, is_added) {
             ("REQUIRED", _) => {
                 let alias = match change.old() {

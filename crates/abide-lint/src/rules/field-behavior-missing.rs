@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use abide_schema::{Element, Message, Package, Part};
 
-use crate::aip::{Resource, spares};
+use crate::checks::{Resource, spares};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const REQUIRED: [&str; 2] = ["aip:203", "api-linter:core::0203::field-behavior-required"];

@@ -1,7 +1,7 @@
 use abide_change::Holder;
 use abide_schema::{Cardinality, Element};
 
-use crate::aip::{Resource, spares};
+use crate::checks::{Resource, spares};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const LIST: [&str; 2] = ["aip:203", "api-linter:core::0203::unordered-list-repeated"];

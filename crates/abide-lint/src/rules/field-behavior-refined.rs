@@ -1,7 +1,7 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::Field;
 
-use crate::behaviors;
+use crate::checks::field_behaviors;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -19,17 +19,24 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
-    behaviors::report(context, diff, change, sink, false, |finding, behavior, is_added, before| {
-        let was_fixed = before.iter().any(|it| matches!(*it, "OUTPUT_ONLY" | "IMMUTABLE"));
-        match (behavior, is_added) {
-            ("REQUIRED", _) => {
-                finding.breaks(Effects::forward(&[Surface::Validation]));
+    field_behaviors::report(
+        context,
+        diff,
+        change,
+        sink,
+        false,
+        |finding, behavior, is_added, before| {
+            let was_fixed = before.iter().any(|it| matches!(*it, "OUTPUT_ONLY" | "IMMUTABLE"));
+            match (behavior, is_added) {
+                ("REQUIRED", _) => {
+                    finding.breaks(Effects::forward(&[Surface::Validation]));
+                }
+                ("IDENTIFIER", _) if !was_fixed => {
+                    finding.at_least(Severity::Warning);
+                    finding.why("the service refuses updates that change it");
+                }
+                _ => {}
             }
-            ("IDENTIFIER", _) if !was_fixed => {
-                finding.at_least(Severity::Warning);
-                finding.why("the service refuses updates that change it");
-            }
-            _ => {}
-        }
-    });
+        },
+    );
 }

@@ -2,10 +2,9 @@ use abide_change::{Change, Diff, shown};
 use abide_schema::value::default_of;
 use abide_schema::{Cardinality, Element, Field, Part};
 
-use crate::aliases;
-use crate::code_span::code;
-use crate::finding::Severity;
+use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-default-changed",

@@ -1,10 +1,9 @@
 use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
-use crate::aliases;
-use crate::code_span::code;
-use crate::finding::Severity;
+use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-json-name-changed",

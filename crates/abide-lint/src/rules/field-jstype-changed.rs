@@ -2,8 +2,7 @@ use abide_change::option::Setting;
 use abide_change::{Change, Diff, Holder};
 use abide_schema::{Element, Field, Scalar, Type};
 
-use crate::bump_level::Bump;
-use crate::finding::Severity;
+use crate::finding::{Bump, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

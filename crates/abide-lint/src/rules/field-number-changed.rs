@@ -1,9 +1,8 @@
 use abide_change::{Change, Diff, Surface};
 use abide_schema::{Element, Field, Part};
 
-use crate::aliases;
-use crate::finding::Severity;
-use crate::reserved;
+use crate::checks::reserved;
+use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Element, Field};
 
+use crate::checks::reserved;
 use crate::finding::Severity;
-use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

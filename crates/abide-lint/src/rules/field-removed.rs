@@ -1,11 +1,8 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Field, Message, Part};
 
-use crate::aliases;
-use crate::conversions;
-use crate::finding::Severity;
-use crate::fix::reservations::of_message;
-use crate::reserved;
+use crate::checks::{conversions, reserved};
+use crate::finding::{Severity, aliases, of_message};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

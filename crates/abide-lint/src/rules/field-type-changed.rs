@@ -1,9 +1,8 @@
 use abide_change::{Change, Diff, Direction, Effects, Surface, entries};
 use abide_schema::{Element, Field, Message, Part, Type};
 
-use crate::aliases;
-use crate::finding::Severity;
-use crate::reserved;
+use crate::checks::reserved;
+use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

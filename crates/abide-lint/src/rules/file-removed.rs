@@ -1,10 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::File;
 
-use crate::finding::Severity;
-use crate::full_names;
-use crate::location::Location;
-use crate::places::package_name;
+use crate::checks::full_names;
+use crate::finding::{Location, Severity, package_name};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 use abide_schema::{Element, Package, Part};
 
-use crate::aip::spares;
+use crate::checks::spares;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const ALIASES: [&str; 2] = ["aip:215", "api-linter:core::0215::foreign-type-reference"];

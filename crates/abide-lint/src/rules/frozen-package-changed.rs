@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_hash::TreeHashes;
 use abide_schema::{File, Package, Part, Place, Tree, encode_file};
 
-use crate::finding::{Severity, digest};
-use crate::frozen;
+use crate::checks::frozen_packages;
+use crate::finding::{Severity, digest, package_name, package_place};
 use crate::lifecycle::is_frozen;
-use crate::places::{package_name, package_place};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -24,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
-    let unchanged = frozen::unchanged(context, old);
+    let unchanged = frozen_packages::unchanged(context, old);
     let was_frozen = |it: &Package<'_>| is_frozen(*it) || unchanged.contains(it.name());
     let hashes = LazyCell::new(|| [old, context.tree].map(TreeHashes::of));
     // Annotations that say how a package is released, and the order of its statements, are no part

@@ -2,10 +2,9 @@ use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::{Element, HttpBinding, Method};
 
-use crate::code_span::code;
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "http-route-changed",

@@ -1,9 +1,7 @@
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, Features, File, Part, RawOptions};
 
-use crate::finding::Severity;
-use crate::location::Location;
-use crate::places::package_name;
+use crate::finding::{Location, Severity, package_name};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

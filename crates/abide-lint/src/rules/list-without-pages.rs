@@ -1,6 +1,6 @@
 use abide_schema::{Cardinality, Element, Field, Message, Part, Place, Scalar, Type};
 
-use crate::aip::spares;
+use crate::checks::spares;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const PAGE_SIZE: [&str; 2] = ["aip:158", "api-linter:core::0158::request-page-size-field"];

@@ -1,5 +1,4 @@
-use crate::finding::Severity;
-use crate::places::package_place;
+use crate::finding::{Severity, package_place};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,9 +1,7 @@
 use abide_schema::{Package, Tree, api_name};
 
-use crate::finding::Severity;
-use crate::lifecycle::apis;
-use crate::lifecycle::stable_major;
-use crate::places::package_place;
+use crate::finding::{Severity, package_place};
+use crate::lifecycle::{apis, stable_major};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

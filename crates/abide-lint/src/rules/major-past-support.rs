@@ -1,6 +1,5 @@
-use crate::calendar_status::Retirement;
-use crate::finding::Severity;
-use crate::places::package_place;
+use crate::finding::{Severity, package_place};
+use crate::lifecycle::Retirement;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

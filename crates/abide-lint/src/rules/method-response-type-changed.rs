@@ -1,9 +1,8 @@
 use abide_change::{Change, Diff, Direction, Effects, Surface};
 use abide_schema::{Element, Method, Part};
 
+use crate::checks::{full_names, reserved};
 use crate::finding::Severity;
-use crate::full_names;
-use crate::reserved;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

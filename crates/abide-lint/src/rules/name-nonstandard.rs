@@ -1,6 +1,6 @@
 use abide_schema::{Cardinality, Element, Field, Part, Scalar, Type};
 
-use crate::aip::{Resource, is_timestamp, spares};
+use crate::checks::{Resource, is_timestamp, spares};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const ABBREVIATIONS: &str = "api-linter:core::0140::abbreviations";

@@ -1,8 +1,8 @@
 use abide_schema::{Element, File, MAX_FIELD_NUMBER, Node};
 use abide_upgrade::Edit;
 
-use crate::fix::Fix;
-use crate::marks::{CommentMark, marks};
+use crate::checks::{CommentMark, marks};
+use crate::finding::Fix;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_schema::Package;
 
-use crate::dependencies::{
+use crate::checks::{
     Apis, is_earlier_major, judged, report, stability, through, unversioned_reach,
 };
 use crate::finding::Severity;

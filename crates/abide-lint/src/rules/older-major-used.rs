@@ -1,6 +1,6 @@
 use crate::finding::Severity;
-use crate::instance_majors::{Successors, named_types};
-use crate::instance_set::InstanceSet;
+use crate::inputs::InstanceSet;
+use crate::instances::{Successors, named_types};
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -7,7 +7,7 @@ use abide_schema::{Level, Package, PackageId, Reach, Strip};
 use abide_upgrade::Closure;
 use fixedbitset::FixedBitSet;
 
-use crate::dependencies::{
+use crate::checks::{
     Apis, is_earlier_major, judged, label_steps, phrase, stability, unversioned_reach,
 };
 use crate::finding::{Finding, Severity};

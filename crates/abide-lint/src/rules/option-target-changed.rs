@@ -5,8 +5,7 @@ use abide_change::{Change, Diff, Holder};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
-use crate::bump_level::Bump;
-use crate::finding::Severity;
+use crate::finding::{Bump, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

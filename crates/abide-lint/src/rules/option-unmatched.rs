@@ -1,10 +1,9 @@
 use abide_schema::{Field, File, Message, Tree, Type};
 
 use super::custom_option_changed::JUDGED;
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::finding::{Location, Severity};
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::suggestion::did_you_mean;
+use crate::wording::did_you_mean;
 
 pub(super) static RULE: Rule = Rule {
     id: "option-unmatched",

@@ -1,7 +1,6 @@
 use crate::finding::Severity;
-use crate::instance_overrides::near_key;
-use crate::instance_overrides::override_places;
-use crate::instance_set::InstanceSet;
+use crate::inputs::InstanceSet;
+use crate::instances::{near_key, override_places};
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,7 +1,6 @@
 use crate::finding::Severity;
-use crate::instance_overrides::override_places;
-use crate::instance_set::InstanceSet;
-use crate::overrides::{ENABLE_ALL, FAIL_ON_ANY, FEATURE};
+use crate::inputs::{ENABLE_ALL, FAIL_ON_ANY, FEATURE, InstanceSet};
+use crate::instances::override_places;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,10 +1,8 @@
 use std::collections::BTreeSet;
 
 use crate::finding::Severity;
-use crate::instance_overrides::override_places;
-use crate::instance_overrides::{deprecated_uses, near_key};
-use crate::instance_set::InstanceSet;
-use crate::overrides::FEATURE;
+use crate::inputs::{FEATURE, InstanceSet};
+use crate::instances::{deprecated_uses, near_key, override_places};
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

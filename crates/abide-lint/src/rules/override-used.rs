@@ -1,11 +1,10 @@
 use std::collections::BTreeMap;
 
-use crate::counted::counted;
 use crate::finding::Severity;
-use crate::instance_overrides::deprecated_uses;
-use crate::instance_overrides::override_places;
-use crate::instance_set::InstanceSet;
+use crate::inputs::InstanceSet;
+use crate::instances::{deprecated_uses, override_places};
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
+use crate::wording::counted;
 
 pub(super) static RULE: Rule = Rule {
     id: "override-used",

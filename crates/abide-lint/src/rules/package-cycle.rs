@@ -2,7 +2,7 @@
 
 use abide_schema::{Dependency, File, Level, Package, Part, Steps, Use};
 
-use crate::dependencies::phrase;
+use crate::checks::phrase;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

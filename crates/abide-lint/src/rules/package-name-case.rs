@@ -1,7 +1,7 @@
 use abide_schema::Package;
 
-use crate::case::Case;
-use crate::places::package_name;
+use crate::checks::Case;
+use crate::finding::package_name;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 /// The rule of buf about the same.

@@ -1,7 +1,6 @@
 use abide_schema::File;
 
-use crate::finding::Severity;
-use crate::places::{package_name, shown_folder as shown};
+use crate::finding::{Severity, package_name, shown_folder as shown};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,10 +1,9 @@
 use abide_schema::GlobIndex;
 
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::finding::{Location, Severity};
 use crate::policy::ConfigPattern;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::suggestion::did_you_mean;
+use crate::wording::did_you_mean;
 
 pub(super) static RULE: Rule = Rule {
     id: "package-pattern-unmatched",

@@ -1,10 +1,8 @@
 use abide_change::{Change, Diff, base_name};
 use abide_schema::{File, Package};
 
-use crate::finding::Severity;
-use crate::full_names;
-use crate::location::Location;
-use crate::places::package_place;
+use crate::checks::full_names;
+use crate::finding::{Location, Severity, package_place};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

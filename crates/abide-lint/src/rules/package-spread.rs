@@ -2,9 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{File, Package};
 
-use crate::finding::Severity;
-use crate::full_names::titled;
-use crate::places::{package_name, shown_folder as shown};
+use crate::checks::titled;
+use crate::finding::{Severity, package_name, shown_folder as shown};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 use abide_schema::File;
 
-use crate::places::package_name;
+use crate::finding::package_name;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

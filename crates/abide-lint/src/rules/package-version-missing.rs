@@ -1,9 +1,8 @@
 use abide_schema::{File, Package};
 
-use crate::buf_lint::BufStability;
-use crate::finding::Severity;
+use crate::checks::BufStability;
+use crate::finding::{Severity, package_name, package_place};
 use crate::lifecycle::version_like;
-use crate::places::{package_name, package_place};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const DEFINED: &str = "buf:PACKAGE_DEFINED";

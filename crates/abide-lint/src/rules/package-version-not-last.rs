@@ -1,8 +1,7 @@
 use abide_schema::Package;
 
-use crate::finding::Severity;
+use crate::finding::{Severity, package_place};
 use crate::lifecycle::version_like;
-use crate::places::package_place;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const BUF: &str = "buf:PACKAGE_VERSION_SUFFIX";

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_change::{Holder, option};
 use abide_schema::{File, Package};
 
-use crate::places::package_name;
+use crate::finding::package_name;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 /// The options, each with the rule of buf about it.

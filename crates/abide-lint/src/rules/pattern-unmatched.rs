@@ -1,10 +1,9 @@
 use abide_schema::{Element, Glob};
 
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::finding::{Location, Severity};
+use crate::policy::is_at;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::severities::is_at;
-use crate::suggestion::did_you_mean;
+use crate::wording::did_you_mean;
 
 pub(super) static RULE: Rule = Rule {
     id: "pattern-unmatched",

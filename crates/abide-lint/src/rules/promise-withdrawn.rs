@@ -1,11 +1,8 @@
 use abide_change::{Change, Diff, Holder};
 use abide_schema::{Part, Place};
 
-use crate::bump_level::Bump;
-use crate::finding::Severity;
+use crate::finding::{Bump, Location, Severity, package_name};
 use crate::lifecycle::is_frozen;
-use crate::location::Location;
-use crate::places::package_name;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

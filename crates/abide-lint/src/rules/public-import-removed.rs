@@ -2,9 +2,8 @@ use abide_change::{Change, Diff, Effects, Surface, top_level};
 use abide_schema::{Element, File, Part, Place};
 use abide_syntax::{ImportKind, Span};
 
-use crate::finding::Severity;
-use crate::full_names;
-use crate::location::Location;
+use crate::checks::full_names;
+use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

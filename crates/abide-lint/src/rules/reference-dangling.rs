@@ -1,8 +1,8 @@
 use crate::finding::Severity;
-use crate::instance_references::references;
-use crate::instance_set::InstanceSet;
+use crate::inputs::InstanceSet;
+use crate::instances::references;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
-use crate::suggestion::nearest;
+use crate::wording::nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "reference-dangling",

@@ -1,11 +1,10 @@
 use abide_schema::{Element, Stability, Tree};
 
-use crate::code_span::code;
-use crate::dependencies::stability;
+use crate::checks::stability;
 use crate::finding::Severity;
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::suggestion::nearest;
+use crate::wording::{code, nearest};
 
 pub(super) static RULE: Rule = Rule {
     id: "replacement-unusable",

@@ -3,10 +3,9 @@ use std::collections::BTreeSet;
 use abide_change::{Change, Diff, Effects, Surface};
 use abide_schema::{Element, File, Part, Ranges, ReservedNameDecl};
 
-use crate::code_span::code;
-use crate::finding::Severity;
-use crate::fix::reservations::with_reserved;
+use crate::finding::{Severity, with_reserved};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "reserved-removed",

@@ -3,8 +3,7 @@ use abide_change::{Change, Diff, Effects, Holder, Surface};
 use abide_schema::Tree;
 use abide_schema::value::Entry;
 
-use crate::bump_level::Bump;
-use crate::finding::Severity;
+use crate::finding::{Bump, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -4,8 +4,7 @@ use abide_change::Holder;
 use abide_schema::{Cardinality, Element, Field, File, Message, Part, Place, Scalar, Type};
 use abide_syntax::Label;
 
-use crate::aip::{Resource, spares};
-use crate::case::Case;
+use crate::checks::{Case, Resource, spares};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const TYPE: &str = "api-linter:core::0123::resource-type-name";

@@ -2,7 +2,7 @@ use abide_instance::Document;
 use abide_instance::runtime::{LayerProblemKind, Layers};
 
 use crate::finding::Severity;
-use crate::overrides::bootstrap_of;
+use crate::inputs::bootstrap_of;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,8 +1,8 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Element, Service};
 
+use crate::checks::full_names;
 use crate::finding::Severity;
-use crate::full_names;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

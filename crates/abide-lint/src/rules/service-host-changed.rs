@@ -2,9 +2,9 @@ use abide_change::option::{self, Setting};
 use abide_change::{Change, Diff, lost_endpoint};
 use abide_schema::{Element, Service};
 
-use crate::code_span::code;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "service-host-changed",

@@ -2,7 +2,7 @@
 
 use abide_schema::Stability;
 
-use crate::dependencies::{UNSTABLE_IMPORT, depends_on_less, imports_unstable};
+use crate::checks::{UNSTABLE_IMPORT, depends_on_less, imports_unstable};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 

@@ -1,6 +1,6 @@
 use abide_schema::{Cardinality, Element, HttpBinding, Message, Method, Part, Scalar, Type};
 
-use crate::aip::spares;
+use crate::checks::spares;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const UNANNOTATED: [&str; 2] = ["aip:127", "api-linter:core::0127::http-annotation"];

@@ -1,7 +1,7 @@
 use abide_schema::{File, Place};
 use abide_syntax::Span;
 
-use crate::fix::imports::with_syntax;
+use crate::finding::with_syntax;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

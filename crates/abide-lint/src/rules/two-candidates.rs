@@ -1,8 +1,7 @@
 use abide_schema::{Package, PackageVersion, Stability};
 
-use crate::finding::Severity;
+use crate::finding::{Severity, package_place};
 use crate::lifecycle::stable_major;
-use crate::places::package_place;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {

@@ -1,6 +1,6 @@
 use abide_schema::{Element, Part, Scalar, Type};
 
-use crate::aip::spares;
+use crate::checks::spares;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const UNSIGNED: [&str; 2] = ["aip:141", "api-linter:core::0141::forbidden-types"];

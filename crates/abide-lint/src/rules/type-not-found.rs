@@ -3,7 +3,7 @@ use abide_schema::value::ReadErrorKind;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
-use crate::suggestion::nearest;
+use crate::wording::nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "type-not-found",

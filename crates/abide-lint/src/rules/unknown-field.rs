@@ -2,9 +2,9 @@ use abide_instance::Document;
 use abide_schema::value::LackedBy;
 
 use crate::finding::Severity;
-use crate::instance_past::Past;
+use crate::instances::Past;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
-use crate::suggestion::nearest;
+use crate::wording::nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "unknown-field",

@@ -1,11 +1,9 @@
 use abide_change::{Change, Diff, RenamedType};
 use abide_schema::{Element, Package, Part};
 
-use crate::aliases;
-use crate::counted::counted;
-use crate::finding::Severity;
-use crate::location::Location;
+use crate::finding::{Location, Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
+use crate::wording::counted;
 
 pub(super) static RULE: Rule = Rule {
     id: "used-type-renamed",

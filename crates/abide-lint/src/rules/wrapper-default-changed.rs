@@ -1,8 +1,8 @@
 use abide_change::Change;
 use abide_schema::{Element, Field, File, Node, Part, Tree};
 
-use crate::code_span::code;
 use crate::rule::{Check, Context, Group, Rule, Sink};
+use crate::wording::code;
 
 pub(super) static RULE: Rule = Rule {
     id: "wrapper-default-changed",

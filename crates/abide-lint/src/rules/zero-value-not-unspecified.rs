@@ -1,8 +1,7 @@
 use abide_schema::{Element, EnumValue, Part};
 
-use crate::case::Case;
-use crate::fix::Applied;
-use crate::fix::rename::renamed;
+use crate::checks::Case;
+use crate::finding::{Applied, renamed};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 /// The rule of buf about the same.

@@ -8,7 +8,7 @@ use abide_schema::{EnumValue, FileId, Tree};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Proposal;
+use super::proposal::Proposal;
 use super::trial::Trial;
 use crate::finding::Finding;
 

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use abide_schema::{ProblemKind, Tree};
 
+use super::proposal::{Proposal, Renames};
 use super::trial::Trial;
-use super::{Proposal, Renames};
-use crate::engine::judging::check;
-use crate::finding::{Finding, Severity};
-use crate::group::Group;
-use crate::options::{Options, RuleScope};
+use crate::engine::pipeline::check;
+use crate::finding::{Finding, Group, Severity};
+use crate::inputs::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::rule::Check;
 use crate::rules::{AFTER_FIXES, find_rule};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use abide_schema::{File, FileDecl, FileId, SourceFile, Tree};
 use abide_upgrade::{Edit, apply};
 
-use super::Proposal;
-use crate::fix::source_text::with_blank_line;
+use super::proposal::Proposal;
+use crate::finding::with_blank_line;
 
 /// A tree with fixes applied.
 pub(super) struct Trial<'f> {

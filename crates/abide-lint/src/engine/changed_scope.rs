@@ -1,0 +1,44 @@
+//! What is left of a report if only the packages count that a change reaches.
+
+use std::collections::BTreeSet;
+
+use abide_schema::{FileId, Tree};
+
+use crate::finding::{Finding, Origin};
+use crate::inputs::Options;
+
+/// The packages whose findings are reported.
+pub(super) struct Reached<'t> {
+    tree: &'t Tree,
+    old: Option<&'t Tree>,
+    /// All, if absent.
+    packages: Option<&'t BTreeSet<Box<str>>>,
+}
+
+impl<'t> Reached<'t> {
+    pub(super) fn of(tree: &'t Tree, options: Options<'t>) -> Reached<'t> {
+        Reached { tree, old: options.baseline, packages: options.reached }
+    }
+
+    /// Whether all packages count.
+    pub(super) fn is_everything(&self) -> bool {
+        self.packages.is_none()
+    }
+
+    /// Whether findings in a package count.
+    pub(super) fn has_package(&self, name: &str) -> bool {
+        self.packages.is_none_or(|it| it.contains(name))
+    }
+
+    /// Whether a finding counts: whether the file that it is reported in is of such a package.
+    pub(super) fn has(&self, finding: &Finding) -> bool {
+        let is_in = |tree: &Tree, id: FileId| self.has_package(tree.file(id).package().name());
+        match finding.location.origin {
+            Origin::Tree(id) => is_in(self.tree, id),
+            Origin::Old(id) => self.old.is_some_and(|old| is_in(old, id)),
+            Origin::Config | Origin::Accepted | Origin::Features(_) | Origin::Instance(_) => {
+                self.is_everything()
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! A run: its stages, one after the other.
+
+use std::collections::BTreeSet;
+
+use abide_change::Sides;
+use abide_schema::{Package, Tree};
+
+use super::accepted_findings::accept;
+use super::candidate_findings::SourceFindings;
+use super::changed_scope::Reached;
+use super::frozen_changes::frozen_changes;
+use super::imported_types::imported_type_findings;
+use super::last_release::LastRelease;
+use super::linker_findings::linker_findings;
+use super::missing_imports::join_missing_imports;
+use super::order::sort;
+use super::removals::identify_removals;
+use super::repeated_roots::join_repeated_roots;
+use super::severity::{apply_severities, narrow, runs};
+use super::unknown_options::drop_unknown_options;
+use super::walk::run;
+use super::work_in_progress::spare_work_in_progress;
+use crate::exceptions::{Waivers, merged};
+use crate::finding::{Bump, Finding, Location, Severity};
+use crate::inputs::{Options, RuleScope};
+use crate::policy::Policy;
+use crate::rule::{Check, Context, Report, Rule};
+use crate::rules;
+use crate::rules::{RULES, find_rule};
+use crate::versions::{Released, number_reuse, plan_since, required, unrecorded};
+
+/// Checks a tree. The result only depends on the arguments, not on threads or on
+/// the order of the files.
+pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
+    // A fingerprint may belong to a change or to any other finding.
+    let is_whole = options.baseline.is_some() && options.scope == RuleScope::Everything;
+    judge_tree(tree, policy, options, is_whole)
+}
+
+/// Checks a tree. `fingerprints` says whether a waiver with only a fingerprint
+/// is stale if it matches nothing.
+fn judge_tree<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    fingerprints: bool,
+) -> Report {
+    let is_incomplete = is_incomplete(tree, options);
+    // What is missing may be in a file that does not parse.
+    let options = Options { partial: options.partial || is_incomplete, ..options };
+    let context = Context::new(tree, policy, options);
+    let rules: Vec<&'static Rule> = RULES
+        .iter()
+        .copied()
+        .filter(|it| options.scope.has(it) && policy.runs(it.defaults()))
+        .collect();
+
+    let sides = options.baseline.map(|old| Sides::of(old, tree));
+    let mut findings = run_on_sides(&context, &rules, options, sides.as_ref());
+    identify_removals(&context, &mut findings);
+    drop_unknown_options(tree, options.baseline, &mut findings);
+    findings.extend(linker_findings(tree, policy, options.scope));
+    join_repeated_roots(tree, &mut findings);
+    join_missing_imports(tree, &mut findings);
+    if options.versions {
+        let reused = number_reuse::findings(tree, policy, options.records, &findings);
+        findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
+    }
+    if options.scope == RuleScope::Everything {
+        let thawed = frozen_changes(&context, &findings);
+        findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
+    }
+    findings.extend(imported_type_findings(&context, options));
+    let trees = options.baseline.zip(options.bump_baseline);
+    let mut release = trees.map(|(old, released)| LastRelease::of(old, released));
+    spare_work_in_progress(&context, release.as_mut(), &mut findings);
+    if let Some(release) = &mut release {
+        release.limit_deprecations(&context, &mut findings);
+    }
+    narrow(options.surfaces, &mut findings);
+    sort(&context, &mut findings);
+    findings.dedup();
+
+    let reached = Reached::of(tree, options);
+    let counts = |package: Package<'_>| reached.has_package(package.name());
+    let files = tree.files().filter(|it| it.is_judged() && counts(it.package()));
+    let packages = tree.packages().filter(|it| it.is_judged() && counts(*it));
+    let mut report = Report {
+        files: files.count(),
+        packages: packages.count(),
+        depends_on_everything: context.depends_on_everything(),
+        not_judged: tree.unknown_packages().map(str::to_owned).collect(),
+        ..Report::default()
+    };
+    let sources = SourceFindings::of(&context, &findings);
+    let mut waivers = Waivers::of(&context);
+    report.spared = waivers.take(&context, &mut findings);
+    if let Some(sources) = &sources {
+        sources.drop_repeated(&context, &mut findings);
+    }
+    report.waived = report.spared.iter().filter(|it| reached.has(it)).count();
+    apply_severities(&context, &mut findings);
+    apply_severities(&context, &mut report.spared);
+    let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
+    let accepted = options.accepted;
+    let released = |tree, [changes, spared]: [_; 2]| Released { tree, changes, spared, accepted };
+    let bump_from = match &since {
+        Some((old, since)) => Some(released(*old, [&*since.findings, &*since.spared])),
+        None => options.baseline.map(|old| released(old, [&*findings, &*report.spared])),
+    };
+    if let Some(released) = bump_from.as_ref().filter(|_| options.counts_bump) {
+        let are_all = options.surfaces.is_empty();
+        let (bump, waives) = required(tree, policy, released, are_all);
+        // Only the highest is certain, whatever else may have changed.
+        let is_certain = !is_incomplete || bump == Bump::Major;
+        (report.required_bump, report.waives_breaks) = (is_certain.then_some(bump), waives);
+    }
+    let asks_versions = options.scope == RuleScope::Everything
+        && !options.partial
+        && options.versions
+        && options.records.exist(tree);
+    if asks_versions {
+        let blocking = findings.iter().filter(|it| blocks(it.rule));
+        let blocking: Vec<Finding> = blocking.cloned().collect();
+        let records = (options.records, options.as_of);
+        let plan = plan_since(tree, policy, records, bump_from, &blocking);
+        let (before, is_whole) = (options.baseline, reached.is_everything());
+        let mut unrecorded =
+            unrecorded::findings(tree, before, is_whole, &plan, options.bump_command);
+        unrecorded.retain(|it| runs(policy, it));
+        let waived = waivers.take(&context, &mut unrecorded);
+        report.waived += waived.iter().filter(|it| reached.has(it)).count();
+        apply_severities(&context, &mut unrecorded);
+        findings.extend(unrecorded);
+    }
+    let ran = |rule: &Rule| {
+        options.scope.has(rule)
+            && policy.runs(rule.defaults())
+            && !matches!(rule.check, Check::Instance(_))
+            && (options.baseline.is_some() || !rule.needs_baseline())
+            && (asks_versions || rule.id != rules::VERSION_NOT_BUMPED.id)
+    };
+    let mut about_waivers = waivers.findings(&context, &ran, fingerprints);
+    apply_severities(&context, &mut about_waivers);
+    findings.extend(about_waivers);
+    if let Some((_, since)) = &since {
+        let since = since.findings.iter().map(|it| (it.rule, &it.location)).collect();
+        let waivers = findings
+            .extract_if(.., |it| it.rule == rules::WAIVER_UNUSED.id && !is_unused_in(&since, it));
+        let merged: Vec<Finding> = waivers.filter_map(merged).collect();
+        findings.extend(merged);
+    }
+    if !options.changes {
+        findings.retain(|it| it.change.is_none() || it.severity > Severity::Note);
+    }
+    if options.partial {
+        findings.retain(|finding| {
+            finding.rule != rules::WAIVER_UNUSED.id
+                || finding.location.place().is_some() && !is_incomplete
+        });
+    }
+    findings.retain(|it| reached.has(it));
+    report.spared.retain(|it| reached.has(it));
+    if let Some(accepted) = options.accepted {
+        let is_whole = !options.partial && reached.is_everything();
+        let could_match = |rule: &str| is_whole && find_rule(rule).is_none_or(ran);
+        let (count, mut about_lines) = accept(accepted, &mut findings, &could_match);
+        report.accepted = count;
+        apply_severities(&context, &mut about_lines);
+        findings.extend(about_lines);
+    }
+    sort(&context, &mut findings);
+
+    let count = |severity| findings.iter().filter(|it| it.severity == severity).count();
+    report.errors = count(Severity::Error);
+    report.warnings = count(Severity::Warning);
+    report.notes = count(Severity::Note);
+    report.findings = findings;
+    report
+}
+
+/// Whether a file of one of the trees does not parse.
+fn is_incomplete(tree: &Tree, options: Options<'_>) -> bool {
+    let trees = [Some(tree), options.baseline, options.bump_baseline];
+    trees.into_iter().flatten().any(|it| it.unknown_packages().len() > 0)
+}
+
+/// Runs the rules: those about one tree on the whole tree, and those that compare it with an old
+/// one on what both sides can know.
+pub(super) fn run_on_sides<'s, 't: 's>(
+    context: &Context<'t>,
+    rules: &[&'static Rule],
+    options: Options<'s>,
+    sides: Option<&'s Sides<'s>>,
+) -> Vec<Finding> {
+    let Some(sides) = sides.filter(|it| it.are_reduced()) else { return run(context, rules) };
+    let (comparing, others): (Vec<_>, Vec<_>) = rules.iter().partition(|it| it.needs_baseline());
+    let compared = Options { baseline: Some(sides.old_tree()), ..options };
+    let mut findings = run(context, &others);
+    findings.extend(run(&Context::new(sides.new_tree(), context.policy, compared), &comparing));
+    findings
+}
+
+/// The changes since the last release, for the bump.
+pub(super) fn since_release<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    released: &'t Tree,
+) -> Report {
+    let since = Options {
+        scope: RuleScope::Changes,
+        baseline: Some(released),
+        baseline_day: None,
+        bump_baseline: None,
+        counts_bump: false,
+        reached: None,
+        changes: true,
+        accepted: None,
+        ..options
+    };
+    judge_tree(tree, policy, since, true)
+}
+
+/// Whether a rule reports what no version may be recorded for.
+fn blocks(rule: &str) -> bool {
+    [rules::EARLY_MAJOR.id, rules::FROZEN_CHANGED.id].contains(&rule)
+}
+
+/// The findings about packages that no version may be recorded for: new majors since
+/// the last release outside the window, and changes of frozen packages. Waived and
+/// accepted ones are left out.
+pub(super) fn blocking<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    released: Option<&'t Tree>,
+) -> Vec<Finding> {
+    let since =
+        Options { scope: RuleScope::Everything, baseline: released, partial: false, ..options };
+    let context = Context::new(tree, policy, since);
+    let rules = RULES.iter().copied();
+    let rules: Vec<&'static Rule> =
+        rules.filter(|it| blocks(it.id) && policy.runs(it.defaults())).collect();
+    let sides = released.map(|old| Sides::of(old, tree));
+    let mut findings = run_on_sides(&context, &rules, since, sides.as_ref());
+    let thawed = frozen_changes(&context, &findings);
+    findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
+    Waivers::of(&context).take(&context, &mut findings);
+    findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
+    apply_severities(&context, &mut findings);
+    findings
+}
+
+/// Whether a waiver that matched nothing is unused: a waiver for changes must also
+/// match nothing since the last release.
+fn is_unused_in(since: &BTreeSet<(&str, &Location)>, unused: &Finding) -> bool {
+    let rule = unused.facts.first().and_then(|what| find_rule(what));
+    rule.is_some_and(|rule| !rule.needs_baseline())
+        || since.contains(&(unused.rule, &unused.location))
+}

@@ -1,0 +1,20 @@
+//! Exceptions from the policy: waivers and security fixes.
+
+mod allowance;
+mod descriptor_comments;
+mod instance_waivers;
+mod linter_comments;
+mod nested_spans;
+mod security_fixes;
+mod source_comments;
+mod target_index;
+mod waiver;
+mod waiver_defect;
+mod waiver_scopes;
+mod waivers;
+
+pub use allowance::waiver_of;
+pub(crate) use instance_waivers::InstanceWaivers;
+pub(crate) use nested_spans::NestedSpans;
+pub(crate) use security_fixes::SecurityFixes;
+pub(crate) use waivers::{Waivers, merged};

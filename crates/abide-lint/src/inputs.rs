@@ -1,0 +1,15 @@
+//! Inputs of a run besides the tree and its policy.
+
+mod accepted;
+mod feature_files;
+mod instance_set;
+mod options;
+mod runtime_overrides;
+
+pub use accepted::Accepted;
+pub use feature_files::FeatureFile;
+pub(crate) use feature_files::{is_reverse_dns, names};
+pub use instance_set::{ApiRelease, InstanceFile, InstanceOptions, InstanceSet};
+pub use options::{Options, RuleScope};
+pub(crate) use runtime_overrides::{Decision, ENABLE_ALL, FAIL_ON_ANY, FEATURE, bootstrap_of};
+pub use runtime_overrides::{Overrides, RuntimeSetting, declared_layers};
