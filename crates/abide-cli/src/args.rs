@@ -42,7 +42,7 @@ pub(crate) use self::plugin::{PluginArgs, PluginTool};
 pub(crate) use self::runtime::{RuntimeArgs, RuntimeCommand, RuntimeShowArgs};
 pub(crate) use self::translation::TranslationArgs;
 
-/// What SOURCE may be: a line for each kind.
+/// Lists the kinds of SOURCE for a help text, one a line.
 fn sources() -> String {
     format!(
         "SOURCE is one of:\n{}Without SOURCE: the tree that the nearest abide.toml names, else the \
@@ -57,7 +57,7 @@ fn sources() -> String {
 #[command(name = "abide", version, max_term_width = 100)]
 #[command(after_help = format!("{START}\n\n{EXIT_STATUS}"))]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Options of every command.
@@ -65,8 +65,8 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
 }
 
-/// The options of every command that some commands have no use for. They are accepted there, so that
-/// a script may pass the same options to all, and are left out of the help.
+/// The options of every command that some commands have no use for. They are accepted there, so
+/// that a script may pass the same options to all, and are left out of the help.
 const UNUSED: &[(&str, &[&str])] = &[
     ("build", &["as_of"]),
     (
@@ -163,7 +163,7 @@ fn closures() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_upgrade::Closure::ALL.iter().map(|(name, _)| *name))
 }
 
-/// When to use colour.
+/// The choice of colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set.
@@ -174,7 +174,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Which commits of which tree.
+/// Arguments that choose commits and a tree.
 #[derive(Args, Debug)]
 pub(crate) struct HistoryArgs {
     /// Start after REV, an ancestor of HEAD [default: start at the first commit]
@@ -196,7 +196,7 @@ pub(crate) struct HistoryArgs {
     pub(crate) format: &'static HistoryFormat,
 }
 
-/// Which tree, and where its imports are.
+/// Arguments that choose a tree and the folders of its imports.
 #[derive(Args, Debug)]
 pub(crate) struct TreeArgs {
     /// The tree: a folder, git:REV, a descriptor set or an archive [default: the configured tree]
@@ -219,14 +219,14 @@ pub(crate) struct JudgeArgs {
     /// Check PATH, a file of the tree, with the text on standard input
     #[arg(long, value_name = "PATH", conflicts_with = "changed")]
     pub(crate) stdin_filepath: Option<String>,
-    /// Report only on packages that changed since the old tree, or else since the last commit, and on
-    /// packages that import them; the rest of the tree is not read
+    /// Report only on packages that changed since the old tree, or else since the last commit, and
+    /// on packages that import them; the rest of the tree is not read
     #[arg(long)]
     pub(crate) changed: bool,
     /// The format of the report
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
     pub(crate) format: &'static ReportFormat,
-    /// Which findings.
+    /// The findings to show.
     #[command(flatten)]
     pub(crate) show: SelectArgs,
 }
@@ -238,17 +238,17 @@ impl JudgeArgs {
         files.map(String::as_str).collect()
     }
 
-    /// Whether the whole tree is judged, as far as the command line says.
+    /// Returns true if the command line names no part of the tree.
     pub(crate) fn names_no_part(&self) -> bool {
         self.parts().is_empty()
     }
 }
 
-/// Which findings a report shows.
+/// Arguments that choose the findings of a report.
 #[derive(Args, Debug)]
 pub(crate) struct SelectArgs {
-    /// Report only this rule or group, by its name here or in another tool (repeatable, separated by
-    /// commas)
+    /// Report only this rule or group, by its name here or in another tool (repeatable, separated
+    /// by commas)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(crate) select: Vec<String>,
     /// Show only the N findings that weigh most; all of them still count
@@ -273,7 +273,7 @@ pub(crate) struct CompareArgs {
     pub(crate) changes: bool,
 }
 
-/// Where the candidates of an upgrade go.
+/// Arguments that choose where the candidates of an upgrade go.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct UpgradeTarget {
@@ -291,7 +291,7 @@ pub(crate) struct UpgradeTarget {
     pub(crate) check: bool,
 }
 
-/// What to do with a release.
+/// Arguments that choose what a release does.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ReleaseTarget {
@@ -306,7 +306,7 @@ pub(crate) struct ReleaseTarget {
     pub(crate) check: bool,
 }
 
-/// What `abide bump` does besides its report.
+/// Arguments that choose what `abide bump` does besides its report.
 #[derive(Args, Clone, Copy, Debug)]
 #[group(multiple = false)]
 pub(crate) struct BumpAction {
@@ -327,36 +327,36 @@ pub(crate) enum Command {
     /// Run every check that applies; the command for hooks and CI
     #[command(after_help = format!("{CHECK}\n\n{CHANGED}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Check {
-        /// What to check.
+        /// The files to check.
         #[command(flatten)]
         judge: JudgeArgs,
-        /// What to compare with.
+        /// The old trees.
         #[command(flatten)]
         compare: CompareArgs,
         /// Record today's findings in abide.accepted; from then on only new ones count
         #[arg(long, conflicts_with_all = ["select", "fix", "diff"])]
         accept: bool,
-        /// What to do about findings that can be fixed.
+        /// The handling of findings that can be fixed.
         #[command(flatten)]
         fix: FixArgs,
     },
     /// Run only the rules that need no old tree
     #[command(after_help = format!("{LINT}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Lint {
-        /// What to check.
+        /// The files to check.
         #[command(flatten)]
         judge: JudgeArgs,
-        /// What to do about findings that can be fixed.
+        /// The handling of findings that can be fixed.
         #[command(flatten)]
         fix: FixArgs,
     },
     /// Report what changed since an old tree, and whom it breaks
     #[command(after_help = format!("{BREAKING}\n\n{}\n\n{EXIT_STATUS}", sources()))]
     Breaking {
-        /// What to check.
+        /// The files to check.
         #[command(flatten)]
         judge: JudgeArgs,
-        /// What to compare with.
+        /// The old trees.
         #[command(flatten)]
         compare: CompareArgs,
         /// Report only breaks on these surfaces, such as wire,json (repeatable, or separated by
@@ -383,7 +383,7 @@ pub(crate) enum Command {
         /// (repeatable)
         #[arg(long, value_name = "FILE")]
         mapping: Vec<PathBuf>,
-        /// What to do with the candidates.
+        /// The place of the candidates.
         #[command(flatten)]
         target: UpgradeTarget,
         /// Also replace or delete files that a person may have written
@@ -396,7 +396,7 @@ pub(crate) enum Command {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
-        /// What to do.
+        /// The action.
         #[command(flatten)]
         target: ReleaseTarget,
         /// Release even outside the window for new majors that `api-releases` sets
@@ -415,7 +415,7 @@ pub(crate) enum Command {
         /// The last release, such as git:v1.4.0 [default: bump-against of abide.toml, else against]
         #[arg(long, value_name = "SOURCE")]
         against: Option<String>,
-        /// What to do.
+        /// The action.
         #[command(flatten)]
         action: BumpAction,
         /// Take from git what is not recorded: the version that the bumps of all commits add up to,
@@ -513,7 +513,7 @@ pub(crate) enum Command {
     /// Show hash, version, required bump and verdict of every package at every commit
     #[command(after_help = ABOUT_HISTORY)]
     History {
-        /// Which commits.
+        /// The commits.
         #[command(flatten)]
         args: HistoryArgs,
     },

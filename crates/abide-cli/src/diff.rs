@@ -34,8 +34,7 @@ fn lines(text: &str) -> Vec<&str> {
 /// The name of a file in the head of a patch: as git quotes it, and with a tab behind a name with a
 /// space, which would end the name otherwise.
 fn file_name(path: &str) -> String {
-    let is_special = |it: char| matches!(it, '"' | '\\') || is_unprintable(it);
-    if !path.contains(is_special) {
+    if !path.contains(|it: char| matches!(it, '"' | '\\') || is_unprintable(it)) {
         return if path.contains(' ') { format!("{path}\t") } else { path.to_owned() };
     }
     let mut quoted = String::from("\"");

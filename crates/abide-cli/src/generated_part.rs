@@ -1,12 +1,12 @@
 //! The generated part of a file that people may write around.
 
-/// What stands before the generated part, on a line of its own.
+/// The line before the generated part.
 const BEGIN: &str =
     "<!-- abide deprecations: begin; `abide deprecations --write` replaces this part -->";
-/// What stands after it.
+/// The line after it.
 const END: &str = "<!-- abide deprecations: end -->";
 
-/// Why a text cannot take a generated part.
+/// The reason why a text cannot take a generated part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// It has no marks: somebody else wrote it.
@@ -47,7 +47,7 @@ pub(crate) fn replaced(
     }
 }
 
-/// Where the comments that begin or end the part are. What follows the word is not compared.
+/// Finds the comments that begin or end the part. What follows the word is not compared.
 fn places(text: &str, word: &str) -> Vec<(usize, usize)> {
     let mark = format!("<!-- abide deprecations: {word}");
     let found = text.match_indices(&mark).filter_map(|(at, _)| {

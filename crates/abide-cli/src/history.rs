@@ -29,7 +29,8 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::source::{Commit, Timeline};
 
-/// How many commits are judged together: enough to use every core, few enough to keep in memory.
+/// The number of commits that are judged together: enough to use every core, few enough for the
+/// memory.
 const BATCH: usize = 64;
 
 /// The history of a tree.
@@ -40,19 +41,19 @@ pub(crate) struct History {
     pub(crate) commits: Vec<CommitRow>,
     /// The lives of all elements, if they are asked.
     pub(crate) lives: Option<Vec<ElementLife>>,
-    /// How many commits were walked, including those that did not change the tree.
+    /// The number of commits that were walked, including those that did not change the tree.
     pub(crate) walked: usize,
-    /// What the user should know, one phrase each.
+    /// Notes for the user, one phrase each.
     pub(crate) notes: Vec<String>,
-    /// What could not be read, one phrase each. The rest of the history is here.
+    /// Objects that could not be read, one phrase each. The rest of the history is here.
     pub(crate) losses: Vec<String>,
 }
 
-/// What one commit did.
+/// The changes of one commit.
 pub(crate) struct CommitRow {
     /// The full id of the commit.
     pub(crate) id: String,
-    /// When it was committed, in seconds since 1970.
+    /// The time of the commit, in seconds since 1970.
     pub(crate) seconds: i64,
     /// The first line of its message.
     pub(crate) subject: String,
@@ -60,7 +61,7 @@ pub(crate) struct CommitRow {
     pub(crate) packages: Vec<PackageRow>,
 }
 
-/// How a history is judged.
+/// The settings by which a history is judged.
 pub(crate) struct Judgement<'a> {
     /// Today's policy: a waiver in it counts for all commits.
     pub(crate) policy: &'a Policy,
@@ -68,7 +69,7 @@ pub(crate) struct Judgement<'a> {
     pub(crate) as_of: Option<Date>,
     /// The part of the tree to show.
     pub(crate) focus: Option<&'a str>,
-    /// Whether the lives of elements are asked.
+    /// True if the history of each element is asked for.
     pub(crate) fields: bool,
 }
 
@@ -176,9 +177,11 @@ pub(crate) fn walk(
     let lives = lives.map(|lives| {
         let rows = commits.iter().flat_map(|it| &it.packages);
         let shown: BTreeSet<&str> = rows.map(|row| row.package.as_str()).collect();
-        let is_shown =
-            |it: &ElementLife| shown.contains(&*it.package) || wanted(&ledger, &it.package);
-        lives.finish().into_iter().filter(is_shown).collect()
+        lives
+            .finish()
+            .into_iter()
+            .filter(|it: &ElementLife| shown.contains(&*it.package) || wanted(&ledger, &it.package))
+            .collect()
     });
     let counted = timeline.base.as_ref().and_then(|base| from_there(base, &counted));
     Ok(History {
@@ -214,7 +217,7 @@ pub(crate) fn day(seconds: i64) -> Date {
     moment.to_zoned(TimeZone::UTC).date()
 }
 
-/// Whether a path is this folder or file, or is below it.
+/// Returns true if a path is this folder or file, or is below it.
 fn is_below(path: &str, folder: &str) -> bool {
     let rest = path.strip_prefix(folder);
     rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))

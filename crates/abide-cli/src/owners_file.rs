@@ -25,7 +25,7 @@ pub(crate) struct OwnersFile {
     /// Its path from the top of the repository.
     pub(crate) path: String,
     text: String,
-    /// What it says.
+    /// The owners that it lists.
     pub(crate) owners: CodeOwners,
 }
 
@@ -50,16 +50,19 @@ impl OwnersFile {
         Ok(None)
     }
 
-    /// What is wrong with its lines, one phrase each, with their places.
+    /// The errors in its lines, one phrase each, with their places.
     pub(crate) fn problems(&self) -> Vec<String> {
         let index = LineIndex::new(self.text.as_bytes());
-        let problem = |it: &abide_lint::ConfigError| {
-            let at = index.position(self.text.as_bytes(), it.span.start);
-            let help = it.help.as_ref().map_or_else(String::new, |help| format!(": {help}"));
-            let path = &self.path;
-            shown(&format!("{path}:{}:{}: {}{help}", at.line, at.column, it.message))
-        };
-        self.owners.problems.iter().map(problem).collect()
+        self.owners
+            .problems
+            .iter()
+            .map(|it: &abide_lint::ConfigError| {
+                let at = index.position(self.text.as_bytes(), it.span.start);
+                let help = it.help.as_ref().map_or_else(String::new, |help| format!(": {help}"));
+                let path = &self.path;
+                shown(&format!("{path}:{}:{}: {}{help}", at.line, at.column, it.message))
+            })
+            .collect()
     }
 }
 

@@ -94,7 +94,7 @@ pub(crate) const REPORTS: &[ReportFormat] = &[
     ),
 ];
 
-/// What every command says to people of findings that keep it from its work.
+/// The format of findings that keep a command from its work.
 pub(crate) const HUMAN: ReportFormat = Format::styled(
     "human",
     "For people: each finding with a snippet of its source",

@@ -1,4 +1,4 @@
-//! What the terminal of the user is told, and what it can show.
+//! Prints to the terminal of the user, and finds out what it can show.
 
 use std::io::{IsTerminal, Write};
 
@@ -20,7 +20,7 @@ pub(crate) fn say_rendered(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// How a format looks: one that is not for people looks the same everywhere.
+/// Returns the style of a format; one that is not for people looks the same everywhere.
 pub(crate) fn look(global: &Global, is_styled: bool) -> Look {
     Look {
         color: is_styled && report_color(global),
@@ -31,7 +31,7 @@ pub(crate) fn look(global: &Global, is_styled: bool) -> Look {
     }
 }
 
-/// How what is said on standard error looks.
+/// Returns the style of standard error.
 pub(crate) fn look_of_errors(global: &Global) -> Look {
     Look {
         color: error_color(global),
@@ -42,7 +42,7 @@ pub(crate) fn look_of_errors(global: &Global) -> Look {
     }
 }
 
-/// Whether the report is shown on a terminal.
+/// Returns true if the report is shown on a terminal.
 fn shows_report(global: &Global) -> bool {
     global.output.is_none() && std::io::stdout().is_terminal()
 }
@@ -51,7 +51,7 @@ fn report_color(global: &Global) -> bool {
     use_color(global, shows_report(global))
 }
 
-/// Whether the errors of the tool itself are coloured.
+/// Returns true if the errors of the tool itself are coloured.
 pub(crate) fn error_color(global: &Global) -> bool {
     use_color(global, std::io::stderr().is_terminal())
 }

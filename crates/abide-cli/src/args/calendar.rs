@@ -28,10 +28,10 @@ Examples:
   abide calendar simulate --element acme.user.v1.User.name --from 2026-05-01
   abide calendar simulate --format html --output life.html";
 
-/// Which calendar.
+/// Arguments of `abide calendar`.
 #[derive(Args, Debug)]
 pub(crate) struct CalendarArgs {
-    /// What else to compute.
+    /// A command of its own, besides the report.
     #[command(subcommand)]
     pub(crate) simulate: Option<CalendarCommand>,
     /// The tree.
@@ -42,7 +42,7 @@ pub(crate) struct CalendarArgs {
     pub(crate) format: &'static CalendarFormat,
 }
 
-/// What `abide calendar` computes besides its report.
+/// The commands below `abide calendar`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CalendarCommand {
     /// Compute how many majors must be served at once, and the life of an element or a package
@@ -50,7 +50,7 @@ pub(crate) enum CalendarCommand {
     Simulate(SimulateArgs),
 }
 
-/// What to simulate.
+/// Arguments of `abide calendar simulate`.
 #[derive(Args, Debug)]
 pub(crate) struct SimulateArgs {
     /// The tree.

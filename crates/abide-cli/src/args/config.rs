@@ -49,15 +49,15 @@ Examples:
   abide config deprecations --api git:v1.41:api
   abide config deprecations --api /usr/local/bin/envoy --format json";
 
-/// What to do with instances.
+/// Arguments of `abide config`.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigArgs {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub(crate) command: ConfigCommand,
 }
 
-/// What `abide config` does.
+/// The commands below `abide config`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Check configuration files and other values of messages against an API
@@ -77,7 +77,7 @@ pub(crate) enum ConfigCommand {
     Diff(super::ConfigDiffArgs),
 }
 
-/// Which API, and how it is shown.
+/// Arguments of `abide config deprecations`.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigDeprecationsArgs {
     /// The API, as of `abide config check` [default: the configured one]
@@ -91,7 +91,7 @@ pub(crate) struct ConfigDeprecationsArgs {
     pub(crate) format: &'static UsableDeprecationFormat,
 }
 
-/// Which files, and against which API.
+/// Arguments of `abide config check`.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigCheckArgs {
     /// Files in YAML, JSON, text format or binary, and folders of them; - is standard input
@@ -108,8 +108,8 @@ pub(crate) struct ConfigCheckArgs {
     /// Put a layer of runtime on top: a file with its keys, or a folder as on disk (repeatable)
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) runtime: Vec<String>,
-    /// Read the runtime layers that a bootstrap has on disk below DIR, a copy of that disk [default:
-    /// where the bootstrap says]
+    /// Read the runtime layers that a bootstrap has on disk below DIR, a copy of that disk
+    /// [default: where the bootstrap says]
     #[arg(long, value_name = "DIR")]
     pub(crate) disk_root: Option<PathBuf>,
     /// Fail if a runtime key decides about what is deprecated
@@ -136,7 +136,7 @@ pub(crate) struct ConfigCheckArgs {
     /// The format of the report
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
     pub(crate) format: &'static ReportFormat,
-    /// Which findings.
+    /// The findings to show.
     #[command(flatten)]
     pub(crate) show: SelectArgs,
 }

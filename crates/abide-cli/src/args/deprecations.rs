@@ -19,13 +19,13 @@ Examples:
   abide deprecations --check               for CI: fail if DEPRECATED.md is out of date
   abide deprecations git:v1.4 --format json";
 
-/// What to list, and where to.
+/// Arguments of `abide deprecations`.
 #[derive(Args, Debug)]
 pub(crate) struct DeprecationsArgs {
     /// The tree.
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
-    /// What to do with the file.
+    /// The handling of the file.
     #[command(flatten)]
     pub(crate) action: DeprecationsAction,
     /// With --write: replace a file that abide did not write
@@ -37,7 +37,7 @@ pub(crate) struct DeprecationsArgs {
     pub(crate) format: &'static DeprecationFormat,
 }
 
-/// What `abide deprecations` does instead of its report.
+/// Arguments that choose what `abide deprecations` does instead of its report.
 #[derive(Args, Clone, Copy, Debug)]
 #[group(multiple = false)]
 pub(crate) struct DeprecationsAction {

@@ -1,4 +1,4 @@
-//! What the help of each command says at its end: examples, and what the exit status means.
+//! Ends of help texts: examples, and the meaning of the exit status.
 
 pub(super) const EXIT_STATUS: &str = "\
 Exit status: 0 if nothing is at error level, 1 if there are findings at error level, \

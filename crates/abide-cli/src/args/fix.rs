@@ -1,8 +1,8 @@
-//! What to do about findings that can be fixed.
+//! Arguments about findings that can be fixed.
 
 use clap::Args;
 
-/// What to do about findings that can be fixed.
+/// Arguments about findings that can be fixed.
 #[derive(Args, Clone, Copy, Debug)]
 #[group(multiple = false)]
 pub(crate) struct FixArgs {
@@ -15,7 +15,7 @@ pub(crate) struct FixArgs {
 }
 
 impl FixArgs {
-    /// Whether fixes are asked for.
+    /// Returns true if fixes are written or shown.
     pub(crate) fn is_asked(self) -> bool {
         self.fix || self.diff
     }

@@ -17,22 +17,22 @@ Examples:
   abide format --stdin-filepath a.proto <a.proto
                                      for editors: from standard input to standard output";
 
-/// Which files to format, and what to do with them.
+/// Arguments of `abide format`.
 #[derive(Args, Debug)]
 pub(crate) struct FormatArgs {
-    /// What to format: folders and files, or git:REV or an archive to check [default: the configured
-    /// tree]
+    /// What to format: folders and files, or git:REV or an archive to check [default: the
+    /// configured tree]
     #[arg(value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
     /// Leave out files in DIR, which only holds imports (repeatable)
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
-    /// What to do with the files.
+    /// The handling of the files.
     #[command(flatten)]
     pub(crate) target: FormatTarget,
 }
 
-/// Where formatted texts go.
+/// Arguments that choose where formatted texts go.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct FormatTarget {

@@ -19,7 +19,7 @@ Examples:
   abide config diff old.yaml new.yaml --api git:v1.41:api --format markdown
   abide config diff old.txtpb new.txtpb --api proto --type acme.user.v1.User";
 
-/// Which files, and of which API.
+/// Arguments of `abide config diff`.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigDiffArgs {
     /// The old file, in YAML, JSON, text format or binary; - is standard input

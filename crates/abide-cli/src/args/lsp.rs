@@ -15,7 +15,7 @@ Examples:
   abide lsp                              the command that an editor starts
   abide lsp --against git:main...        compare with the merge base with main";
 
-/// How an editor is answered.
+/// Arguments of `abide lsp`.
 #[derive(Args, Debug)]
 pub(crate) struct LspArgs {
     /// Compare with this old tree [default: against of abide.toml]

@@ -16,7 +16,7 @@ Examples:
   abide owners --check                      for CI: fail if a package has no owner
   abide owners --against git:main... --format markdown";
 
-/// Whose owners to print.
+/// Arguments of `abide owners`.
 #[derive(Args, Debug)]
 pub(crate) struct OwnersArgs {
     /// The tree.

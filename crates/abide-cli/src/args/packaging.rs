@@ -19,14 +19,14 @@ Examples:
   abide man --out ~/.local/share/man/man1
                                          write every page, for man";
 
-/// Which completions.
+/// Arguments of `abide completions`.
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
     /// The shell that reads them
     pub(crate) shell: Shell,
 }
 
-/// Which manual pages.
+/// Arguments of `abide man`.
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// The command, such as `calendar simulate` [default: abide itself]

@@ -47,7 +47,7 @@ pub(crate) enum PluginTool {
     Protoc(ToolArgs),
 }
 
-/// What the other tool passes.
+/// Arguments that another tool passes to its plugin.
 #[derive(Args, Debug)]
 pub(crate) struct ToolArgs {
     /// Arguments of the other tool

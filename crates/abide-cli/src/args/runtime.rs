@@ -25,15 +25,15 @@ Examples:
   abide runtime show envoy.yaml --format json                    for programs
   abide runtime show old.yaml --api git:v1.11:api                with the bootstrap of an API";
 
-/// What to do with a runtime.
+/// Arguments of `abide runtime`.
 #[derive(Args, Debug)]
 pub(crate) struct RuntimeArgs {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub(crate) command: RuntimeCommand,
 }
 
-/// What `abide runtime` does.
+/// The commands below `abide runtime`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RuntimeCommand {
     /// Show the value of each runtime key, and the layer that it is from
@@ -41,7 +41,7 @@ pub(crate) enum RuntimeCommand {
     Show(RuntimeShowArgs),
 }
 
-/// Whose runtime, and which keys.
+/// Arguments of `abide runtime show`.
 #[derive(Args, Debug)]
 pub(crate) struct RuntimeShowArgs {
     /// The bootstrap in YAML, JSON, text format or binary; - is standard input

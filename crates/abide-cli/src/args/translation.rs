@@ -26,7 +26,7 @@ Examples:
   abide config downgrade envoy.yaml --api api --out envoy-v2.yaml
   abide config downgrade user.json --api proto --type acme.user.v2.User --to v1 --diff";
 
-/// Which files, between which versions, and where they go.
+/// Arguments of `abide config upgrade` and `abide config downgrade`.
 #[derive(Args, Debug)]
 pub(crate) struct TranslationArgs {
     /// Files in YAML, JSON, text format or binary, and folders of them; - is standard input
@@ -49,7 +49,7 @@ pub(crate) struct TranslationArgs {
     /// [default: all that come with abide]
     #[arg(long, value_name = "STEPS")]
     pub(crate) steps: Vec<String>,
-    /// Where the new files go.
+    /// The place of the new files.
     #[command(flatten)]
     pub(crate) target: TranslationTarget,
     /// Leave out what the other version has no place for: losses are warnings
@@ -69,7 +69,7 @@ pub(crate) struct TranslationArgs {
     pub(crate) format: &'static TranslationFormat,
 }
 
-/// Where translated files go.
+/// Arguments that choose where translated files go.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct TranslationTarget {

@@ -18,7 +18,7 @@ pub(super) struct Blocked<'t> {
     candidates: BTreeMap<String, PackageId>,
 }
 
-/// Why a package gets no candidates.
+/// The reason why a package gets no candidates.
 enum Why {
     /// It has an error itself.
     Errors,
@@ -50,8 +50,7 @@ impl<'t> Blocked<'t> {
             let Some(place) = finding.location.place() else { return false };
             let file = self.tree.file(place.file);
             let own = self.candidates.get(&*file.decl().display).copied();
-            let source = || Some(file.package().id).filter(|it| sources.contains(it));
-            match own.or_else(source) {
+            match own.or_else(|| Some(file.package().id).filter(|it| sources.contains(it))) {
                 Some(package) => drop(self.why.insert(package, Why::Errors)),
                 // Why a candidate is deleted is not known then.
                 None => made.stale.clear(),
@@ -110,8 +109,8 @@ impl<'t> Blocked<'t> {
         BTreeSet::new()
     }
 
-    /// Whether a file is a candidate that stays as it is: what is wrong with it follows from what
-    /// was said about its package.
+    /// Returns true if a file is a candidate that stays as it is. Its errors follow from what was
+    /// reported about its package.
     pub(super) fn keeps(&self, path: &str) -> bool {
         self.candidates.get(path).is_some_and(|it| self.why.contains_key(it))
     }
@@ -122,12 +121,14 @@ impl<'t> Blocked<'t> {
         let graph = self.tree.graph();
         let packages: BTreeSet<PackageId> = made.files.iter().map(|it| package(it.from)).collect();
         loop {
-            let uses_blocked = |package: &PackageId| {
-                let mut edges = graph.edges_of(self.tree.package(*package)).map(|edge| edge.to.id);
-                edges.find(|to| self.why.contains_key(to)).map(|to| (*package, Why::Uses(to)))
-            };
             let open = packages.iter().filter(|it| !self.why.contains_key(it));
-            let found: Vec<_> = open.filter_map(uses_blocked).collect();
+            let found: Vec<_> = open
+                .filter_map(|package: &PackageId| {
+                    let mut edges =
+                        graph.edges_of(self.tree.package(*package)).map(|edge| edge.to.id);
+                    edges.find(|to| self.why.contains_key(to)).map(|to| (*package, Why::Uses(to)))
+                })
+                .collect();
             if found.is_empty() {
                 break;
             }
@@ -138,7 +139,7 @@ impl<'t> Blocked<'t> {
         made.stale.retain(|it| !self.why.contains_key(&package(it.from.unwrap_or(it.file))));
     }
 
-    /// What is said about each of them.
+    /// Says for each blocked package why it was not upgraded.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> + '_ {
         let name = |id: PackageId| self.tree.package(id).name();
         self.why.iter().map(move |(package, why)| {

@@ -124,21 +124,28 @@ fn clash(tree: &Tree, judged: &[FileId]) -> Option<String> {
     }
     if clashes.is_empty() && tree.repeats_names() {
         let known: HashSet<_> = tree.problems().iter().map(|it| (it.kind, &it.message)).collect();
-        let in_set = |file: &&Arc<FileDecl>| {
-            let mut file = FileDecl::clone(file);
-            file.root = 0;
-            Arc::new(file)
-        };
-        let set = Tree::link(files.iter().map(in_set).collect());
-        let show = |place: Place| {
-            let file = set.file(place.file).decl();
-            let line = file.lines(place.span).map(|(start, _)| format!(":{}", start.line));
-            format!("`{}{}`", file.display, line.unwrap_or_default())
-        };
+        let set = Tree::link(
+            files
+                .iter()
+                .map(|file: &&Arc<FileDecl>| {
+                    let mut file = FileDecl::clone(file);
+                    file.root = 0;
+                    Arc::new(file)
+                })
+                .collect(),
+        );
         for problem in set.problems().iter().filter(|it| it.kind.is_error()) {
             if !known.contains(&(problem.kind, &problem.message)) {
                 let labels = problem.labels.iter().map(|(place, _)| *place);
-                let places: Vec<_> = labels.chain([problem.place]).map(show).collect();
+                let places: Vec<_> = labels
+                    .chain([problem.place])
+                    .map(|place: Place| {
+                        let file = set.file(place.file).decl();
+                        let line =
+                            file.lines(place.span).map(|(start, _)| format!(":{}", start.line));
+                        format!("`{}{}`", file.display, line.unwrap_or_default())
+                    })
+                    .collect();
                 clashes.push(format!("error: {}: {}", problem.message, places.join(" and ")));
             }
         }

@@ -24,7 +24,7 @@ use crate::source::{CONFIG, LOCK, Source};
 use crate::terminal::{error_color, look, say};
 use crate::write::{FileStep, Folder, Unmade};
 
-/// How often to start again if somebody edits the files at the same time.
+/// The number of attempts, if somebody edits the files at the same time.
 const ATTEMPTS: u32 = 5;
 
 /// A file to rewrite.
@@ -37,7 +37,7 @@ struct Rewrite {
 }
 
 impl Rewrite {
-    /// Whether the rewrite adds the import of the file that declares the option.
+    /// Returns true if the rewrite adds the import of the file that declares the option.
     fn imports_status(&self) -> bool {
         let names_it = |text: &[u8]| memmem::find(text, STATUS_PROTO.as_bytes()).is_some();
         names_it(&self.new) && !self.old.as_deref().is_some_and(names_it)
@@ -97,11 +97,11 @@ pub(super) fn bump(
             (format.write)(&report, look(global, format.is_styled))
         };
         let undone = plan.count(Verdict::Unknown) > 0;
-        let is_refused = |it| plan.count(it) > 0;
-        let failed =
-            [Verdict::Refused, Verdict::Early, Verdict::Frozen].into_iter().any(is_refused)
-                || action.write && undone
-                || action.check && (undone || !plan.is_recorded());
+        let failed = [Verdict::Refused, Verdict::Early, Verdict::Frozen]
+            .into_iter()
+            .any(|it| plan.count(it) > 0)
+            || action.write && undone
+            || action.check && (undone || !plan.is_recorded());
         return Ok(Outcome { failed, ..Outcome::of(report) });
     }
     Err(Error::Usage("the tree keeps changing: run `abide bump --write` again".to_owned()))
@@ -203,7 +203,7 @@ fn say_what_is_missing(global: &Global, plan: &Plan, action: BumpAction) {
     }
 }
 
-/// What to write: first the files, and the lock last.
+/// Collects the files to write: those of the tree first, and the lock last.
 fn rewrites(plan: &Plan, source: &Source, loaded: &Loaded) -> Result<Vec<Rewrite>, Error> {
     let files = loaded.tree.files().map(|file| (&*file.decl().display, file));
     let by_path: BTreeMap<&str, abide_schema::File<'_>> = files.collect();
@@ -253,9 +253,12 @@ fn find_status_proto(source: &Source, tree: &Tree) -> Result<(), Error> {
 }
 
 fn diff(rewrites: &[Rewrite], prefix: &str) -> Vec<u8> {
-    let shown =
-        |it: &Rewrite| unified(&format!("{prefix}{}", it.path), it.old.as_deref(), Some(&it.new));
-    rewrites.iter().flat_map(shown).collect()
+    rewrites
+        .iter()
+        .flat_map(|it: &Rewrite| {
+            unified(&format!("{prefix}{}", it.path), it.old.as_deref(), Some(&it.new))
+        })
+        .collect()
 }
 
 #[cfg(test)]

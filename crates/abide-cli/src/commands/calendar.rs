@@ -68,8 +68,10 @@ fn simulate(global: &Global, args: &SimulateArgs) -> Result<Outcome, Error> {
                 }
                 false => {
                     let package = package_named(&loaded.tree, name)?;
-                    let by_lock = || recorded.as_ref()?.introduced(package.name());
-                    let introduced = policy.calendar.introduced(package).or_else(by_lock);
+                    let introduced = policy
+                        .calendar
+                        .introduced(package)
+                        .or_else(|| recorded.as_ref()?.introduced(package.name()));
                     Life::of_package(package, introduced, &status, policy, &scenario)
                 }
             })

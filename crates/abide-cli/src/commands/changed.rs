@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::source::{ACCEPTED, CONFIG, Source};
 
-/// What `--changed` compares with if nothing else is named.
+/// The old tree of `--changed` if nothing else is named.
 pub(super) const LAST_COMMIT: &str = "git:HEAD";
 
 /// The tree that is judged, and the old one that it is compared with.
@@ -25,9 +25,9 @@ pub(super) struct Trees {
     pub(super) baseline: Option<Loaded>,
     /// The packages to report on, if only those that the change reaches.
     pub(super) reached: Option<Reached>,
-    /// Whether only what the change concerns was loaded.
+    /// True if only the files that the change concerns were loaded.
     pub(super) is_slice: bool,
-    /// Why more was loaded or is reported.
+    /// The reason why more was loaded, or is reported.
     pub(super) why: Option<String>,
 }
 
@@ -43,9 +43,9 @@ pub(super) struct Change<'a> {
     pub(super) new: &'a Source,
     pub(super) old: &'a Source,
     pub(super) locks: [&'a Option<Lock>; 2],
-    /// Whether the old tree is compared with, and does not only show what changed.
+    /// True if the old tree is a baseline; false if it only shows what changed.
     pub(super) is_compared: bool,
-    /// Whether another tree than the old one decides the bump.
+    /// True if another tree than the old one decides the bump.
     pub(super) has_release: bool,
     pub(super) settings: &'a Settings,
     pub(super) progress: &'a Progress,
@@ -84,8 +84,8 @@ impl Change<'_> {
         }
     }
 
-    /// Finds the instances that changed, and leaves out the files whose API did not change if none of
-    /// them did.
+    /// Finds the instances that changed, and leaves out the files whose API did not change if none
+    /// of them did.
     pub(super) fn narrow(
         &self,
         subjects: &mut Vec<Subject>,
@@ -99,15 +99,20 @@ impl Change<'_> {
             if !is_same {
                 continue;
             }
-            let differs = |file: &NamedFile| self.differs(&self.settings.folder.join(&file.name));
-            subject.changed = Some(subject.files.iter().map(differs).collect::<Result<_, _>>()?);
+            subject.changed = Some(
+                subject
+                    .files
+                    .iter()
+                    .map(|file: &NamedFile| self.differs(&self.settings.folder.join(&file.name)))
+                    .collect::<Result<_, _>>()?,
+            );
         }
         subjects.retain(|it| it.changed.as_ref().is_none_or(|changed| changed.contains(&true)));
         Ok(())
     }
 
-    /// Whether an API is surely what it was. Of a folder in the checkout that is not known, and what
-    /// is outside counts as unchanged.
+    /// Returns true if an API surely did not change. Nothing is known of a folder in the checkout,
+    /// and files outside of it count as unchanged.
     fn is_unchanged(&self, api: &Api, reached: &Reached) -> Result<bool, Error> {
         let Some(source) = &api.source else { return Ok(reached.is_empty()) };
         for name in api.import_path.iter().chain([source]) {
@@ -154,14 +159,15 @@ impl Change<'_> {
         Trees::whole(loaded, Some(baseline).filter(|_| self.is_compared))
     }
 
-    /// What is recorded otherwise in `abide.lock` than before.
+    /// Collects the packages and files that `abide.lock` records differently than before.
     fn records(&self) -> ChangedRecords<'_> {
         static NOTHING: std::sync::LazyLock<Lock> = std::sync::LazyLock::new(Lock::default);
         let [new, old] = self.locks.map(|it| it.as_ref().unwrap_or(&NOTHING));
         ChangedRecords { packages: new.packages_unlike(old), made: new.made_unlike(old) }
     }
 
-    /// Why no part of the tree is sure to give the findings of the whole one, if so.
+    /// Returns the reason why a part of the tree may have other findings than the whole, if there
+    /// is one.
     fn beyond_slices(&self) -> Option<&'static str> {
         let Config { policy, version_in, .. } = &self.settings.config;
         if policy.upgrade.closure == Closure::All {
@@ -207,7 +213,7 @@ impl Change<'_> {
         Ok((lists(self.new) != lists(self.old)).then(|| "a list of features".to_owned()))
     }
 
-    /// Whether a file in the repository is not what it was, but for the ends of its lines.
+    /// Returns true if a file in the repository changed, line ends aside.
     fn differs(&self, path: &Path) -> Result<bool, Error> {
         if !self.old.encloses(path) {
             return Ok(false);

@@ -29,7 +29,7 @@ use crate::source::{ACCEPTED, Source};
 use crate::terminal::{error_color, look, say};
 use crate::write::FileStep;
 
-/// What a command of this family does besides checking one tree.
+/// The request of one of these commands.
 #[derive(Default)]
 struct Work<'a> {
     changes_only: bool,
@@ -43,15 +43,14 @@ struct Work<'a> {
     surfaces: Vec<Surface>,
     accept: bool,
     versions: bool,
-    /// Whether the instances of `abide.toml` are judged, too.
+    /// True if the instances of `abide.toml` are judged, too.
     instances: bool,
     fix: Option<FixArgs>,
 }
 
 pub(super) fn lint(global: &Global, judge: &JudgeArgs, fix: FixArgs) -> Result<Outcome, Error> {
     let settings = Settings::read_for_parts(global, judge, error_color(global))?;
-    let is_git = |spec: &&str| spec.starts_with("git:");
-    let against = settings.config.against.as_deref().filter(is_git);
+    let against = settings.config.against.as_deref().filter(|spec: &&str| spec.starts_with("git:"));
     let changed_since = judge.changed.then_some(against.unwrap_or(LAST_COMMIT));
     run(global, judge, &settings, &Work { changed_since, fix: Some(fix), ..Work::default() })
 }
@@ -170,8 +169,11 @@ fn run(
     let commit = match work.changed_since.filter(|_| against.is_none()) {
         Some(spec) => {
             let commit = settings.commit(spec, &judge.tree)?;
-            let none = || format!("{spec} does not exist yet, so everything is reported");
-            notes.extend(commit.is_none().then(none));
+            notes.extend(
+                commit
+                    .is_none()
+                    .then(|| format!("{spec} does not exist yet, so everything is reported")),
+            );
             commit
         }
         None => None,
@@ -371,7 +373,7 @@ fn run(
 /// With more findings than these, a tree is met for the first time.
 const MANY: usize = 20;
 
-/// What to do about a tree with many findings of which none is recorded.
+/// Advises how to adopt a tree with many findings of which none is recorded.
 fn how_to_adopt(report: &Report) -> Option<String> {
     let count = report.errors + report.warnings;
     let advice = "to begin with the tree as it is, `abide check --accept` records what it reports today, \
@@ -438,12 +440,15 @@ fn bump_command(global: &Global, judge: &JudgeArgs, work: &Work<'_>) -> String {
 fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
     let refused: Vec<&str> =
         ProblemKind::ALL.iter().filter(|it| it.is_error()).map(|it| it.id()).collect();
-    let acceptable = |finding: &&abide_lint::Finding| {
-        finding.severity != Severity::Note
-            && !matches!(finding.location.origin, Origin::Config | Origin::Accepted)
-            && !refused.contains(&finding.rule)
-    };
-    let accepted: Vec<_> = report.findings.iter().filter(acceptable).collect();
+    let accepted: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|finding: &&abide_lint::Finding| {
+            finding.severity != Severity::Note
+                && !matches!(finding.location.origin, Origin::Config | Origin::Accepted)
+                && !refused.contains(&finding.rule)
+        })
+        .collect();
     let folder = &open(&settings.folder)?;
     let path = ACCEPTED.as_ref();
     let count = accepted.len();

@@ -128,10 +128,10 @@ fn subjects(
             reader,
         }],
         (None, []) => Vec::new(),
-        (None, names) => {
-            let api = |name: &String| Api::named(settings, name);
-            names.iter().map(api).collect::<Result<_, _>>()?
-        }
+        (None, names) => names
+            .iter()
+            .map(|name: &String| Api::named(settings, name))
+            .collect::<Result<_, _>>()?,
     };
     if args.files.is_empty() {
         if settings.config.instances.is_empty() {
@@ -163,9 +163,9 @@ fn spare_inputs(global: &Global, args: &ConfigCheckArgs) -> Result<(), Error> {
     let Some(output) = global.output.as_deref().and_then(|it| it.canonicalize().ok()) else {
         return Ok(());
     };
-    let is_output =
-        |name: &&String| Path::new(name).canonicalize().is_ok_and(|it| output.starts_with(it));
-    match args.files.iter().find(is_output) {
+    match args.files.iter().find(|name: &&String| {
+        Path::new(name).canonicalize().is_ok_and(|it| output.starts_with(it))
+    }) {
         None => Ok(()),
         Some(name) => Err(Error::Usage(format!(
             "`--output` would overwrite `{}`, and `{name}` is checked",

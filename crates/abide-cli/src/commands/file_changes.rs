@@ -15,16 +15,16 @@ use crate::write::{FileStep, Folder, Unmade};
 pub(super) struct FileChange<'a> {
     pub(super) old: Option<Vec<u8>>,
     pub(super) new: Option<&'a [u8]>,
-    /// Whether to write it after all others: its presence means that they are complete.
+    /// True to write it after all others: its presence means that they are complete.
     pub(super) last: bool,
-    /// Who wrote what it replaces.
+    /// The author of the content that it replaces.
     pub(super) author: Author,
 }
 
 /// The changes of files, by path relative to the folder of the tree.
 pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
 
-/// Who wrote the content that a generated file replaces.
+/// The author of the content that a generated file replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Author {
     /// An earlier run, or the change keeps what a person wrote.
@@ -46,7 +46,7 @@ impl Author {
         }
     }
 
-    /// What is recorded about the content.
+    /// Says what is recorded about the content.
     pub(super) fn phrase(self) -> &'static str {
         match self {
             Author::Abide => "abide wrote it",
@@ -61,12 +61,12 @@ impl FileChange<'_> {
         FileStep { path: path.as_ref(), old: self.old.as_deref(), new: self.new }
     }
 
-    /// Whether it would lose what a person may have written.
+    /// Returns true if it would lose what a person may have written.
     pub(super) fn loses(&self) -> bool {
         self.author != Author::Abide && self.old.is_some()
     }
 
-    /// What `--check` reports.
+    /// The line that `--check` reports.
     pub(super) fn complaint(&self, path: &str) -> String {
         let path = shown(path);
         let state = match (&self.old, self.new) {
@@ -100,8 +100,8 @@ pub(super) fn take_losing<'a>(changes: &mut Changes<'a>) -> Changes<'a> {
     losing
 }
 
-/// Makes all changes, or none if one fails or somebody edited a file since it was read: adds new files
-/// first, then changes existing ones, then deletes, and writes the record of them last.
+/// Makes all changes, or none if one fails or somebody edited a file since it was read: adds new
+/// files first, then changes existing ones, then deletes, and writes the record of them last.
 pub(super) fn write_changes(
     folder: &Folder,
     changes: &Changes<'_>,
@@ -114,7 +114,7 @@ pub(super) fn write_changes(
     folder.apply(&steps).map_err(|why| unmade(folder, why))
 }
 
-/// Why changes were not made, for the user.
+/// The error of changes that were not made.
 pub(super) fn unmade(folder: &Folder, why: Unmade) -> Error {
     match why {
         Unmade::Edited(edited) => {
@@ -133,10 +133,12 @@ pub(super) fn unmade(folder: &Folder, why: Unmade) -> Error {
 
 /// The changes as a patch, whose paths begin with `prefix`.
 pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> Vec<u8> {
-    let shown = |(path, change): (&String, &FileChange<'_>)| {
-        unified(&format!("{prefix}{path}"), change.old.as_deref(), change.new)
-    };
-    changes.iter().flat_map(shown).collect()
+    changes
+        .iter()
+        .flat_map(|(path, change): (&String, &FileChange<'_>)| {
+            unified(&format!("{prefix}{path}"), change.old.as_deref(), change.new)
+        })
+        .collect()
 }
 
 /// The folder of a tree on disk, for a command that writes to it.

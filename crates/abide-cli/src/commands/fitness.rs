@@ -1,4 +1,4 @@
-//! Whether a tree is fit for what a command does with it, and what is said where it is not.
+//! Checks that a tree is complete enough for a command, and reports what is missing.
 
 use std::collections::{HashMap, HashSet};
 
@@ -50,8 +50,8 @@ pub(super) fn unless_parsed(
     }
 }
 
-/// What a refusal of the work on a tree comes to. Errors of the language come before it: they may be
-/// why. `nothing` says what was not done.
+/// Reports why the work on a tree was refused. Errors of the language come before the refusal: they
+/// may be its reason. `nothing` says what was not done.
 pub(super) fn refused(
     global: &Global,
     settings: &Settings,
@@ -68,17 +68,16 @@ pub(super) fn refused(
     Ok(Outcome::nothing(true))
 }
 
-/// What protoc would refuse in the judged files of a tree, rendered for people; `None` if the tree
-/// is valid.
+/// Renders what protoc would refuse in the judged files of a tree; `None` if the tree is valid.
 pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> Option<String> {
     let as_of = global.as_of.unwrap_or_else(today);
     let options =
         abide_lint::Options { scope: RuleScope::Changes, ..abide_lint::Options::on(as_of) };
     let mut report = abide_lint::check(tree, &settings.config.policy, options);
     report.findings.retain(|finding| {
-        let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
         finding.severity == Severity::Error
-            && abide_lint::find_rule(finding.rule).is_some_and(linker)
+            && abide_lint::find_rule(finding.rule)
+                .is_some_and(|rule: &Rule| matches!(rule.check, Check::Linker))
     });
     if report.findings.is_empty() {
         return None;
@@ -197,14 +196,15 @@ pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
 /// A note for each package of which several roots have copies that differ.
 pub(super) fn copies_apart(tree: &Tree) -> Vec<String> {
     let apart = abide_lint::copies_apart(tree).into_iter();
-    let note = |CopyApart { first, other }: CopyApart<'_>| {
-        let [first, other] = [first, other].map(|it| &it.decl().display);
-        format!("two copies of one file have come apart: `{other}` differs from `{first}`")
-    };
-    apart.map(note).collect()
+    apart
+        .map(|CopyApart { first, other }: CopyApart<'_>| {
+            let [first, other] = [first, other].map(|it| &it.decl().display);
+            format!("two copies of one file have come apart: `{other}` differs from `{first}`")
+        })
+        .collect()
 }
 
-/// Whether a tree was read from texts, which lie in a repository, and not from descriptors.
+/// Returns true if a tree was read from texts, which lie in a repository, and not from descriptors.
 pub(super) fn has_texts(tree: &Tree) -> bool {
     let mut files = tree.files().filter(|file| !file.is_imported());
     files.any(|file| file.decl().source_text().is_some())
@@ -230,8 +230,8 @@ pub(super) fn left_out(old: &Loaded) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// Notes about packages that were judged in the old tree, or that `abide.lock` records, and that are
-/// now only imported: whoever moves a package to an import path ends its promise.
+/// Notes about packages that were judged in the old tree, or that `abide.lock` records, and that
+/// are now only imported: whoever moves a package to an import path ends its promise.
 pub(super) fn no_longer_judged(new: &Tree, old: Option<&Tree>, lock: Option<&Lock>) -> Vec<String> {
     let gone = new.packages().filter(|it| !it.is_judged()).filter_map(|package| {
         let is_it = |it: &Package<'_>| it.name() == package.name() && it.is_judged();

@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use crate::source::{ACCEPTED, Source};
 use crate::write::{FileStep, Folder};
 
-/// How many of the fixes that would do harm are named.
+/// The number of harmful fixes that are named.
 const MAX_REFUSED: usize = 10;
 
 /// The texts of a tree that fixes may edit.
@@ -30,7 +30,7 @@ pub(super) struct Fixer {
     verbose: bool,
     /// The folder of the tree, if fixes are written.
     folder: Option<Folder>,
-    /// Where the tree is, if it is on disk.
+    /// The folder of the tree, if it is on disk.
     path: Option<PathBuf>,
     /// Held from the first look at the tree until everything is written.
     _guard: Option<File>,
@@ -62,7 +62,7 @@ impl Fixer {
         Ok(Some(Fixer { action, verbose: global.verbose, folder, path, _guard: guard }))
     }
 
-    /// Whether the fixes are only shown.
+    /// Returns true if the fixes are only shown.
     pub(super) fn only_shows(&self) -> bool {
         self.action.diff
     }
@@ -131,7 +131,7 @@ impl Fixer {
         write_changes(&home, &Changes::new(), step)
     }
 
-    /// What the user should know about the fixes.
+    /// Notes about the fixes: what was refused, and what was done.
     pub(super) fn notes(&self, fixed: &Fixed) -> Vec<String> {
         let shown_ones = if self.verbose { usize::MAX } else { MAX_REFUSED };
         let refused = fixed.refused.iter().take(shown_ones).map(|it| {

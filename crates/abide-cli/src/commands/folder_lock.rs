@@ -8,8 +8,8 @@ use crate::args::Global;
 use crate::error::Error;
 use crate::terminal::say;
 
-/// Locks the folder of a tree against other commands that write to it, until the file is dropped, and
-/// undoes what a killed one left half made there.
+/// Locks the folder of a tree against other commands that write to it, until the file is dropped,
+/// and undoes what a killed one left half made there.
 ///
 /// The lock is on the folder itself: it exists before the first record, and no lock file stays
 /// behind.
@@ -33,7 +33,6 @@ pub(super) fn recovered(folder: &Path) -> Result<bool, Error> {
 }
 
 fn locked(folder: &Path, global: &Global) -> Result<Option<File>, Error> {
-    let failed = |error| Error::File { what: format!("cannot lock `{}`", folder.display()), error };
     // Without a lock the command still compares every file with what it read before it writes.
     let Ok(file) = File::open(folder) else { return Ok(None) };
     match file.try_lock() {
@@ -42,7 +41,10 @@ fn locked(folder: &Path, global: &Global) -> Result<Option<File>, Error> {
             if !global.quiet {
                 say("note: waiting for another abide command that is writing to this tree");
             }
-            file.lock().map_err(failed)?;
+            file.lock().map_err(|error| Error::File {
+                what: format!("cannot lock `{}`", folder.display()),
+                error,
+            })?;
             Ok(Some(file))
         }
         Err(TryLockError::Error(_)) => Ok(None),

@@ -47,7 +47,7 @@ struct Run<'a> {
     troubles: Vec<String>,
     files: usize,
     changed: usize,
-    /// How many files were left out because an upgrade wrote them.
+    /// The number of files that were left out because an upgrade wrote them.
     made: usize,
 }
 
@@ -190,7 +190,7 @@ pub(super) fn read_stdin() -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// What is said about a file that cannot be formatted.
+/// The errors of a file that cannot be formatted, a line for each.
 fn complaints<'a>(
     path: &'a str,
     text: &'a [u8],

@@ -34,9 +34,9 @@ pub(super) fn graph(
     progress.finish();
     let mut errors = judged.clone();
     errors.retain(|finding| {
-        let linker = |rule: &Rule| matches!(rule.check, Check::Linker);
         finding.severity == Severity::Error
-            && abide_lint::find_rule(finding.rule).is_some_and(linker)
+            && abide_lint::find_rule(finding.rule)
+                .is_some_and(|rule: &Rule| matches!(rule.check, Check::Linker))
     });
     if errors.errors > 0 {
         say_rendered(&for_people(global, &loaded.tree, &errors));

@@ -14,13 +14,13 @@ use crate::render::{HashFormat, HashList, Told};
 use crate::settings::Settings;
 use crate::terminal::{error_color, look, say, say_rendered};
 
-/// What is listed.
+/// The kind of list.
 pub(super) enum What<'a> {
     /// Hashes.
     Hashes,
     /// The elements.
     Fields,
-    /// What is hashed of this.
+    /// The hashed facts of this element.
     Facts(&'a str),
 }
 

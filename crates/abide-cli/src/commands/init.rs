@@ -248,18 +248,21 @@ fn imported_from_excludes(
     modules: &[Module],
 ) -> Result<Vec<String>, Error> {
     let imports = first_look::imports(global, folder)?;
-    let is_found = |module: &&Module| {
-        let root = if module.root == "." { "" } else { module.root.as_str() };
-        let is_excluded = |path: &String| {
-            let mut excludes = module.excludes.iter();
-            excludes.any(|it| Path::new(path).starts_with(it)) && folder.join(path).is_file()
-        };
-        imports.iter().map(|import| join(root, import)).any(|path| is_excluded(&path))
-    };
-    Ok(modules.iter().filter(is_found).map(|it| it.root.clone()).collect())
+    Ok(modules
+        .iter()
+        .filter(|module: &&Module| {
+            let root = if module.root == "." { "" } else { module.root.as_str() };
+            let is_excluded = |path: &String| {
+                let mut excludes = module.excludes.iter();
+                excludes.any(|it| Path::new(path).starts_with(it)) && folder.join(path).is_file()
+            };
+            imports.iter().map(|import| join(root, import)).any(|path| is_excluded(&path))
+        })
+        .map(|it| it.root.clone())
+        .collect())
 }
 
-/// What was dropped from a file, in the order of its text.
+/// Notes about the dropped settings of a file, in the order of its text.
 fn notes(file: &str, mut notes: Vec<Note>) -> Vec<String> {
     notes.sort_by_key(|it| it.line);
     notes.into_iter().map(|it| format!("note: {file}: line {}: {}", it.line, it.text)).collect()

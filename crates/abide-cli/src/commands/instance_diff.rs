@@ -71,7 +71,7 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Outc
     Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
 }
 
-/// What differs, document by document.
+/// Compares two files, document by document.
 fn differences(
     tree: &Tree,
     (old, old_instance): (&NamedFile, &Instance),

@@ -112,7 +112,7 @@ impl NamedFile {
         Ok(NamedFile { name: name.to_owned(), notation, bytes })
     }
 
-    /// What reports show of it. Bytes that are no text are not shown.
+    /// Returns the text that reports show. Bytes that are no text are not shown.
     pub(super) fn shown(&self) -> TextFile {
         let text = match self.notation {
             Notation::Binary => String::new(),

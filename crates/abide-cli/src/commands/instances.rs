@@ -45,7 +45,7 @@ pub(super) struct Subject {
     pub(super) apis: Vec<Api>,
     /// With `--changed`, whether each file changed; `None`: all of them are judged.
     pub(super) changed: Option<Vec<bool>>,
-    /// Whether `abide.toml` names them: then what they name is read within the tree alone.
+    /// True if `abide.toml` names them: then what they name is read within the tree alone.
     pub(super) is_of_tree: bool,
 }
 
@@ -63,16 +63,16 @@ struct Prepared {
     files: Vec<NamedFile>,
     /// By API that judges them.
     read: Vec<ReadFiles>,
-    /// Whether each file is judged; others only say what names mean.
+    /// For each file, true if it is judged; others only say what names mean.
     are_judged: Vec<bool>,
 }
 
-/// What was read from files as values of one API.
+/// Instances that were read from files as values of one API.
 struct ReadFiles {
     /// The number of the API among those that are loaded.
     api: usize,
     instances: Vec<Instance>,
-    /// What is on disk for the layers of runtime that each file declares there.
+    /// By file, the contents of the disk for the layers of runtime that it declares there.
     disk: Vec<Vec<DiskReading>>,
 }
 
@@ -89,7 +89,8 @@ pub(super) struct Instances {
 pub(super) struct RuntimeLayers {
     overrides: Overrides,
     files: Vec<NamedFile>,
-    /// The uppermost folder of a copy of the disk that bootstraps have layers on; `None`: this disk.
+    /// The uppermost folder of a copy of the disk that bootstraps have layers on; `None`: this
+    /// disk.
     root: Option<PathBuf>,
 }
 
@@ -174,9 +175,10 @@ fn matching(folder: &Path, patterns: &[String], links: &Links) -> Result<Vec<Nam
         overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(invalid)?;
     }
     let overrides = overrides.build().map_err(invalid)?;
-    let wanted = |path: &Path, is_folder: bool| overrides.matched(path, is_folder).map(|_| ());
-    let files = visible_files(folder, links, &wanted)
-        .map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
+    let files = visible_files(folder, links, &|path: &Path, is_folder: bool| {
+        overrides.matched(path, is_folder).map(|_| ())
+    })
+    .map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
     let files = files.into_iter().filter(|it| !it.is_link);
     let names = files.map(|it| it.path.display().to_string());
     let mut names: Vec<String> = names.filter(|it| Notation::of_path(it).is_some()).collect();
@@ -253,8 +255,10 @@ impl Instances {
                     || instances.as_ref().is_ok_and(|it: &Vec<Instance>| all_types_are_known(it));
                 if !api.import_path.is_empty() && !is_whole() {
                     // What nothing imports may be the type of an instance, or of what it holds.
-                    let folder = |folder: &String| settings.source(&tree_of(Some(folder), api));
-                    let folders = api.import_path.iter().map(folder);
+                    let folders = api
+                        .import_path
+                        .iter()
+                        .map(|folder: &String| settings.source(&tree_of(Some(folder), api)));
                     let folders = folders.collect::<Result<Vec<_>, _>>()?;
                     let source = settings.source(&tree_of(api.source.as_ref(), api))?;
                     all.apis[number].1 = load_beside(&source, &folders, progress)?;
@@ -274,26 +278,30 @@ impl Instances {
         Ok(all)
     }
 
-    /// What is on disk for the layers that bootstraps declare there, file by file.
+    /// Reads the runtime layers that bootstraps declare on disk, file by file.
     fn disk_of(
         &self,
         tree: &Tree,
         instances: &[Instance],
         reach: Option<&Links>,
     ) -> Vec<Vec<DiskReading>> {
-        let read = |instance: &Instance| match (declared_layers(tree, instance), &self.runtime.root)
-        {
-            (None, _) => Vec::new(),
-            (Some(layers), None) => match reach {
-                Some(reach) => read_layers_within(&layers, reach),
-                None => read_layers(&layers, Path::new("")),
-            },
-            (Some(layers), Some(top)) => read_layers_below(&layers, top),
-        };
-        instances.iter().map(read).collect()
+        instances
+            .iter()
+            .map(|instance: &Instance| {
+                match (declared_layers(tree, instance), &self.runtime.root) {
+                    (None, _) => Vec::new(),
+                    (Some(layers), None) => match reach {
+                        Some(reach) => read_layers_within(&layers, reach),
+                        None => read_layers(&layers, Path::new("")),
+                    },
+                    (Some(layers), Some(top)) => read_layers_below(&layers, top),
+                }
+            })
+            .collect()
     }
 
-    /// Whether one of these files holds a bootstrap, whose runtime may be that of the others.
+    /// Returns true if one of these files holds a bootstrap, whose runtime may be that of the
+    /// others.
     fn declares_runtime(&self, read: &[ReadFiles], of: &[bool]) -> bool {
         read.iter().any(|read| {
             let tree = &self.apis[read.api].1.tree;
@@ -355,11 +363,14 @@ impl Instances {
         let (api, loaded) = &self.apis[api];
         let ty = subject.ty.as_deref().map(|name| message_named(&loaded.tree, name)).transpose()?;
         let path = subject.at.as_deref().unwrap_or_default();
-        let read = |file: &NamedFile| {
-            let options = ReadOptions { notation: file.notation, ty, dialect: api.reader };
-            Instance::read_at(&loaded.tree, &file.bytes, path, options)
-        };
-        Ok(subject.files.par_iter().map(read).collect())
+        Ok(subject
+            .files
+            .par_iter()
+            .map(|file: &NamedFile| {
+                let options = ReadOptions { notation: file.notation, ty, dialect: api.reader };
+                Instance::read_at(&loaded.tree, &file.bytes, path, options)
+            })
+            .collect())
     }
 
     /// Loads the other APIs of `abide.toml` if one of them may know a name that an instance has and

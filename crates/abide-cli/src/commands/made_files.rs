@@ -26,7 +26,7 @@ impl MadeFiles {
         Ok(MadeFiles { text, lock: lock(source, "", error_color(global))? })
     }
 
-    /// Who wrote the content of a file.
+    /// Returns the author of the content of a file.
     pub(super) fn author(&self, path: &str, essence: &[u8]) -> Author {
         Author::of(self.lock.as_ref(), path, essence)
     }
@@ -41,11 +41,14 @@ impl MadeFiles {
         let mut lock = self.lock.clone().unwrap_or_default();
         edit(&mut lock);
         // A file that is gone can be anybody's when it comes back.
-        let is_gone = |path: &&str| match changes.get(*path) {
-            Some(change) => change.new.is_none(),
-            None => !folder.path().join(path).exists(),
-        };
-        let gone: Vec<String> = lock.made_paths().filter(is_gone).map(str::to_owned).collect();
+        let gone: Vec<String> = lock
+            .made_paths()
+            .filter(|path: &&str| match changes.get(*path) {
+                Some(change) => change.new.is_none(),
+                None => !folder.path().join(path).exists(),
+            })
+            .map(str::to_owned)
+            .collect();
         gone.iter().for_each(|path| lock.forget_made(path));
         if self.lock.as_ref().map_or(lock == Lock::default(), |it| *it == lock) {
             return None;

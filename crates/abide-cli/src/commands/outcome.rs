@@ -1,4 +1,4 @@
-//! What commands hand back.
+//! The results of commands.
 
 use crate::printable;
 
@@ -6,7 +6,7 @@ use crate::printable;
 pub(super) struct Outcome {
     /// The report for the file that `--output` names, else for standard output.
     pub(super) report: Option<Vec<u8>>,
-    /// Whether it found something at error level.
+    /// True if it found something at error level.
     pub(super) failed: bool,
     /// Parts of the work that could not be done, one phrase each. Any of them means exit status 2.
     pub(super) troubles: Vec<String>,

@@ -15,7 +15,7 @@ use crate::settings::{Settings, today};
 use crate::source::Source;
 use crate::terminal::{error_color, say_rendered};
 
-/// What a command is about to change, and in what.
+/// A planned change of a tree, and the tree.
 #[derive(Clone, Copy)]
 pub(super) struct Undertaking<'a> {
     pub(super) global: &'a Global,

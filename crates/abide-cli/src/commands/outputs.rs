@@ -23,7 +23,7 @@ struct Output<'a> {
     /// The option, as the user writes it.
     option: &'static str,
     is_report: bool,
-    /// Whether it may be one of the files that are read.
+    /// True if it may be one of the files that are read.
     is_in_place: bool,
 }
 
@@ -95,7 +95,7 @@ fn outputs(cli: &Cli) -> Vec<Output<'_>> {
     outputs
 }
 
-/// What the command line names besides outputs: some of it is files.
+/// Collects the arguments that are not outputs: some of them are files.
 fn inputs(matches: &ArgMatches) -> Vec<PathBuf> {
     let mut inputs = Vec::new();
     let mut level = Some(matches);
@@ -114,7 +114,7 @@ fn inputs(matches: &ArgMatches) -> Vec<PathBuf> {
     inputs
 }
 
-/// Whether two names lead to one file.
+/// Returns true if two names lead to one file.
 fn is_same(a: &Path, b: &Path) -> bool {
     a.is_file() && a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }

@@ -27,10 +27,10 @@ use crate::settings::{Settings, today};
 use crate::terminal::{error_color, say, say_rendered};
 use crate::write::Folder;
 
-/// What is said of a tree without candidates.
+/// The note about a tree without candidates.
 const NOTHING_TO_RELEASE: &str = "there is no candidate to release";
 
-/// What the user permits a release to do.
+/// Permissions that the user gives to a release.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Permits {
     /// To release outside the window for new majors.
@@ -214,7 +214,7 @@ fn stop_following(
     packages
 }
 
-/// Whether a release edits a file to freeze it, and not to let it follow.
+/// Returns true if a release edits a file to freeze it, and not to let it follow.
 fn is_frozen_by(tree: &Tree, made: &Release, standings: &Standings, id: FileId) -> bool {
     let file = tree.file(id);
     let package = file.package().full_name();
@@ -248,7 +248,7 @@ fn edit_notes<'a>(
 /// A candidate that a release leaves alone.
 struct IgnoredCandidate {
     message: String,
-    /// Whether a person may have written it, who expects its release.
+    /// True if a person may have written it, who expects its release.
     is_error: bool,
 }
 
@@ -340,8 +340,8 @@ fn changes<'a>(
     changes
 }
 
-/// Whether something has to come before the release: the window for new majors, or a
-/// conversion of what it removes. Says what.
+/// Returns true if something has to come before the release: the window for new majors, or a
+/// conversion of what it removes. Reports what.
 fn is_premature(
     global: &Global,
     loaded: &Loaded,
@@ -382,15 +382,18 @@ fn notes(
     writes: bool,
 ) -> Vec<String> {
     let next = |risen: &Risen| risen.next.join("` and `");
-    let told = |risen: &Risen| match &risen.because {
-        None => format!("`{}` becomes `{}`", risen.package, next(risen)),
-        Some(other) => format!(
-            "`{}` becomes `{}` to catch up: it depends on `{other}`, which gets a new major",
-            risen.package,
-            next(risen)
-        ),
-    };
-    let mut notes: Vec<String> = made.risen.iter().map(told).collect();
+    let mut notes: Vec<String> = made
+        .risen
+        .iter()
+        .map(|risen: &Risen| match &risen.because {
+            None => format!("`{}` becomes `{}`", risen.package, next(risen)),
+            Some(other) => format!(
+                "`{}` becomes `{}` to catch up: it depends on `{other}`, which gets a new major",
+                risen.package,
+                next(risen)
+            ),
+        })
+        .collect();
     if made.risen.is_empty() && !made.deleted.is_empty() {
         notes.push("the interrupted release is now complete".to_owned());
     } else if made.risen.is_empty() {

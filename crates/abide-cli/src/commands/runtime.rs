@@ -138,7 +138,7 @@ fn unknown_field(tree: &Tree, name: &UndeclaredName) -> Option<(Span, bool, Stri
     Some((name.key, true, text))
 }
 
-/// Whether a place is where the layers are declared.
+/// Returns true if a place is where the layers are declared.
 fn is_about_runtime(tree: &Tree, bootstrap: &Message, place: Span) -> bool {
     ["layered_runtime", "runtime"].iter().any(|name| {
         let entry = bootstrap.get(tree, name);
@@ -151,7 +151,7 @@ fn place(file: &NamedFile, index: &LineIndex, span: Span) -> String {
     format!("{}:{}:{}", shown(&file.name), start.line, start.column)
 }
 
-/// What a reader of the report may wonder about.
+/// Notes for readers of the report.
 fn notes(runtime: &Runtime) -> Vec<String> {
     let mut notes = Vec::new();
     if !runtime.layers().is_declared() {

@@ -1,4 +1,4 @@
-//! Which findings of a report are shown, and how.
+//! Selects the findings of a report, and how they are shown.
 
 use abide_lint::{Finding, Report, Rule, rule_family};
 
@@ -7,7 +7,7 @@ use crate::args::SelectArgs;
 use crate::error::Error;
 use crate::render::{ReportFormat, count_lines, count_table};
 
-/// What the command line asks of a report.
+/// The selection of the command line.
 pub(super) struct Selection {
     /// The rules to report; empty for all.
     rules: Vec<&'static Rule>,
@@ -44,12 +44,12 @@ impl Selection {
         }
     }
 
-    /// Whether a finding is asked for.
+    /// Returns true if a finding is asked for.
     pub(super) fn has(&self, finding: &Finding) -> bool {
         self.rules.is_empty() || self.rules.iter().any(|rule| rule.id == finding.rule)
     }
 
-    /// How often each rule reports, if that is asked for.
+    /// Counts the findings of each rule, if that is asked for.
     pub(super) fn counts(&self, report: &Report) -> Option<Vec<u8>> {
         self.counts.map(|write| write(report).into_bytes())
     }

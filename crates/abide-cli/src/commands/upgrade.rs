@@ -119,8 +119,12 @@ pub(super) fn upgrade(
         let sources = sources_of(&loaded.tree, &made.files);
         let mut outlook = undertaking.outlook(&changes, &sources)?;
         progress.finish();
-        let place = |it: &Finding| undertaking.place(&outlook, it).map(str::to_owned);
-        let mut harmed: Vec<Option<String>> = outlook.errors.findings.iter().map(place).collect();
+        let mut harmed: Vec<Option<String>> = outlook
+            .errors
+            .findings
+            .iter()
+            .map(|it: &Finding| undertaking.place(&outlook, it).map(str::to_owned))
+            .collect();
         if !shows {
             // The tree itself stays as it is, and only what is made may be wrong.
             let is_made =
@@ -223,11 +227,12 @@ pub(super) fn released_lock(settings: &Settings, args: &TreeArgs) -> Option<Lock
 
 /// The files that generated ones are made from, by the names of these.
 pub(super) fn sources_of<'t>(tree: &'t Tree, made: &[Generated]) -> BTreeMap<String, &'t str> {
-    let source = |it: &Generated| {
-        let from = tree.file(it.from);
-        (display(from, &it.path), &*from.decl().display)
-    };
-    made.iter().map(source).collect()
+    made.iter()
+        .map(|it: &Generated| {
+            let from = tree.file(it.from);
+            (display(from, &it.path), &*from.decl().display)
+        })
+        .collect()
 }
 
 /// Writes files below a folder that is no tree. Returns the messages about those that were left as
@@ -300,9 +305,11 @@ fn write_mappings(
 
 /// Says which candidates are deleted.
 fn announce_deletions(global: &Global, tree: &Tree, made: &Upgrade, changes: &Changes<'_>) {
-    let is_deleted =
-        |it: &&StaleCandidate| changes.contains_key(&*tree.file(it.file).decl().display);
-    for stale in made.stale.iter().filter(is_deleted) {
+    for stale in made
+        .stale
+        .iter()
+        .filter(|it: &&StaleCandidate| changes.contains_key(&*tree.file(it.file).decl().display))
+    {
         if !stale.as_made || !global.quiet {
             say(&deletion(tree, stale));
         }
@@ -357,8 +364,9 @@ fn put_mapping(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<Strin
     Ok(message)
 }
 
-/// What is said about a file outside of the tree that is left as it is. What is there already is
-/// only replaced if it is the same or the user says so, since nothing records who wrote it.
+/// Returns the message about a file outside of the tree that is left as it is. What is there
+/// already is only replaced if it is the same or the user says so, since nothing records who wrote
+/// it.
 fn refusal(path: &Path, old: Option<Vec<u8>>, text: &[u8], overwrite: bool) -> Option<String> {
     let author = match &old {
         Some(old) if !overwrite && old != text => Author::Unknown,
@@ -368,7 +376,7 @@ fn refusal(path: &Path, old: Option<Vec<u8>>, text: &[u8], overwrite: bool) -> O
     change.loses().then(|| change.left_alone(&path.display().to_string(), ""))
 }
 
-/// What helps besides `--overwrite` where a candidate is left alone.
+/// Says what helps besides `--overwrite` where a candidate is left alone.
 fn instead(path: &str, change: &FileChange<'_>) -> String {
     if !path.ends_with(".proto") {
         return String::new();
@@ -429,7 +437,7 @@ pub(super) fn by_path(tree: &Tree) -> BTreeMap<(u32, &str), File<'_>> {
     tree.files().map(|it| ((it.decl().root, it.path()), it)).collect()
 }
 
-/// What is in the place of a generated file.
+/// Finds the file in the place of a generated one.
 pub(super) fn candidate_of<'t>(
     tree: &'t Tree,
     by_path: &BTreeMap<(u32, &str), File<'t>>,
@@ -452,9 +460,8 @@ fn changes<'a>(
         if !candidate.is_some_and(|it| abide_upgrade::is_made(it, file)) {
             let path = display(tree.file(file.from), &file.path);
             // A file that the selection leaves out is there all the same.
-            let on_disk = || folder?.read(path.as_ref()).ok().flatten();
             let old = candidate.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
-            let old = old.or_else(on_disk);
+            let old = old.or_else(|| folder?.read(path.as_ref()).ok().flatten());
             let author = match &old {
                 Some(old) => {
                     let essence = |text: &[u8]| essence(policy, candidate, text);
@@ -480,8 +487,8 @@ fn changes<'a>(
     changes
 }
 
-/// What is said before a candidate is deleted. One that no upgrade would make now
-/// may hold what somebody wrote.
+/// Returns the message before a candidate is deleted. One that no upgrade would make now may hold
+/// what somebody wrote.
 fn deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     let path = shown(&tree.file(stale.file).decl().display);
     let from = stale.from.map(|it| shown(&tree.file(it).decl().display));

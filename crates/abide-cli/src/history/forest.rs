@@ -27,7 +27,7 @@ pub(super) struct Forest {
     waiving: BTreeSet<Key>,
     /// The files that import themselves, by way of others.
     cyclic: BTreeSet<Key>,
-    /// How many roots hold files of the tree; others are imported.
+    /// The number of roots that hold files of the tree; others are imported.
     roots: u32,
 }
 
@@ -37,15 +37,15 @@ pub(super) struct Pair {
     pub(super) old: Vec<Arc<FileDecl>>,
     /// The files now.
     pub(super) new: Vec<Arc<FileDecl>>,
-    /// What of the new side is to be understood anew, imported files among it.
+    /// Files of the new side whose meaning may have changed, imported ones among them.
     pub(super) fresh: BTreeSet<Key>,
 }
 
-/// What a step did to the files.
+/// The changes of a step.
 pub(super) struct Moved {
     /// The files that changed, and their packages before and now.
     pub(super) touched: BTreeMap<Key, (Option<String>, Option<String>)>,
-    /// What is to be judged; none where nothing is.
+    /// The trees to compare; none where nothing is to be judged.
     pub(super) pair: Option<Pair>,
     /// The files of the tree that import themselves now, by way of others.
     pub(super) cyclic: BTreeSet<Key>,
@@ -67,12 +67,12 @@ impl Forest {
         self.files.files().map(|(_, decl)| Arc::clone(decl)).collect()
     }
 
-    /// Whether there is such a file.
+    /// Returns true if there is such a file.
     pub(super) fn has(&self, key: &Key) -> bool {
         self.files.file(key).is_some()
     }
 
-    /// Whether the file belongs to the tree, and is not only imported.
+    /// Returns true if the file belongs to the tree, and is not only imported.
     pub(super) fn is_own(&self, key: &Key) -> bool {
         key.0 < self.roots
     }
@@ -265,7 +265,7 @@ impl Forest {
         Some(before)
     }
 
-    /// What is to be judged because of files that changed.
+    /// Selects the files to judge because of those that changed.
     fn moved(&self, changes: &Changes) -> Moved {
         let mut touched = BTreeMap::new();
         let mut fresh = self.files.dependants(changes);
@@ -274,12 +274,12 @@ impl Forest {
             let package = |it: &Arc<FileDecl>| it.package_name().to_owned();
             touched.insert(key.clone(), (old.map(package), new.map(package)));
             let both = || old.into_iter().chain(new);
-            let names_operations = |it: &Arc<FileDecl>| {
-                it.imports.iter().any(|import| *import.path == *OPERATIONS_PROTO)
-            };
             let whole = match (old, new) {
                 (Some(old), Some(new)) => {
-                    old.package_name() != new.package_name() || both().any(names_operations)
+                    old.package_name() != new.package_name()
+                        || both().any(|it: &Arc<FileDecl>| {
+                            it.imports.iter().any(|import| *import.path == *OPERATIONS_PROTO)
+                        })
                 }
                 _ => true,
             };
@@ -296,8 +296,9 @@ impl Forest {
             return Moved { touched, pair: None, cyclic: self.cyclic.clone() };
         }
         context.extend(fresh.iter().cloned());
-        let imported = |key: &Key| !self.is_own(key) || !fresh.contains(key);
-        let Sides { before, after } = self.files.sides(changes, &context, imported);
+        let Sides { before, after } = self
+            .files
+            .sides(changes, &context, |key: &Key| !self.is_own(key) || !fresh.contains(key));
         fresh.retain(|key| self.has(key));
         let pair = Some(Pair { old: before, new: after, fresh });
         Moved { touched, pair, cyclic: self.cyclic.clone() }

@@ -1,4 +1,4 @@
-//! What one step changed, according to the engine of `abide breaking`.
+//! Judges the changes of one step by the engine of `abide breaking`.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use jiff::civil::Date;
 
 use super::forest::Pair;
 
-/// What a step changed.
+/// The changes of a step.
 #[derive(Default)]
 pub(super) struct Judged {
     /// The changes, by package.
@@ -18,20 +18,20 @@ pub(super) struct Judged {
     pub(super) files: Vec<(Key, FileFacts)>,
 }
 
-/// What one file means at a commit.
+/// The meaning of one file at a commit.
 pub(super) struct FileFacts {
     pub(super) meaning: Meaning,
     /// The version of its package that the file records as an option.
     pub(super) version: Option<String>,
     /// The hash that the file records as an option.
     pub(super) hash: Option<String>,
-    /// What it says about its elements, if that is asked.
+    /// The facts about its elements, if they are asked for.
     pub(super) elements: Vec<ElementFacts>,
     /// Its link errors.
     pub(super) errors: Vec<Reason>,
 }
 
-/// Why a row has its verdict.
+/// A reason for the verdict of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Reason {
     /// Its severity by the policy. Reports list the highest first.
@@ -40,11 +40,11 @@ pub(crate) struct Reason {
     pub(crate) rule: &'static str,
     /// The full name of the element.
     pub(crate) element: String,
-    /// What happened, as one phrase.
+    /// The event, as one phrase.
     pub(crate) message: String,
     /// The bump that it requires; `None` for a link error.
     pub(crate) bump: Option<Bump>,
-    /// Whether it is a backward break, whatever the policy says about it.
+    /// True for a backward break, whatever the policy says about it.
     pub(crate) breaks: bool,
 }
 
@@ -98,20 +98,21 @@ pub(super) fn facts(
         let from = problems.partition_point(|it| it.place.file < file.id);
         let own = problems[from..].iter().take_while(|it| it.place.file == file.id);
         // Import cycles are found in the whole tree, not here.
-        let counts = |it: &&Problem| it.kind.is_error() && it.kind != ProblemKind::ImportCycle;
-        let errors = own.filter(counts).map(|problem| Reason {
-            severity: Severity::Error,
-            rule: problem.kind.id(),
-            element: problem.element.clone().unwrap_or_else(|| file.full_name()),
-            message: match file.decl().lines(problem.place.span) {
-                Some((start, _)) => {
-                    format!("{}:{}: {}", file.decl().display, start.line, problem.message)
-                }
-                None => format!("{}: {}", file.decl().display, problem.message),
-            },
-            bump: None,
-            breaks: false,
-        });
+        let errors = own
+            .filter(|it: &&Problem| it.kind.is_error() && it.kind != ProblemKind::ImportCycle)
+            .map(|problem| Reason {
+                severity: Severity::Error,
+                rule: problem.kind.id(),
+                element: problem.element.clone().unwrap_or_else(|| file.full_name()),
+                message: match file.decl().lines(problem.place.span) {
+                    Some((start, _)) => {
+                        format!("{}:{}: {}", file.decl().display, start.line, problem.message)
+                    }
+                    None => format!("{}: {}", file.decl().display, problem.message),
+                },
+                bump: None,
+                breaks: false,
+            });
         let facts = FileFacts {
             errors: errors.collect(),
             version: file.released_version().map(|(version, _)| version.to_owned()),

@@ -15,11 +15,11 @@ use super::row::{Ledger, PackageRow, Recording};
 #[derive(Default)]
 pub(super) struct Lives {
     lives: ElementLives,
-    /// What is recorded about each package.
+    /// The recorded version and hash of each package.
     recordings: BTreeMap<String, Recording>,
 }
 
-/// When a step was made.
+/// The day and the commit of a step.
 pub(super) struct Step {
     pub(super) day: Date,
     pub(super) commit: Arc<str>,
@@ -74,7 +74,7 @@ impl Lives {
         }
         let versions: BTreeMap<&str, &PackageRow> =
             rows.iter().map(|row| (row.package.as_str(), row)).collect();
-        let moment = |package: &str| {
+        self.lives.step(files, |package: &str| {
             let counted = versions.get(package).filter(|row| !row.recorded);
             let counted = counted.and_then(|row| row.to.clone());
             let version = anew.get(package).cloned().or(counted);
@@ -85,8 +85,7 @@ impl Lives {
                 day: Some(step.day),
                 revision: Some(Arc::clone(&step.commit)),
             }
-        };
-        self.lives.step(files, moment);
+        });
         for (package, version) in anew {
             self.lives.record(package, &version);
         }

@@ -7,10 +7,10 @@ use gix::ObjectId;
 
 use crate::source::{Commit, Cursor, LOCK};
 
-/// How many digits of the id of a commit are shown.
+/// The number of digits that are shown of the id of a commit.
 pub(super) const SHORT: usize = 10;
 
-/// What is recorded, by package.
+/// The recorded versions and hashes, by package.
 pub(super) type Records = BTreeMap<String, Record>;
 
 /// Reads `abide.lock` where it changed.

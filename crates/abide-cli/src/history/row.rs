@@ -11,7 +11,7 @@ use super::forest::Moved;
 use super::judge::{FileFacts, Judged, Reason};
 use super::record::Records;
 
-/// What a commit did to a package.
+/// The changes of a package in one commit.
 #[derive(Clone, Debug)]
 pub(crate) struct PackageRow {
     /// Its name.
@@ -24,16 +24,16 @@ pub(crate) struct PackageRow {
     pub(crate) from: Option<Version>,
     /// Its version after; `None` if it was removed.
     pub(crate) to: Option<Version>,
-    /// Whether the commit itself records the version after.
+    /// True if the commit itself records the version after.
     pub(crate) recorded: bool,
-    /// Whether one of the two versions is counted from the start of the walk, because the package
+    /// True if one of the two versions is counted from the start of the walk, because the package
     /// is older than the walk and no version of it is recorded.
     pub(crate) counted: bool,
     /// Its hashes before.
     pub(crate) before: Option<Hashes>,
     /// Its hashes now.
     pub(crate) after: Option<Hashes>,
-    /// Why, the most severe first.
+    /// The reasons, the most severe first.
     pub(crate) reasons: Vec<Reason>,
 }
 
@@ -74,7 +74,7 @@ impl Verdict {
     }
 }
 
-/// What is known of one file.
+/// The state of one file.
 struct FileState {
     package: String,
     version: Option<Version>,
@@ -82,7 +82,7 @@ struct FileState {
     errors: Vec<Reason>,
 }
 
-/// What a commit records about a package: version and hash.
+/// The version and hash that a commit records about a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recording {
     in_lock: Option<Record>,
@@ -178,21 +178,20 @@ impl Ledger {
 
     /// The version that the commit records: in the lock, else in its files (the highest).
     pub(super) fn recorded(&self, package: &str) -> Option<Version> {
-        let in_files = || {
+        self.recorded.get(package).map(|it| it.version.clone()).or_else(|| {
             let files = self.files_of(package).filter_map(|key| self.files.get(key));
             files.filter_map(|file| file.version.clone()).max()
-        };
-        self.recorded.get(package).map(|it| it.version.clone()).or_else(in_files)
+        })
     }
 
-    /// What is recorded about a package, in the lock and in its files.
+    /// Collects the records about a package, in the lock and in its files.
     pub(super) fn recording(&self, package: &str) -> Recording {
         let files = self.files_of(package).filter_map(|key| self.files.get(key));
         let in_files = files.map(|it| (it.version.clone(), it.hash.clone())).collect();
         Recording { in_lock: self.recorded.get(package).cloned(), in_files }
     }
 
-    /// What is recorded about every package.
+    /// Collects the records about every package.
     pub(super) fn recordings(&self) -> BTreeMap<String, Recording> {
         self.packages().map(|it| (it.to_owned(), self.recording(it))).collect()
     }
@@ -264,15 +263,21 @@ impl Ledger {
             }
         }
         let hashes = self.hashes.settle();
-        let known =
-            |it: &&String| self.packages.contains_key(*it) || self.versions.contains_key(*it);
-        concerned.extend(hashes.keys().chain(changes.keys()).filter(known).cloned());
+        concerned.extend(
+            hashes
+                .keys()
+                .chain(changes.keys())
+                .filter(|it: &&String| {
+                    self.packages.contains_key(*it) || self.versions.contains_key(*it)
+                })
+                .cloned(),
+        );
         concerned.retain(|it| self.packages.contains_key(it) || self.versions.contains_key(it));
         // Packages that only catch up come after the packages that they follow.
         let mut rows: Vec<PackageRow> = Vec::new();
-        let catches_up = |it: &String| hashes.get(it).is_some_and(PackageStep::is_catch_up);
-        let (behind, ahead): (Vec<String>, Vec<String>) =
-            concerned.into_iter().partition(catches_up);
+        let (behind, ahead): (Vec<String>, Vec<String>) = concerned
+            .into_iter()
+            .partition(|it: &String| hashes.get(it).is_some_and(PackageStep::is_catch_up));
         for package in ahead.into_iter().chain(behind) {
             let now = self.hashes.package(&package);
             let unchanged = PackageStep { before: now, after: now, cause: None };
@@ -343,11 +348,10 @@ impl Ledger {
             self.counted.remove(&package);
         }
         let to = is_there.then(|| {
-            let next = || match from.as_ref().or(back.as_ref().map(|it| &it.0)) {
+            record.unwrap_or_else(|| match from.as_ref().or(back.as_ref().map(|it| &it.0)) {
                 Some(last) => next_version(last, required),
                 None => first_version(&package),
-            };
-            record.unwrap_or_else(next)
+            })
         });
         match (&from, &to) {
             (_, Some(to)) => self.set_version(package.clone(), to.clone()),
@@ -378,7 +382,7 @@ impl Ledger {
     }
 }
 
-/// Whether the package of a type may be this one, judging by its name.
+/// Returns true if the package of a type may be this one, judging by its name.
 fn is_in(full_name: &str, package: &str) -> bool {
     let rest = full_name.strip_prefix(package);
     package.is_empty() || rest.is_some_and(|rest| rest.starts_with('.'))

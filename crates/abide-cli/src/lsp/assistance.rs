@@ -95,11 +95,10 @@ impl Session {
             });
         }
         if let Some(only) = params.context.only {
-            let is_wanted = |it: &CodeAction| {
+            actions.retain(|it: &CodeAction| {
                 let kind = it.kind.as_ref().map_or("", |it| it.as_str());
                 only.iter().any(|wanted| kind.starts_with(wanted.as_str()))
-            };
-            actions.retain(is_wanted);
+            });
         }
         Answer::of(actions)
     }

@@ -1,9 +1,9 @@
-//! What an editor can do.
+//! The abilities of an editor.
 
 use lsp_types::{InitializeParams, ResourceOperationKind};
 use serde_json::Value;
 
-/// What the client can do, as far as it matters.
+/// The abilities of the client, as far as they matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Client {
     /// Asks for diagnostics, so that none are sent.

@@ -13,7 +13,7 @@ use super::encoding::{Encoding, Lines};
 use super::home::Tree;
 use super::uri::uri_of;
 
-/// What an editor shows of the findings in a file.
+/// Converts the findings in a file to diagnostics.
 pub(super) fn diagnostics(
     tree: &Tree,
     analysis: &Analysis,
@@ -29,18 +29,20 @@ pub(super) fn diagnostics(
         }
         _ => lines.range(location.span),
     };
-    let shown = |finding: &Finding| Diagnostic {
-        range: range(&finding.location),
-        severity: Some(severity(finding.severity)),
-        code: Some(NumberOrString::String(finding.rule.to_owned())),
-        source: Some("abide".to_owned()),
-        message: message(finding),
-        related_information: related(tree, analysis, finding, encoding),
-        tags: tags(finding),
-        data: Some(json!({ "fingerprint": finding.fingerprint() })),
-        ..Diagnostic::default()
-    };
-    analysis.findings_in(key).map(shown).collect()
+    analysis
+        .findings_in(key)
+        .map(|finding: &Finding| Diagnostic {
+            range: range(&finding.location),
+            severity: Some(severity(finding.severity)),
+            code: Some(NumberOrString::String(finding.rule.to_owned())),
+            source: Some("abide".to_owned()),
+            message: message(finding),
+            related_information: related(tree, analysis, finding, encoding),
+            tags: tags(finding),
+            data: Some(json!({ "fingerprint": finding.fingerprint() })),
+            ..Diagnostic::default()
+        })
+        .collect()
 }
 
 fn severity(severity: Severity) -> DiagnosticSeverity {

@@ -34,7 +34,7 @@ impl Encoding {
         }
     }
 
-    /// How many units a character takes.
+    /// Counts the units of a character.
     fn units(self, character: char) -> usize {
         match self {
             Encoding::Utf8 => character.len_utf8(),

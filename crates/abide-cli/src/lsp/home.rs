@@ -19,7 +19,7 @@ use crate::source::{
     lexical, read_settings,
 };
 
-/// What a document belongs to.
+/// The tree that a document belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Home {
     /// The tree in a folder: that of the nearest abide.toml, else the folder of the workspace.
@@ -64,11 +64,11 @@ pub(super) struct Tree {
     shown: PathBuf,
     /// The files that were read, by where they lie.
     paths: HashMap<PathBuf, FileKey>,
-    /// What the user should know: why there is no old tree, which files cannot be read.
+    /// Troubles for the user: why there is no old tree, which files cannot be read.
     pub(super) troubles: Vec<String>,
 }
 
-/// Why a tree was not read.
+/// The reason why a tree was not read.
 pub(super) enum Failure {
     /// The errors of abide.toml, with its path and text.
     Config(PathBuf, String, Vec<ConfigError>),
@@ -151,9 +151,12 @@ pub(super) fn read(
         }
     };
     let folder = source.folder().map_or_else(|| canonical(&shown), Path::to_owned);
-    let place =
-        |it: &Arc<FileDecl>| (lexical(&folder.join(&*it.display)), (it.root, Arc::clone(&it.path)));
-    let paths = files.iter().map(place).collect();
+    let paths = files
+        .iter()
+        .map(|it: &Arc<FileDecl>| {
+            (lexical(&folder.join(&*it.display)), (it.root, Arc::clone(&it.path)))
+        })
+        .collect();
     let mut project = Project::new(judge, files);
     if let Some((old, ..)) = against {
         project = project.against(old);
@@ -170,8 +173,10 @@ fn as_of(global: &Global) -> jiff::civil::Date {
 
 /// The errors in the abide.toml of a tree, with its path and text.
 fn config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, Vec<ConfigError>)> {
-    let nearest = || config_places(tree).into_iter().find(|it| is_config(it));
-    let path = global.config.clone().or_else(nearest)?;
+    let path = global
+        .config
+        .clone()
+        .or_else(|| config_places(tree).into_iter().find(|it| is_config(it)))?;
     // What cannot be read is told where the settings are read.
     let text = String::from_utf8(read_settings(&path).ok()?).ok()?;
     let preset = global.preset.as_deref().and_then(abide_lint::Preset::find);
@@ -203,12 +208,12 @@ impl Tree {
         }
     }
 
-    /// Where a file of the tree is on disk, as the editor names it.
+    /// Returns the path of a file on disk, as the editor names it.
     pub(super) fn path(&self, decl: &FileDecl) -> PathBuf {
         self.path_of(&decl.display)
     }
 
-    /// Where a file of the tree would be that reports call by this path.
+    /// Returns the path on disk of a file that reports call by this path.
     pub(super) fn path_of(&self, display: &str) -> PathBuf {
         lexical(&self.shown.join(display))
     }
@@ -260,13 +265,13 @@ impl Tree {
     }
 }
 
-/// When the files changed that a tree is read by: its settings, and where git keeps what HEAD and
-/// the old revision are.
+/// Change times of the files that a tree is read by: its settings, and where git keeps what HEAD
+/// and the old revision are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamps(Vec<Option<(SystemTime, u64)>>);
 
 impl Stamps {
-    /// Whether nothing changed, as far as both know of the same files.
+    /// Returns true if nothing changed, as far as both know of the same files.
     pub(super) fn agree(&self, other: &Stamps) -> bool {
         self.0.iter().zip(&other.0).all(|(one, other)| one == other)
     }
@@ -285,14 +290,22 @@ impl Stamps {
             let revision = revision.and_then(|it| it.split([':', '.']).next());
             // A full name begins with `refs/` itself.
             let kinds = ["", "refs/heads", "refs/tags", "refs/remotes"];
-            let of = |revision: &str| kinds.map(|kind| common.join(kind).join(revision));
-            files.extend(revision.map(of).into_iter().flatten());
+            files.extend(
+                revision
+                    .map(|revision: &str| kinds.map(|kind| common.join(kind).join(revision)))
+                    .into_iter()
+                    .flatten(),
+            );
         }
-        let stamp = |path: PathBuf| {
-            let found = std::fs::metadata(path).ok()?;
-            Some((found.modified().ok()?, found.len()))
-        };
-        Stamps(files.into_iter().map(stamp).collect())
+        Stamps(
+            files
+                .into_iter()
+                .map(|path: PathBuf| {
+                    let found = std::fs::metadata(path).ok()?;
+                    Some((found.modified().ok()?, found.len()))
+                })
+                .collect(),
+        )
     }
 }
 

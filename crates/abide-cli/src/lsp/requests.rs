@@ -1,4 +1,4 @@
-//! What an editor asks: each request with its answer.
+//! Answers the requests of an editor.
 
 use abide_editor::{Fold, Occurrence, OutlineItem};
 use abide_schema::FileKey;
@@ -40,10 +40,10 @@ impl Answer {
     }
 }
 
-/// How many symbols of a tree are listed at most.
+/// The most symbols of a tree that are listed.
 const SYMBOLS: usize = 256;
 
-/// What the server can do.
+/// Lists the abilities of the server for the client.
 pub(super) fn capabilities(session: &Session) -> InitializeResult {
     let sync = TextDocumentSyncOptions {
         open_close: Some(true),
@@ -116,7 +116,7 @@ pub(super) fn uri_in(params: &Value) -> Option<&str> {
     params.get("textDocument")?.get("uri")?.as_str()
 }
 
-/// Whether the answer depends on more than the text of a document.
+/// Returns true if the answer depends on more than the text of a document.
 pub(super) fn needs_tree(method: &str) -> bool {
     method != "textDocument/formatting"
 }
@@ -227,14 +227,18 @@ impl Session {
             let tree = self.tree(&at.home)?;
             let found = tree.project.analysis().highlights(&at.key, at.offset);
             let lines = Lines::of(tree.project.file(&at.key)?.source_text()?, encoding);
-            let highlight = |it: &Occurrence| DocumentHighlight {
-                range: lines.range(it.span),
-                kind: Some(match it.declares {
-                    true => DocumentHighlightKind::WRITE,
-                    false => DocumentHighlightKind::READ,
-                }),
-            };
-            Some(found.iter().map(highlight).collect::<Vec<_>>())
+            Some(
+                found
+                    .iter()
+                    .map(|it: &Occurrence| DocumentHighlight {
+                        range: lines.range(it.span),
+                        kind: Some(match it.declares {
+                            true => DocumentHighlightKind::WRITE,
+                            false => DocumentHighlightKind::READ,
+                        }),
+                    })
+                    .collect::<Vec<_>>(),
+            )
         });
         Answer::of(found)
     }
@@ -337,15 +341,19 @@ impl Session {
                     Some((lines.range(it.span), path))
                 })
                 .collect();
-            let link = |(range, path): (_, std::path::PathBuf)| {
-                Some(DocumentLink {
-                    range,
-                    target: Some(self.uri(&path)?),
-                    tooltip: None,
-                    data: None,
-                })
-            };
-            Some(placed.into_iter().filter_map(link).collect::<Vec<_>>())
+            Some(
+                placed
+                    .into_iter()
+                    .filter_map(|(range, path): (_, std::path::PathBuf)| {
+                        Some(DocumentLink {
+                            range,
+                            target: Some(self.uri(&path)?),
+                            tooltip: None,
+                            data: None,
+                        })
+                    })
+                    .collect::<Vec<_>>(),
+            )
         });
         Answer::of(found)
     }

@@ -15,7 +15,7 @@ use super::session::Session;
 use super::transport::{Incoming, malformed};
 use crate::args::Global;
 
-/// How often files outside of the editor are looked at, and whether the editor still lives.
+/// The time between looks at files outside of the editor, and at whether the editor still lives.
 const TICK: Duration = Duration::from_secs(2);
 
 /// The messages that wait, without requests that the client no longer wants.
@@ -52,8 +52,11 @@ impl Queue<'_> {
             self.waiting.push_back(message);
             return;
         };
-        let is_it = |it: &Message| matches!(it, Message::Request(it) if it.id == id);
-        match self.waiting.iter().position(is_it) {
+        match self
+            .waiting
+            .iter()
+            .position(|it: &Message| matches!(it, Message::Request(it) if it.id == id))
+        {
             Some(at) => {
                 self.waiting.remove(at);
                 let _ = outgoing.send(error(id, ErrorCode::RequestCanceled, "cancelled"));
@@ -144,8 +147,8 @@ pub(super) fn serve(
     }
 }
 
-/// Waits for the first request: its parameters as they came, and understood. Before it, nothing else
-/// is answered.
+/// Waits for the first request: its parameters as they came, and understood. Before it, nothing
+/// else is answered.
 fn initialize(
     incoming: &Receiver<Incoming>,
     outgoing: &Sender<Message>,
@@ -207,7 +210,7 @@ fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> T) -> Op
     done.ok()
 }
 
-/// Whether a process still lives.
+/// Returns true if a process still lives.
 #[cfg(unix)]
 fn lives(process: u32) -> bool {
     let id = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
@@ -215,7 +218,7 @@ fn lives(process: u32) -> bool {
     id.is_none_or(|it| rustix::process::test_kill_process(it) != Err(rustix::io::Errno::SRCH))
 }
 
-/// Whether a process still lives; the end of the input tells the same.
+/// Returns true: here the end of the input tells that the editor ended.
 #[cfg(not(unix))]
 fn lives(_process: u32) -> bool {
     true

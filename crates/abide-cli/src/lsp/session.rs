@@ -1,4 +1,4 @@
-//! What the server knows: open documents, and the trees that they belong to.
+//! The state of the server: open documents, and the trees that they belong to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use super::uri::{path_of, uri_of};
 use super::work::{Event, Work};
 use crate::args::Global;
 
-/// What the server knows.
+/// The state of the server.
 pub(super) struct Session {
     pub(super) global: Global,
     pub(super) against: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct Session {
     outgoing: Sender<Message>,
     pub(super) events: (Sender<Event>, Receiver<Event>),
     asked: i32,
-    /// How often it was started over.
+    /// The number of restarts after an error of Abide itself.
     pub(super) starts: u32,
 }
 
@@ -111,7 +111,7 @@ impl Session {
         self.works.keys()
     }
 
-    /// Where an open document calls a file; else by its path.
+    /// Returns the URI of a file: as an open document has it, else from its path.
     pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
         let open = self.documents.values().find(|it| it.path == path);
         open.map(|it| it.uri.clone()).or_else(|| uri_of(path))

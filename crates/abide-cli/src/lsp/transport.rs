@@ -7,10 +7,10 @@ use lsp_server::{ErrorCode, Message};
 
 /// A message may be this long: a file of the largest size that is read, escaped.
 const MAX_MESSAGE: u64 = 256 << 20;
-/// How many messages may wait in each direction before the other side has to wait.
+/// The number of messages that may wait in each direction before the other side has to wait.
 const WAITING: usize = 4096;
 
-/// What was read.
+/// A message from the client, or bytes that are none.
 pub(super) enum Incoming {
     Message(Message),
     /// Bytes that are no message, and why.

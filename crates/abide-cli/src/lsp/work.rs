@@ -14,10 +14,10 @@ use super::home::{self, Failure, Home, Stamps, Tree};
 use super::session::Session;
 use super::uri::uri_of;
 
-/// How long nothing must be typed before the whole tree is checked.
+/// The pause in typing after which the whole tree is checked.
 const CALM: Duration = Duration::from_millis(300);
 
-/// How often everything is read anew after an error of Abide itself.
+/// The most times that everything is read anew after an error of Abide itself.
 const STARTS: u32 = 5;
 
 /// Work that another thread has done.
@@ -33,19 +33,19 @@ pub(super) struct Work {
     pub(super) tree: Option<Tree>,
     /// The findings of the whole tree, while they are those of its files as they are.
     pub(super) whole: Option<Box<Analysis>>,
-    /// How often it changed.
+    /// The number of changes so far.
     pub(super) changes: Arc<AtomicU64>,
     pub(super) stamps: Stamps,
     pub(super) is_reading: bool,
-    /// Whether it is to be read again.
+    /// True if it must be read again.
     pub(super) is_outdated: bool,
-    /// Whether findings are to be found.
+    /// True if its findings are out of date.
     pub(super) is_dirty: bool,
     pub(super) is_checking: bool,
-    /// When the whole tree is to be checked.
+    /// The time of the next check of the whole tree.
     pub(super) check_at: Option<Instant>,
     pub(super) troubles: Vec<String>,
-    /// Where errors of abide.toml are shown.
+    /// The file in which errors of abide.toml are shown.
     pub(super) config: Option<Uri>,
 }
 
@@ -108,8 +108,9 @@ impl Session {
         std::thread::spawn(move || {
             let read = || home::read(&global, &owned, against.as_deref(), &known);
             let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
-            let failed = |_| Err(Failure::Other("abide has an error of its own".to_owned()));
-            let read = read.unwrap_or_else(failed);
+            let read = read.unwrap_or_else(|_| {
+                Err(Failure::Other("abide has an error of its own".to_owned()))
+            });
             let _ = sender.send(Event::Read(owned, Box::new(read)));
         });
         if is_first && self.client.shows_progress {
@@ -162,10 +163,12 @@ impl Session {
             }
             Err(Failure::Config(path, text, errors)) => {
                 let lines = Lines::of(text.as_bytes(), self.encoding);
-                let of = |it: &abide_lint::ConfigError| {
-                    file_error(lines.range(it.span), it.message.clone())
-                };
-                shown = errors.iter().map(of).collect();
+                shown = errors
+                    .iter()
+                    .map(|it: &abide_lint::ConfigError| {
+                        file_error(lines.range(it.span), it.message.clone())
+                    })
+                    .collect();
                 if let Some(work) = self.works.get_mut(home) {
                     work.config = uri_of(&path);
                 }
@@ -207,7 +210,7 @@ impl Session {
         self.refresh();
     }
 
-    /// When work is due that waits for the user to pause.
+    /// Returns the time at which the next delayed check is due.
     pub(super) fn due(&self) -> Option<Instant> {
         self.works.values().filter(|it| !it.is_checking).filter_map(|it| it.check_at).min()
     }
@@ -246,12 +249,12 @@ impl Session {
         std::thread::spawn(move || {
             // One thread of its own, so that it does not hold up what the user waits for.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-            let check = || whole.check(|| changes.load(Ordering::Relaxed) == wanted);
-            let check = || match pool {
-                Ok(pool) => pool.install(check),
+            let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match pool {
+                Ok(pool) => {
+                    pool.install(|| whole.check(|| changes.load(Ordering::Relaxed) == wanted))
+                }
                 Err(_) => None,
-            };
-            let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
+            }));
             let analysis = checked.ok().flatten().map(Box::new);
             let _ = sender.send(Event::Checked(home, wanted, analysis));
         });

@@ -15,7 +15,7 @@ use super::messages::Messages;
 use super::pluginrpc::Procedure;
 use super::terms::{TermOptions, Terms, declarations};
 
-/// What buf can ask for.
+/// The procedures that buf can call.
 pub(super) const PROCEDURES: &[Procedure] = &[
     Procedure {
         path: "/buf.plugin.check.v1.CheckService/Check",
@@ -52,7 +52,7 @@ pub(super) const PROCEDURES: &[Procedure] = &[
     },
 ];
 
-/// What a list has at most, unless the request says so.
+/// The length of a page of a list, unless the request says so.
 const PAGE: usize = 250;
 
 /// The page of a list that a request asks for: each item is found by its id, which is the token.
@@ -134,16 +134,18 @@ fn files_or_none(tree: &Tree, request: &Message) -> Result<Option<Vec<Arc<FileDe
 fn files(tree: &Tree, request: &Message, field: &str) -> Result<Vec<Arc<FileDecl>>, String> {
     let files: Vec<&Message> =
         request.get_all(tree, field).filter_map(|it| it.value.as_message()).collect();
-    let read = |file: &&Message| {
-        let bytes = file.get(tree, "file_descriptor_proto").and_then(|it| it.value.as_bytes());
-        let mut decl = declarations(bytes.unwrap_or_default())?;
-        decl.imported |= file.bool(tree, "is_import").unwrap_or_default();
-        if file.bool(tree, "is_syntax_unspecified").unwrap_or_default() {
-            decl.syntax = None;
-        }
-        Ok(Arc::new(decl))
-    };
-    files.par_iter().map(read).collect()
+    files
+        .par_iter()
+        .map(|file: &&Message| {
+            let bytes = file.get(tree, "file_descriptor_proto").and_then(|it| it.value.as_bytes());
+            let mut decl = declarations(bytes.unwrap_or_default())?;
+            decl.imported |= file.bool(tree, "is_import").unwrap_or_default();
+            if file.bool(tree, "is_syntax_unspecified").unwrap_or_default() {
+                decl.syntax = None;
+            }
+            Ok(Arc::new(decl))
+        })
+        .collect()
 }
 
 /// The options of the plugin in `buf.yaml`.

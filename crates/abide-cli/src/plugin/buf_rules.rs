@@ -3,8 +3,8 @@
 use abide_lint::{Check, Config, Group, Preset, RULES, Rule, Severity};
 use serde_json::{Value, json};
 
-/// What the ids of all rules and categories begin with: they must differ from those of buf and of
-/// every other plugin.
+/// The prefix of all rules and categories: their ids must differ from those of buf and of every
+/// other plugin.
 const PREFIX: &str = "ABIDE_";
 
 /// A rule as buf knows it.
@@ -13,9 +13,9 @@ pub(super) struct BufRule {
     pub(super) id: String,
     /// The rule.
     pub(super) rule: &'static Rule,
-    /// Whether it runs in `buf breaking`; the others run in `buf lint`.
+    /// True if it runs in `buf breaking`; the others run in `buf lint`.
     pub(super) is_breaking: bool,
-    /// Whether it runs where `use` names neither it nor a category.
+    /// True if it runs where `use` names neither it nor a category.
     pub(super) is_default: bool,
     categories: Vec<String>,
 }
@@ -25,14 +25,13 @@ pub(super) struct BufRule {
 pub(super) fn rules() -> Vec<BufRule> {
     let presets: Vec<(Preset, Config)> =
         Preset::ALL.iter().map(|&it| (it, Config::of_preset(it))).collect();
-    let runs = |rule: &&Rule| {
-        let is_own = matches!(rule.group, Group::Policy | Group::Instance);
-        !is_own && !matches!(rule.check, Check::Linker | Check::Instance(_))
-    };
     let mut rules: Vec<BufRule> = RULES
         .iter()
         .copied()
-        .filter(runs)
+        .filter(|rule: &&Rule| {
+            let is_own = matches!(rule.group, Group::Policy | Group::Instance);
+            !is_own && !matches!(rule.check, Check::Linker | Check::Instance(_))
+        })
         .map(|rule| {
             let is_breaking = rule.needs_baseline();
             let fails = |config: &Config| {
@@ -79,11 +78,12 @@ pub(super) fn categories(rules: &[BufRule]) -> Vec<(String, Value)> {
     let mut all: Vec<(String, String)> = groups.chain(presets).collect();
     all.retain(|(id, _)| rules.iter().any(|rule| rule.categories.contains(id)));
     all.sort_unstable();
-    let listed = |(id, purpose): (String, String)| {
-        let value = json!({"id": id, "purpose": sentence(&purpose)});
-        (id, value)
-    };
-    all.into_iter().map(listed).collect()
+    all.into_iter()
+        .map(|(id, purpose): (String, String)| {
+            let value = json!({"id": id, "purpose": sentence(&purpose)});
+            (id, value)
+        })
+        .collect()
 }
 
 /// An id of Abide as buf writes ids.

@@ -10,7 +10,7 @@ const REQUEST: &str = "pluginrpc.v1.Request";
 const RESPONSE: &str = "pluginrpc.v1.Response";
 const SPEC: &str = "pluginrpc.v1.Spec";
 
-/// What a type is found by in an `Any`.
+/// The prefix of the type URL of an `Any`.
 const TYPE_URL: &str = "type.googleapis.com/";
 
 /// A procedure of a plugin.
@@ -27,7 +27,7 @@ pub(super) struct Procedure {
     pub(super) answer: fn(&Messages, &Message) -> Result<Value, String>,
 }
 
-/// How messages are written.
+/// The encoding of messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Notation {
     Binary,
@@ -110,7 +110,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What a procedure answers: a value, or an error that the host shows.
+/// Builds the response of a procedure: a value, or an error that the host shows.
 fn response(procedure: &Procedure, input: &[u8], notation: Notation) -> Vec<u8> {
     let messages = Messages::new();
     let answer = request(&messages, procedure, input, notation)

@@ -23,11 +23,11 @@ const RESPONSE: &str = "google.protobuf.compiler.CodeGeneratorResponse";
 /// `FEATURE_PROTO3_OPTIONAL` and `FEATURE_SUPPORTS_EDITIONS`.
 const FEATURES: u64 = 1 | 2;
 
-/// What a run gives to protoc, and to people.
+/// The result of a run, for protoc and for people.
 pub(super) struct Answer {
     /// The serialised response.
     pub(super) response: Vec<u8>,
-    /// What does not fail the run: a line for each finding.
+    /// Findings that do not fail the run, a line for each.
     pub(super) warnings: Vec<String>,
 }
 
@@ -52,17 +52,17 @@ pub(super) fn run(input: &[u8]) -> Answer {
     Answer { response: messages.serialise(RESPONSE, &response), warnings }
 }
 
-/// What was found.
+/// The findings of a run, as lines.
 #[derive(Default)]
 struct Judged {
-    /// Why the run fails.
+    /// The reason why the run fails.
     error: Option<String>,
     warnings: Vec<String>,
     /// The report, as a file that protoc writes.
     report: Option<Value>,
 }
 
-/// What the parameter says: `--abide_opt=KEY=VALUE`.
+/// The options in the parameter, `--abide_opt=KEY=VALUE`.
 struct ProtocOptions {
     terms: TermOptions,
     /// The old tree.
@@ -71,7 +71,7 @@ struct ProtocOptions {
     report: Option<String>,
     /// The format of that report.
     format: &'static ReportFormat,
-    /// Whether findings at error level fail the run.
+    /// True if findings at error level fail the run.
     fails: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What descriptors from another tool are judged by, and the judgement.
+//! The policy that the descriptors of another tool are judged by, and the judgement.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl TermOptions {
     }
 }
 
-/// What descriptors are judged by: a preset, or an `abide.toml` and what is beside it.
+/// The settings that descriptors are judged by: a preset, or an `abide.toml` and what is beside it.
 pub(super) struct Terms {
     /// The policy, and the baseline that it names.
     pub(super) config: Config,
@@ -70,9 +70,13 @@ impl Terms {
         terms.file = Some(file);
         let beside = |name: &str| {
             let path = path.with_file_name(name);
-            let file = |text| TextFile { name: path.display().to_string(), text };
             let reach = Links::around(path.parent().unwrap_or(Path::new("")), &[]);
-            path.exists().then(|| text(&path, reach.read(&path)).map(file)).transpose()
+            path.exists()
+                .then(|| {
+                    text(&path, reach.read(&path))
+                        .map(|text| TextFile { name: path.display().to_string(), text })
+                })
+                .transpose()
         };
         if let Some(file) = beside(ACCEPTED)? {
             let accepted = Accepted::parse(&file.text)
@@ -105,7 +109,7 @@ impl Terms {
         abide_lint::check(tree, &self.config.policy, options)
     }
 
-    /// What reports about a tree are rendered with.
+    /// Builds the context that reports about a tree are rendered in.
     pub(super) fn scene<'a>(&'a self, tree: &'a Tree, old: Option<&'a Tree>) -> Scene<'a> {
         let look =
             Look { color: false, is_terminal: false, width: 100, quiet: false, verbose: false };

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::scene::Look;
 use crate::printable::shown;
 
-/// How many deprecations are shown without `--verbose`.
+/// The number of deprecations that are shown without `--verbose`.
 const DEPRECATIONS: usize = 5;
 
 /// The calendar for people; empty if none is configured.
@@ -59,8 +59,8 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
     text
 }
 
-/// What happens next to a deprecated element, or what has happened. `successor` is the next major
-/// version of its package, if there is one.
+/// Says what happens next to a deprecated element, or what has happened. `successor` is the next
+/// major version of its package, if there is one.
 fn what_next(it: &Deprecation<'_>, successor: Option<&str>, as_of: Date) -> String {
     if let Some((phase, day)) = it.phases.next(as_of) {
         return format!("{} from {day}", phase.words());
@@ -107,26 +107,39 @@ fn object(status: &Status<'_>) -> Value {
     };
     put("client_release", status.client_release.map(text));
     put("api_release", status.api_release.map(text));
-    let window =
-        |it: abide_lint::Window| json!({"opens": text(it.opens), "closes": text(it.closes)});
-    put("major_window", status.major_window.map(window));
-    let freeze = |it: PhaseFreeze| {
-        let days = [("from", it.from), ("until", it.until)].into_iter();
-        days.filter_map(|(key, day)| Some((key.to_owned(), text(day?))))
-            .collect::<Map<_, _>>()
-            .into()
-    };
-    put("freeze", status.freeze.map(freeze));
+    put(
+        "major_window",
+        status.major_window.map(
+            |it: abide_lint::Window| json!({"opens": text(it.opens), "closes": text(it.closes)}),
+        ),
+    );
+    put(
+        "freeze",
+        status.freeze.map(|it: PhaseFreeze| {
+            let days = [("from", it.from), ("until", it.until)].into_iter();
+            days.filter_map(|(key, day)| Some((key.to_owned(), text(day?))))
+                .collect::<Map<_, _>>()
+                .into()
+        }),
+    );
     put("major_may_rise", Some(status.major_may_rise().into()));
-    let retirement = |it: &Retirement<'_>| {
-        json!({
-            "package": it.package.name(),
-            "successor": it.successor.name(),
-            "since": text(it.since),
-            "end": text(it.end),
-        })
-    };
-    put("retirements", Some(status.retirements.iter().map(retirement).collect()));
+    put(
+        "retirements",
+        Some(
+            status
+                .retirements
+                .iter()
+                .map(|it: &Retirement<'_>| {
+                    json!({
+                        "package": it.package.name(),
+                        "successor": it.successor.name(),
+                        "since": text(it.since),
+                        "end": text(it.end),
+                    })
+                })
+                .collect(),
+        ),
+    );
     let deprecation = |it: &Deprecation<'_>| {
         let mut object = Map::new();
         object.insert("element".to_owned(), it.element.full_name().into());

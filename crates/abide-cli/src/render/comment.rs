@@ -9,13 +9,13 @@ use super::markdown_text::Markdown;
 use super::scene::Scene;
 use super::snippets::summary;
 
-/// What a comment begins with: whoever posts the next one finds this one by it, and replaces it.
+/// The first line of a comment: whoever posts the next one finds this one by it, and replaces it.
 const MARKER: &str = "<!-- abide: comment on a pull request -->\n";
 
-/// What GitHub takes, in characters; GitLab takes more.
+/// The most characters that GitHub takes; GitLab takes more.
 const LARGEST: usize = 65_536;
 
-/// What is left for the last line, which says what is missing.
+/// The characters kept for the last line, which says what is missing.
 const REST: usize = 200;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {

@@ -89,11 +89,11 @@ fn since(entry: &Deprecated<'_>) -> String {
     }
 }
 
-/// What replaces an element.
+/// The replacement of an element.
 enum Successor<'t> {
     /// Its name, and what to know about it.
     Element(&'t str, &'static str),
-    /// What its comment says to do.
+    /// The advice in its comment.
     Advice(&'t str),
     /// A phrase that says there is none.
     None(&'static str),
@@ -121,7 +121,7 @@ fn inside<'n>(entry: &Deprecated<'_>, full: &'n str) -> &'n str {
     own.unwrap_or(rest)
 }
 
-/// What is still to come on a day.
+/// Lists the phases that are still to come on a day.
 fn days_ahead(entry: &Deprecated<'_>, as_of: Date) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(phases) = entry.phases {
@@ -149,7 +149,7 @@ fn days_ahead(entry: &Deprecated<'_>, as_of: Date) -> Vec<String> {
     parts
 }
 
-/// What happens to an element when a phase begins.
+/// Says what happens to an element when a phase begins.
 const fn words(phase: Phase) -> &'static str {
     match phase {
         Phase::Removed => "removed from clients",
@@ -157,7 +157,7 @@ const fn words(phase: Phase) -> &'static str {
     }
 }
 
-/// Why the days of an entry are not known, where the policy would count from them.
+/// Says why the days of an entry are not known, where the policy would count from them.
 fn unknown(list: &DeprecationList<'_>, entry: &Deprecated<'_>) -> Option<String> {
     let reason = entry.unknown().filter(|_| list.has_phases)?;
     Some(match reason {
@@ -238,7 +238,7 @@ pub(super) fn markdown(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
     format!("# {TITLE}\n\n{}", tables(report.list)).into_bytes()
 }
 
-/// Whether [`tables`] may write such a line: an edit is none.
+/// Returns true if [`tables`] may write such a line: an edit is none.
 pub(crate) fn is_of_tables(line: &str) -> bool {
     let starts = ["## ", "|", NOTHING, SINCE_UNKNOWN, DAY_UNKNOWN];
     starts.into_iter().any(|it| line.starts_with(it))
@@ -297,7 +297,7 @@ pub(crate) fn tables(list: &DeprecationList<'_>) -> String {
     out.into_text()
 }
 
-/// Why days are unknown, for the elements of a table.
+/// Says why days are unknown, for the elements of a table.
 fn reason(unknown: Unknown<'_>) -> Markdown {
     let mut out = Markdown::new();
     match unknown {

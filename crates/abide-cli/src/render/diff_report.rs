@@ -1,4 +1,4 @@
-//! What differs between two instances, and what it costs: for people, as JSON Lines and Markdown.
+//! The difference of two instances and its cost: for people, as JSON Lines and Markdown.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use super::markdown_text::Markdown;
 use super::scene::{Look, paint};
 use crate::printable::shown;
 
-/// What `abide config diff` shows.
+/// The report of `abide config diff`.
 pub(crate) struct DiffReport<'a> {
     /// The tree with the type of both.
     pub(crate) tree: &'a Tree,
@@ -21,7 +21,7 @@ pub(crate) struct DiffReport<'a> {
     pub(crate) old: Side<'a>,
     /// The new file.
     pub(crate) new: Side<'a>,
-    /// What differs.
+    /// The differences.
     pub(crate) differences: &'a [Difference],
 }
 
@@ -56,7 +56,7 @@ impl<'a> Side<'a> {
         format!("{}:{}:{}", shown(self.name), start.line, start.column)
     }
 
-    /// What is written at a place, on one line.
+    /// Returns the text at a place, on one line.
     fn written(&self, span: Span) -> Option<String> {
         let text = String::from_utf8_lossy(self.text.get(span.range())?);
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -84,7 +84,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Whether each side has what differs; else the place is what is around it.
+/// Returns true for each side that has what differs; the place of the other is what is around it.
 fn sides(kind: DifferenceKind) -> (bool, bool) {
     (kind != DifferenceKind::Added, kind != DifferenceKind::Removed)
 }

@@ -12,8 +12,8 @@ use crate::printable::shown;
 const BODY: &str = include_str!("element_lives/body.html");
 const STYLE: &str = include_str!("element_lives/page.css");
 
-/// What happens to an element after it appeared, in order: the word for it, the key in JSON, and
-/// when it happened.
+/// The events in the life of an element after it appeared, in order: the word for each, the key in
+/// JSON, and the moment.
 fn phases(life: &ElementLife) -> [(&'static str, &'static str, Option<&Moment>); 3] {
     [
         ("deprecated", "deprecated", life.deprecated.as_ref()),
@@ -132,14 +132,14 @@ fn package_name(life: &ElementLife) -> String {
     if life.package.is_empty() { "(no package)".to_owned() } else { shown(&life.package) }
 }
 
-/// What it is, without its package: `field User.name = 2`.
+/// Names an element without its package: `field User.name = 2`.
 fn title(life: &ElementLife) -> String {
     let name = life.id.name.strip_prefix(&*life.package).unwrap_or(&life.id.name);
     let number = life.id.number.map(|it| format!(" = {it}")).unwrap_or_default();
     format!("{} {}{number}", life.id.noun, shown(name.trim_start_matches('.')))
 }
 
-/// What happened before the first revision of a history.
+/// The word for the time before the first revision of a history.
 pub(super) const EARLIER: &str = "earlier";
 
 /// A version and a day, as far as they are known.

@@ -1,4 +1,4 @@
-//! What a format is, and how `--format` names it.
+//! Formats of output, and the parser of `--format`.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 /// A form that the output of a command can take. A new one is one of these, in a list of
 /// `render.rs`.
 pub(crate) struct Format<W: 'static> {
-    /// What `--format` calls it.
+    /// Its name in `--format`.
     pub(crate) name: &'static str,
-    /// What the help says of it.
+    /// Its description in the help.
     pub(crate) help: &'static str,
-    /// Whether it is for people, with the colours and the width of their terminal.
+    /// True if it is for people, with the colours and the width of their terminal.
     pub(crate) is_styled: bool,
-    /// Whether it is about what changed, compatible changes included.
+    /// True if it is about what changed, compatible changes included.
     pub(crate) is_of_changes: bool,
-    /// Whether it names the packages that a change touches, and their owners.
+    /// True if it names the packages that a change touches, and their owners.
     pub(crate) names_packages: bool,
     /// Writes it.
     pub(crate) write: W,

@@ -47,7 +47,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     format!("{:#}\n", Value::Array(findings)).into_bytes()
 }
 
-/// How many findings were waived and accepted, as an entry without a rule at the first file.
+/// Counts the waived and accepted findings, as an entry without a rule at the first file.
 fn exceptions(report: &Report, scene: &Scene) -> Option<Value> {
     let first = scene.tree.files().find(|it| it.is_judged())?;
     Some(json!({

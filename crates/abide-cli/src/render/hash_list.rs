@@ -15,7 +15,7 @@ use crate::printable::shown;
 /// The name of a package, and its files by path.
 pub(crate) type Told<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
 
-/// What is told of a tree.
+/// The report of `abide hash`.
 pub(crate) enum HashList<'t> {
     /// The hashes of packages and files.
     Hashes {
@@ -23,7 +23,7 @@ pub(crate) enum HashList<'t> {
         packages: &'t [Told<'t>],
         /// The hashes of all.
         hashes: &'t TreeHashes,
-        /// Whether people see the messages too.
+        /// True if people see the messages too.
         with_messages: bool,
     },
     /// The elements of the packages.

@@ -13,7 +13,7 @@ mod page;
 
 pub(super) use page::html;
 
-/// How many reasons are shown per row without `--verbose`.
+/// The number of reasons that are shown per row without `--verbose`.
 const REASONS: usize = 3;
 
 /// A moment in UTC, in the format of RFC 3339.
@@ -87,10 +87,13 @@ fn line(out: &mut String, row: &PackageRow, column: usize, look: Look) {
     out.push_str(&format!("  {}", versions(row)));
     out.push('\n');
     let grave = matches!(row.verdict, Verdict::Breaking | Verdict::Refused | Verdict::Unlinked);
-    let told = |reason: &&Reason| {
-        look.verbose || grave && (reason.severity == Severity::Error || reason.breaks)
-    };
-    let reasons: Vec<&Reason> = row.reasons.iter().filter(told).collect();
+    let reasons: Vec<&Reason> = row
+        .reasons
+        .iter()
+        .filter(|reason: &&Reason| {
+            look.verbose || grave && (reason.severity == Severity::Error || reason.breaks)
+        })
+        .collect();
     let most = if look.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(most) {
         let text = format!("{}: {}", reason.rule, shown(&reason.message));
@@ -118,13 +121,15 @@ fn cut(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let mut left = width.saturating_sub(1);
-    let fits = |c: &char| {
-        let wide = c.width().unwrap_or(0);
-        let fits = wide <= left;
-        left = left.saturating_sub(wide);
-        fits
-    };
-    let mut start: String = text.chars().take_while(fits).collect();
+    let mut start: String = text
+        .chars()
+        .take_while(|c: &char| {
+            let wide = c.width().unwrap_or(0);
+            let fits = wide <= left;
+            left = left.saturating_sub(wide);
+            fits
+        })
+        .collect();
     start.push('…');
     start
 }

@@ -18,10 +18,10 @@ const BODY: &str = include_str!("html/body.html");
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// How many lines are shown before and after the line of a finding.
+/// The number of lines that are shown before and after the line of a finding.
 const AROUND: usize = 2;
 
-/// How many bytes of a line are shown of the marked part, and on each side of it.
+/// The number of bytes that are shown of the marked part, and on each side of it.
 const LONG: usize = 240;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {

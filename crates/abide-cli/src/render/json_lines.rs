@@ -101,15 +101,20 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
         let surfaces: Vec<&str> = change.effects.surfaces().map(Surface::name).collect();
         let directions: Vec<&str> = change.effects.directions().map(Direction::name).collect();
         if !surfaces.is_empty() {
-            let pair = |(surface, direction): (Surface, Direction)| json!({ "surface": surface.name(), "direction": direction.name() });
-            put("breaks", change.effects.iter().map(pair).collect());
+            put("breaks", change.effects.iter().map(break_object).collect());
             put("surfaces", surfaces.into());
             put("directions", directions.into());
         }
         put("bump", change.bump.name().into());
-        let dependent = |it: &Dependent| json!({ "package": it.package, "path": it.path });
         if !change.dependents.is_empty() {
-            put("dependents", change.dependents.iter().map(dependent).collect());
+            put(
+                "dependents",
+                change
+                    .dependents
+                    .iter()
+                    .map(|it: &Dependent| json!({ "package": it.package, "path": it.path }))
+                    .collect(),
+            );
         }
         let symbols: Vec<Value> = change
             .symbols
@@ -132,14 +137,22 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
     object
 }
 
+/// A break as JSON: a surface and a direction.
+fn break_object((surface, direction): (Surface, Direction)) -> Value {
+    json!({ "surface": surface.name(), "direction": direction.name() })
+}
+
 /// A fix as JSON: its edits count in the text as it was read.
 fn fix(fix: &Fix, scene: &Scene) -> Value {
-    let edit = |edit: &FixEdit| {
-        let mut object = place(&scene.lines(&edit.location));
-        object.insert("text".to_owned(), edit.text.as_str().into());
-        Value::Object(object)
-    };
-    let edits: Vec<Value> = fix.edits.iter().map(edit).collect();
+    let edits: Vec<Value> = fix
+        .edits
+        .iter()
+        .map(|edit: &FixEdit| {
+            let mut object = place(&scene.lines(&edit.location));
+            object.insert("text".to_owned(), edit.text.as_str().into());
+            Value::Object(object)
+        })
+        .collect();
     json!({ "title": fix.title, "applied": fix.applied.word(), "edits": edits })
 }
 

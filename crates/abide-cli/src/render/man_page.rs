@@ -12,7 +12,7 @@ pub(crate) struct ManPage {
     pub(crate) text: Vec<u8>,
 }
 
-/// How a paragraph at the end of a help text begins, if it begins a section of its page.
+/// Beginnings of paragraphs in help texts that become sections of the page.
 const SECTIONS: &[(&str, &str)] = &[
     ("Examples:", "EXAMPLES"),
     ("Exit status:", "EXIT STATUS"),

@@ -14,7 +14,7 @@ use crate::printable::shown;
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Markdown {
     text: String,
-    /// Whether it is a cell of a table, where a bar ends the cell, also in code.
+    /// True for a cell of a table, where a bar ends the cell, also in code.
     is_cell: bool,
 }
 
@@ -102,9 +102,13 @@ impl Markdown {
 
     /// Adds an owner as `CODEOWNERS` names one, to be notified.
     pub(crate) fn owner(&mut self, owner: &str) -> &mut Markdown {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
         match owner.strip_prefix('@') {
-            Some(name) if !name.is_empty() && name.chars().all(is_name) => {
+            Some(name)
+                if !name.is_empty()
+                    && name.chars().all(|c: char| {
+                        c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/')
+                    }) =>
+            {
                 for c in owner.chars() {
                     if c == '_' { self.text.push_str("\\_") } else { self.text.push(c) }
                 }
@@ -162,7 +166,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Whether GitHub or GitLab could make a link or a mention of a word.
+/// Returns true if GitHub or GitLab could make a link or a mention of a word.
 fn is_live(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     // `@user`, an address, `https://…`.

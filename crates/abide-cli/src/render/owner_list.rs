@@ -1,4 +1,4 @@
-//! Who owns the packages: for people, as JSON Lines, Markdown and annotations.
+//! The owners of packages: for people, as JSON Lines, Markdown and annotations.
 
 use std::fmt::Write;
 
@@ -16,9 +16,9 @@ pub(crate) struct OwnerReport<'a> {
     pub(crate) packages: &'a [PackageOwners],
     /// The path of `CODEOWNERS`, if there is one.
     pub(crate) file: Option<&'a str>,
-    /// Whether these are only the packages that a change touches.
+    /// True if these are only the packages that a change touches.
     pub(crate) is_change: bool,
-    /// Whether a package without an owner is an error.
+    /// True if a package without an owner is an error.
     pub(crate) is_check: bool,
 }
 
@@ -27,7 +27,7 @@ impl OwnerReport<'_> {
         self.packages.iter().filter(|it| !it.unowned().is_empty())
     }
 
-    /// What to add for a package.
+    /// Says which lines of `CODEOWNERS` a package needs.
     fn advice(&self, package: &PackageOwners) -> String {
         let lines = package.missing_patterns();
         let lines: Vec<String> = lines.iter().map(|it| format!("`{it} @OWNER`")).collect();
@@ -37,7 +37,7 @@ impl OwnerReport<'_> {
         }
     }
 
-    /// What is wrong with a package that has a file without an owner.
+    /// Says which files of a package have no owner.
     fn complaint(&self, package: &PackageOwners) -> String {
         let (unowned, all) = (package.unowned().len(), package.files.len());
         match unowned == all {
@@ -64,8 +64,10 @@ pub(super) fn sentence(packages: &[PackageOwners]) -> Option<String> {
     if packages.is_empty() {
         return None;
     }
-    let one = |it: &PackageOwners| format!("{} ({})", quoted(it), names(it));
-    let packages: Vec<String> = packages.iter().map(one).collect();
+    let packages: Vec<String> = packages
+        .iter()
+        .map(|it: &PackageOwners| format!("{} ({})", quoted(it), names(it)))
+        .collect();
     Some(format!("this change touches {}", packages.join(", ")))
 }
 

@@ -10,14 +10,14 @@ use super::calendar_note;
 use super::scene::{Look, paint};
 use crate::printable::shown;
 
-/// How many reasons are shown per package without `--verbose`.
+/// The number of reasons that are shown per package without `--verbose`.
 const REASONS: usize = 5;
 
 /// A plan, and what else there is to say of it.
 pub(crate) struct PlanReport<'a> {
     /// The plan.
     pub(crate) plan: &'a Plan,
-    /// What the calendar says.
+    /// The state of the calendar.
     pub(crate) status: &'a Status<'a>,
     /// The files that were written.
     pub(crate) written: &'a [String],
@@ -27,10 +27,9 @@ pub(crate) struct PlanReport<'a> {
 pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
     let PlanReport { plan, status, written } = *report;
     let mut text = String::new();
-    let is_news = |it: &&PackagePlan| {
+    for package in plan.packages.iter().filter(|it: &&PackagePlan| {
         look.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
-    };
-    for package in plan.packages.iter().filter(is_news) {
+    }) {
         package_lines(&mut text, package, look);
     }
     if !look.quiet {

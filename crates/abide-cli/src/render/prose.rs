@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
     Words(&'t str),
-    /// What the backticks enclose.
+    /// A text between backticks.
     Code(&'t str),
 }
 
@@ -32,12 +32,12 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// How many backticks a text begins with.
+/// Counts the backticks that a text begins with.
 fn run(text: &str) -> usize {
     text.len() - text.trim_start_matches('`').len()
 }
 
-/// Where the first run of exactly so many backticks begins.
+/// Finds the first run of exactly so many backticks.
 fn closing(text: &str, ticks: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text[at..].find('`') {

@@ -1,4 +1,4 @@
-//! How often each rule reports.
+//! Counts of findings by rule.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

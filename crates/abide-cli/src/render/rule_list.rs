@@ -47,11 +47,15 @@ fn line(rule: &Rule, policy: &Policy) -> Value {
         line["fix"] = remedy.does.into();
         line["fix_applied"] = remedy.applied.word().into();
     }
-    let part = |(severity, reason): &(Option<Severity>, String)| json!({ "severity": level(*severity), "reason": reason });
     if !parts.is_empty() {
-        line["overrides"] = parts.iter().map(part).collect();
+        line["overrides"] = parts.iter().map(override_object).collect();
     }
     line
+}
+
+/// A severity that settings give to a part of the tree, as JSON.
+fn override_object((severity, reason): &(Option<Severity>, String)) -> Value {
+    json!({ "severity": level(*severity), "reason": reason })
 }
 
 fn level(severity: Option<Severity>) -> &'static str {

@@ -10,8 +10,8 @@ const BOLD: &str = "1";
 const CODE: &str = "36";
 const FAINT: &str = "2";
 
-/// The page of the rules with this name, at least one, in Markdown: that of the main one, which is the
-/// first.
+/// The page of the rules with this name, at least one, in Markdown: that of the main one, which is
+/// the first.
 pub(crate) fn rule_page(name: &str, rules: &[&'static Rule]) -> String {
     let Some(main) = rules.first() else { return String::new() };
     let mut out = introduction(name, rules);
@@ -73,7 +73,7 @@ pub(crate) fn laid_out(markdown: &str, look: Look) -> String {
     out
 }
 
-/// What is said before the page if the name is not that of one rule alone.
+/// Introduces a page whose name is not that of one rule alone.
 fn introduction(name: &str, rules: &[&Rule]) -> String {
     let [main, others @ ..] = rules else { return String::new() };
     if main.id == name {
@@ -123,7 +123,7 @@ pub(super) fn without_marks(page: &str) -> String {
     out
 }
 
-/// What a label says to readers: the file, and which side of a change it is.
+/// Says for readers what a label means: the file, and the side of a change.
 fn caption(language: &str, label: &str, has_old: bool) -> Option<String> {
     let file = label.split(' ').find_map(|word| word.strip_prefix("file="));
     let is = |word: &str| label.split(' ').any(|it| it == word);
@@ -137,15 +137,17 @@ fn caption(language: &str, label: &str, has_old: bool) -> Option<String> {
     })
 }
 
-/// Whether a line of code is a comment that says what is reported: `// ^^^ error: …` or
+/// Returns true if a line of code is a comment that says what is reported: `// ^^^ error: …` or
 /// `// <- error: …`.
 fn is_mark(line: &str) -> bool {
     let line = line.trim_start();
     let comment = line.strip_prefix("//").or_else(|| line.strip_prefix('#'));
     let Some(mark) = comment.map(str::trim_start) else { return false };
     let text = mark.strip_prefix("<-").unwrap_or_else(|| mark.trim_start_matches('^'));
-    let says = |word: &str| text.trim_start().starts_with(word);
-    text.len() < mark.len() && ["error:", "warning:", "note:"].into_iter().any(says)
+    text.len() < mark.len()
+        && ["error:", "warning:", "note:"]
+            .into_iter()
+            .any(|word: &str| text.trim_start().starts_with(word))
 }
 
 /// Writes a paragraph or an item of a list in lines of the width, and its code in colour.

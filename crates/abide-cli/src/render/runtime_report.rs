@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 use super::scene::{Look, paint};
 use crate::printable::shown;
 
-/// What `abide runtime show` shows.
+/// The report of `abide runtime show`.
 pub(crate) struct RuntimeReport<'a> {
     /// The file of the bootstrap.
     pub(crate) path: &'a str,
     /// Its runtime.
     pub(crate) runtime: &'a Runtime,
-    /// What the layers say.
+    /// The values that the layers set.
     pub(crate) snapshot: &'a Snapshot,
     /// The keys to show.
     pub(crate) keys: &'a [&'a str],
-    /// What is wrong with the layers, by place.
+    /// The problems of the layers, by place.
     pub(crate) places: &'a [RuntimePlace],
     /// The service node, if it is named.
     pub(crate) service_node: Option<&'a str>,
@@ -31,13 +31,13 @@ pub(crate) struct RuntimeReport<'a> {
 /// Something wrong with a place of the bootstrap.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RuntimePlace {
-    /// Where it begins.
+    /// Its first position.
     pub(crate) start: Position,
-    /// Where it ends.
+    /// The position after it.
     pub(crate) end: Position,
-    /// Whether a server refuses the bootstrap for it.
+    /// True if a server refuses the bootstrap for it.
     pub(crate) is_error: bool,
-    /// What is wrong, as one phrase.
+    /// The problem, as one phrase.
     pub(crate) message: String,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn human(report: &RuntimeReport<'_>, look: Look) -> String {
     out + &rest
 }
 
-/// What is wrong, and how much there is.
+/// Renders the problems, and the number of keys and layers.
 fn remarks(report: &RuntimeReport<'_>, look: Look) -> String {
     let mut out = String::new();
     for place in report.places.iter().filter(|it| it.is_error || !look.quiet) {
@@ -147,7 +147,7 @@ fn written(value: &RuntimeValue) -> String {
     }
 }
 
-/// What a value is for those who read the key.
+/// Names the type of a value, as readers of the key see it.
 fn type_of(value: &RuntimeValue) -> &'static str {
     match &value.literal {
         Literal::Bool(_) => "boolean",

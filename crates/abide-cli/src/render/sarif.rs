@@ -126,8 +126,12 @@ fn fix(fix: &Fix, scene: &Scene) -> Value {
         let replacement = json!({ "deletedRegion": deleted, "insertedContent": { "text": text } });
         by_file.entry(uri(&lines.full_path())).or_default().push(replacement);
     }
-    let change = |(uri, replacements): (String, Vec<Value>)| json!({ "artifactLocation": { "uri": uri }, "replacements": replacements });
-    let changes: Vec<Value> = by_file.into_iter().map(change).collect();
+    let changes: Vec<Value> = by_file
+        .into_iter()
+        .map(|(uri, replacements)| {
+            json!({ "artifactLocation": { "uri": uri }, "replacements": replacements })
+        })
+        .collect();
     json!({ "description": message(&shown(&fix.title)), "artifactChanges": changes })
 }
 

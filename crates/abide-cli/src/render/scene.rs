@@ -1,4 +1,4 @@
-//! What every renderer is given, and how it names places.
+//! The context of every renderer, and the names of places.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +10,12 @@ use abide_lint::{
 use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
 
-/// How output looks, as the options of every command say it.
+/// The style of output, by the options of every command.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
-    /// Whether to use colour.
+    /// True to use colour.
     pub(crate) color: bool,
-    /// Whether it goes to a terminal.
+    /// True if the output goes to a terminal.
     pub(crate) is_terminal: bool,
     /// The width of lines for people, in columns.
     pub(crate) width: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Look {
     pub(crate) verbose: bool,
 }
 
-/// What a renderer needs besides the findings.
+/// Everything that a renderer needs besides the findings.
 pub(crate) struct Scene<'a> {
     /// The tree that was judged.
     pub(crate) tree: &'a Tree,
@@ -39,7 +39,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) features: &'a [FeatureFile],
     /// The files that hold instances, in the order of their numbers.
     pub(crate) instances: &'a [TextFile],
-    /// Whether they are all that is judged, and the tree is not.
+    /// True if only the instances are judged, and the tree is not.
     pub(crate) are_only_instances: bool,
     /// The packages that the change touches, with their owners.
     pub(crate) touched: &'a [PackageOwners],
@@ -48,7 +48,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) prefix: &'a str,
     /// The same for every other file.
     pub(crate) config_prefix: &'a str,
-    /// How it looks.
+    /// The style of the output.
     pub(crate) look: Look,
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn full_path(prefix: &str, path: &str) -> String {
     if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
 }
 
-/// How many of the packages that a change reaches are shown to people.
+/// The number of affected packages that are shown to people.
 const SHOWN_DEPENDENTS: usize = 3;
 
 /// The packages that a change reaches, the nearest with their paths.

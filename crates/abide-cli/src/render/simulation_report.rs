@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use abide_lint::{Bound, Lane, Life, Simulation, State, Step, Stretch, Subject};
+use abide_lint::{Bound, Event, Lane, Life, Simulation, State, Step, Stretch, Subject};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -254,26 +254,31 @@ pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
         })
     }));
     lines.extend(report.lanes().into_iter().map(|lane| {
-        let stretch = |it: &Stretch| {
-            json!({
-                "state": it.state.word(),
-                "from": it.from.to_string(),
-                "until": last_day(it).to_string(),
-            })
-        };
         let mut object = Map::new();
         object.insert("kind".to_owned(), "life".into());
         object.insert("name".to_owned(), report.name(&lane.of).into());
-        let stretches: Vec<Value> = lane.stretches.iter().map(stretch).collect();
+        let stretches: Vec<Value> = lane
+            .stretches
+            .iter()
+            .map(|it: &Stretch| {
+                json!({
+                    "state": it.state.word(),
+                    "from": it.from.to_string(),
+                    "until": last_day(it).to_string(),
+                })
+            })
+            .collect();
         object.insert("stretches".to_owned(), stretches.into());
         if let Some(life) = report.life.filter(|it| std::ptr::eq(&it.lane, lane)) {
-            let event =
-                |it: &abide_lint::Event| json!({ "day": it.day.to_string(), "step": step(&it.step) });
-            object.insert("events".to_owned(), life.events.iter().map(event).collect());
+            object.insert("events".to_owned(), life.events.iter().map(event_object).collect());
         }
         Value::Object(object)
     }));
     lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
+}
+
+fn event_object(event: &Event) -> Value {
+    json!({ "day": event.day.to_string(), "step": step(&event.step) })
 }
 
 fn step(step: &Step) -> Value {

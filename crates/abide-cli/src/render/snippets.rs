@@ -10,7 +10,7 @@ use super::scene::{Scene, TextFile};
 use super::sources::Sources;
 use crate::printable::shown;
 
-/// How many findings one task renders.
+/// The number of findings that one task renders.
 const CHUNK: usize = 32;
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
@@ -50,7 +50,7 @@ fn emit(
     if color { ansi.into_inner() } else { plain.into_inner() }
 }
 
-/// Whether there is nothing to say.
+/// Returns true if there is nothing to say.
 fn is_clean(report: &Report) -> bool {
     let spared = report.waived + report.accepted;
     report.findings.is_empty()
@@ -58,16 +58,20 @@ fn is_clean(report: &Report) -> bool {
         && report.required_bump.is_none_or(|it| it == Bump::None)
 }
 
-/// How many findings `--fix` fixes.
+/// Counts the findings that `--fix` fixes.
 fn fixable(report: &Report) -> String {
-    let is_fixable = |it: &&Finding| it.fixes.iter().any(|it| it.applied == Applied::Always);
-    match report.findings.iter().filter(is_fixable).count() {
+    match report
+        .findings
+        .iter()
+        .filter(|it: &&Finding| it.fixes.iter().any(|it| it.applied == Applied::Always))
+        .count()
+    {
         0 => String::new(),
         count => format!("{} can be fixed with `--fix`\n", counted(count, "finding")),
     }
 }
 
-/// How many findings were waived and accepted, in words; `None` without any.
+/// Counts the waived and accepted findings, in words; `None` without any.
 pub(super) fn spared(report: &Report) -> Option<String> {
     let kinds = [(report.waived, "waived finding"), (report.accepted, "accepted finding")];
     let some = kinds.into_iter().filter(|(number, _)| *number > 0);
@@ -178,10 +182,10 @@ fn headline(finding: &Finding, scene: &Scene) -> String {
 /// The width of what precedes a note: the column of line numbers, and a bullet.
 const NOTE_INDENT: usize = 9;
 
-/// How a line is broken, in columns.
+/// The width and indent of a line to break, in columns.
 #[derive(Clone, Copy)]
 struct Line {
-    /// What stands in it already.
+    /// The columns that are used already.
     before: usize,
     /// The white space before the lines that follow.
     indent: usize,

@@ -171,7 +171,7 @@ impl<'a> Sources<'a> {
 /// The length in bytes from which a line is cut.
 const LONG_LINE: usize = 1000;
 
-/// How many bytes of a long line are shown on each side of a label.
+/// The number of bytes of a long line that are shown on each side of a label.
 const AROUND: usize = 80;
 
 /// The part of the texts that one diagnostic shows.
@@ -212,7 +212,7 @@ impl<'f> Files<'f> for Excerpt<'_, '_> {
     }
 }
 
-/// Whether a terminal would act on the character.
+/// Returns true if a terminal would act on the character.
 fn hidden(c: char) -> bool {
     is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r')
 }
@@ -231,7 +231,7 @@ fn has_hidden(text: &str) -> bool {
     })
 }
 
-/// Whether there is a carriage return without a line feed, which would overwrite its line.
+/// Returns true if a carriage return stands without a line feed: it would overwrite its line.
 fn has_lone_return(text: &[u8]) -> bool {
     memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1) != Some(&b'\n'))
 }

@@ -1,4 +1,4 @@
-//! What became of files that were translated.
+//! The report about translated files.
 
 use abide_instance::Carried;
 use abide_lint::Report;
@@ -9,11 +9,11 @@ use super::{json_lines, snippets};
 
 /// Files after a translation.
 pub(crate) struct TranslationReport<'a> {
-    /// What became of each, in the order of the files of the scene.
+    /// The results, in the order of the files.
     pub(crate) files: &'a [Carried],
     /// The findings about them.
     pub(crate) findings: &'a Report,
-    /// Whether the text of each differs now.
+    /// For each, true if its text differs now.
     pub(crate) changed: &'a [bool],
     /// The names of types.
     pub(crate) name: &'a dyn Fn(abide_schema::MessageId) -> String,

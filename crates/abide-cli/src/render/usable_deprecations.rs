@@ -1,4 +1,4 @@
-//! What instances can use and is deprecated: for people and as JSON Lines.
+//! Deprecated elements that instances can use: for people and as JSON Lines.
 
 use std::fmt::Write;
 

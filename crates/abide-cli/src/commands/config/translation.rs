@@ -55,7 +55,7 @@ const BUILT_IN: &[(&str, &[(&str, &str)])] = &[(
     ],
 )];
 
-/// Which way files go.
+/// The direction between majors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Up,
@@ -94,7 +94,7 @@ pub(super) fn translate(
     let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
     let dialect = args.reader.as_deref().and_then(Dialect::named);
     progress.step(format!("translating {}", counted(files.len(), "file")));
-    let carry = |file: &NamedFile| {
+    let carried: Vec<Carried> = files.par_iter().map(|file: &NamedFile| {
         let options = ReadOptions { notation: file.notation, ty, dialect };
         carry_text(tree, &translator, &file.bytes, options, way.as_ref()).map_err(|why| {
             Error::Usage(format!(
@@ -102,8 +102,7 @@ pub(super) fn translate(
                 file.name
             ))
         })
-    };
-    let carried: Vec<Carried> = files.par_iter().map(carry).collect::<Result<_, _>>()?;
+    }).collect::<Result<_, _>>()?;
     let as_of = global.as_of.unwrap_or_else(today);
     let policy = &settings.config.policy;
     let options = InstanceOptions::on(as_of);
@@ -128,8 +127,11 @@ pub(super) fn translate(
         look: look(global, args.format.is_styled),
     };
     let name = |ty: MessageId| tree.message(ty).full_name();
-    let differs = |(it, old): (&Carried, &Vec<u8>)| it.text.as_ref().is_some_and(|new| new != old);
-    let changed: Vec<bool> = carried.iter().zip(&bytes).map(differs).collect();
+    let changed: Vec<bool> = carried
+        .iter()
+        .zip(&bytes)
+        .map(|(it, old): (&Carried, &Vec<u8>)| it.text.as_ref().is_some_and(|new| new != old))
+        .collect();
     let shown =
         TranslationReport { files: &carried, findings: &report, changed: &changed, name: &name };
     let shown = (args.format.write)(&shown, &scene);
@@ -176,9 +178,11 @@ pub(super) fn translate(
             }
         }
         for (file, it) in texts.iter().zip(&carried) {
-            let untouched =
-                |it: &abide_instance::CarriedDocument| it.changes.is_empty() && it.old == it.new;
-            if it.text.is_some() && it.documents.iter().all(untouched) {
+            if it.text.is_some()
+                && it.documents.iter().all(|it: &abide_instance::CarriedDocument| {
+                    it.changes.is_empty() && it.old == it.new
+                })
+            {
                 say(&format!(
                     "note: `{}` is at that version already, or nothing in it changes",
                     file.name
@@ -200,7 +204,7 @@ pub(super) fn translate(
     Ok(outcome)
 }
 
-/// Why a file was not replaced.
+/// The error of a file that was not replaced.
 fn rewriting(path: &Path, why: Unmade) -> Error {
     match why {
         Unmade::Edited(_) => Error::Usage(format!(
@@ -213,7 +217,7 @@ fn rewriting(path: &Path, why: Unmade) -> Error {
     }
 }
 
-/// What is done with a new text.
+/// The use of a new text.
 enum Target {
     Nothing,
     Check,
@@ -221,7 +225,7 @@ enum Target {
     File(PathBuf),
 }
 
-/// What is done with the new text of each file.
+/// Chooses the use of the new text of each file.
 fn targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<Target>, Error> {
     let target = &args.target;
     let Some(out) = &target.out else {
@@ -268,18 +272,19 @@ fn targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<Target>, E
     Ok(targets)
 }
 
-/// How far files go; nothing for one major down.
+/// Parses the version to go to; `None` for one major down.
 fn way(to: Option<&str>, direction: Direction) -> Result<Option<Way>, Error> {
-    let version = |text: &str| {
-        let component = match text.starts_with('v') {
-            true => text.to_owned(),
-            false => format!("v{text}"),
-        };
-        PackageVersion::parse_component(&component).ok_or_else(|| {
-            Error::Usage(format!("`{text}` is no version of a package: write it as `v3`"))
+    let to = to
+        .map(|text: &str| {
+            let component = match text.starts_with('v') {
+                true => text.to_owned(),
+                false => format!("v{text}"),
+            };
+            PackageVersion::parse_component(&component).ok_or_else(|| {
+                Error::Usage(format!("`{text}` is no version of a package: write it as `v3`"))
+            })
         })
-    };
-    let to = to.map(version).transpose()?;
+        .transpose()?;
     Ok(match direction {
         Direction::Up => Some(Way::Up(to)),
         Direction::Down => to.map(|it| Way::Down(it.major)),

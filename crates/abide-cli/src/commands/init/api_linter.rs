@@ -107,8 +107,8 @@ fn folder(glob: &str) -> Option<String> {
     (is_plain && is_deep).then(|| path.to_owned())
 }
 
-/// What a rule such as `core::0192::has-comments`, or all rules of an AIP, is called in `[rules]`;
-/// `None` if Abide has no such rule.
+/// Returns the name in `[rules]` of a rule such as `core::0192::has-comments`, or of all rules of
+/// an AIP; `None` if Abide has no such rule.
 fn alias(rule: &str) -> Option<String> {
     let alias = match rule {
         "all" | "core" => ALL.to_owned(),

@@ -1,5 +1,5 @@
-//! Reads a `buf.yaml` of any version. What buf refuses is an error with its place, and every setting
-//! without a counterpart is noted with its line.
+//! Reads a `buf.yaml` of any version. What buf refuses is an error with its place, and every
+//! setting without a counterpart is noted with its line.
 
 use abide_lint::{BufVersion, ConfigError, nearest};
 use abide_syntax::Span;
@@ -8,7 +8,7 @@ use super::rule_names::Section;
 use super::yaml::{Node, Value, fault, read};
 use crate::source::join;
 
-/// What `buf.yaml` says, with all paths relative to one folder.
+/// The settings of a `buf.yaml`, with all paths relative to one folder.
 #[derive(Default)]
 pub(super) struct Buf {
     pub(super) modules: Vec<Module>,
@@ -50,7 +50,7 @@ pub(super) struct Lint {
     pub(super) rules: Selection,
     /// The keys of `[lint]` that differ from their defaults, with their values in TOML.
     pub(super) options: Vec<(&'static str, String)>,
-    /// Whether the rules of buf itself are off.
+    /// True if the rules of buf itself are off.
     pub(super) no_builtin: bool,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Breaking {
     pub(super) line: usize,
     pub(super) rules: Selection,
     pub(super) ignores_unstable: bool,
-    /// Whether the rules of buf itself are off.
+    /// True if the rules of buf itself are off.
     pub(super) no_builtin: bool,
 }
 
@@ -155,7 +155,7 @@ struct Reader<'b> {
     version: BufVersion,
     /// The folder of buf.yaml.
     base: &'b str,
-    /// Whether plugins may bring rules of their own.
+    /// True if plugins may bring rules of their own.
     has_plugins: bool,
     notes: Vec<Note>,
     errors: Vec<ConfigError>,
@@ -330,11 +330,15 @@ impl<'b> Reader<'b> {
             }
         }
         let names = self.names(node);
-        let each = |name: Name| {
-            let at = move |folder: &String| Reader::at(folder, &name.text);
-            folders.iter().map(at).collect::<Vec<_>>()
-        };
-        names.into_iter().flat_map(each).collect()
+        names
+            .into_iter()
+            .flat_map(|name: Name| {
+                folders
+                    .iter()
+                    .map(move |folder: &String| Reader::at(folder, &name.text))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     /// Reads a key that `lint` and `breaking` share; false if it is another one.
@@ -500,7 +504,7 @@ const LINT_OPTIONS: &[&str] = &[
     "rpc_allow_google_protobuf_empty_responses",
 ];
 
-/// Whether a path of buf.yaml stays in its folder.
+/// Returns true if a path of buf.yaml stays in its folder.
 fn is_inside(path: &str) -> bool {
     !path.starts_with('/') && !path.split('/').any(|name| name == "..")
 }

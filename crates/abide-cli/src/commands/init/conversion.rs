@@ -218,9 +218,13 @@ impl Buf {
                 continue;
             }
             put(out, std::slice::from_ref(&module.root), &off);
-            let holds =
-                |inner: &&Module| inner.root != module.root && is_at(&inner.root, &module.root);
-            for inner in modules.iter().filter(holds).filter(|it| it.breaking != module.breaking) {
+            for inner in modules
+                .iter()
+                .filter(|inner: &&Module| {
+                    inner.root != module.root && is_at(&inner.root, &module.root)
+                })
+                .filter(|it| it.breaking != module.breaking)
+            {
                 let text = format!(
                     "what `breaking` leaves out for `{}` is left out for `{}` too, which is inside",
                     module.root, inner.root
@@ -259,7 +263,7 @@ impl Buf {
 /// The folders of the modules that share settings.
 struct Roots {
     folders: Vec<String>,
-    /// Whether they are all modules.
+    /// True if they are all modules.
     are_all: bool,
 }
 
@@ -285,7 +289,7 @@ fn roots_of(modules: &[Module], has: impl Fn(&Module) -> bool) -> Roots {
     Roots { folders, are_all }
 }
 
-/// Whether a path is a folder, or in it.
+/// Returns true if a path is a folder, or in it.
 fn is_at(path: &str, folder: &str) -> bool {
     folder == "."
         || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,5 +1,5 @@
-//! What `abide init` finds out about a folder: where its packages begin, what is vendored, and
-//! which branch to compare with.
+//! Examines a folder for `abide init`: where its packages begin, what is vendored, and which branch
+//! to compare with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -25,7 +25,7 @@ const NAMED: usize = 3;
 pub(super) struct FirstLook {
     layout: Layout,
     has_files: bool,
-    /// What reading the folder had to say.
+    /// Notes from reading the folder.
     said: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl FirstLook {
         )
     }
 
-    /// What the user can do next.
+    /// The next step of the user.
     pub(super) fn next(&self) -> &'static str {
         match self.has_files {
             true => "`abide check`",
@@ -107,7 +107,7 @@ impl FirstLook {
         }
     }
 
-    /// What to say about it.
+    /// Notes about the layout, for the user.
     pub(super) fn notes(&self, branch: &DefaultBranch) -> Vec<String> {
         let layout = &self.layout;
         let mut notes = self.said.clone();
@@ -187,14 +187,17 @@ fn branch_note(branch: &DefaultBranch) -> Option<String> {
 
 /// The `buf.yaml` below a folder, which say how some of its files are judged.
 fn settings_of_buf(top: &Path, files: &[ProtoFile], layout: &Layout) -> Option<String> {
-    let around = |file: &ProtoFile| {
-        let ends = file.path.match_indices('/').map(|(end, _)| end);
-        let folders = ends.filter_map(|end| file.path.get(..end).map(str::to_owned));
-        folders.collect::<Vec<String>>()
-    };
-    let is_checked =
-        |file: &&ProtoFile| layout.roots.iter().any(|it| it == "." || is_below(&file.path, it));
-    let folders: BTreeSet<String> = files.iter().filter(is_checked).flat_map(around).collect();
+    let folders: BTreeSet<String> = files
+        .iter()
+        .filter(|file: &&ProtoFile| {
+            layout.roots.iter().any(|it| it == "." || is_below(&file.path, it))
+        })
+        .flat_map(|file: &ProtoFile| {
+            let ends = file.path.match_indices('/').map(|(end, _)| end);
+            let folders = ends.filter_map(|end| file.path.get(..end).map(str::to_owned));
+            folders.collect::<Vec<String>>()
+        })
+        .collect();
     let of_buf = folders.iter().map(|it| join(it, "buf.yaml"));
     let found: Vec<String> = of_buf.filter(|it| top.join(it).is_file()).collect();
     let first = found.first()?;
@@ -211,10 +214,12 @@ fn missing_submodules(top: &Path) -> Option<String> {
     let text = String::from_utf8(read_settings(&top.join(".gitmodules")).ok()?).ok()?;
     let paths = text.lines().filter_map(|line| line.trim().strip_prefix("path"));
     let paths = paths.filter_map(|it| it.trim_start().strip_prefix('=')).map(str::trim);
-    let is_empty = |it: &&str| {
-        std::fs::read_dir(top.join(it)).map_or(true, |mut entries| entries.next().is_none())
-    };
-    let missing: Vec<String> = paths.filter(is_empty).map(str::to_owned).collect();
+    let missing: Vec<String> = paths
+        .filter(|it: &&str| {
+            std::fs::read_dir(top.join(it)).map_or(true, |mut entries| entries.next().is_none())
+        })
+        .map(str::to_owned)
+        .collect();
     let (verb, noun) = match missing.len() {
         0 => return None,
         1 => ("is", "submodule"),
@@ -257,10 +262,11 @@ fn whole(folder: &Path, progress: &Progress) -> Result<Option<Loaded>, Error> {
 /// The folders in a folder that links lead to.
 fn linked_folders(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let is_linked = |it: &std::fs::DirEntry| {
-        it.file_type().is_ok_and(|kind| kind.is_symlink()) && it.path().is_dir()
-    };
-    let names = entries.filter(is_linked).filter_map(|it| it.file_name().into_string().ok());
+    let names = entries
+        .filter(|it: &std::fs::DirEntry| {
+            it.file_type().is_ok_and(|kind| kind.is_symlink()) && it.path().is_dir()
+        })
+        .filter_map(|it| it.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
     names.sort_unstable();
     names
@@ -270,7 +276,7 @@ fn linked_folders(folder: &Path) -> Vec<String> {
 /// history, which revisions of the repository around do not hold.
 struct Repositories<'t> {
     top: &'t Path,
-    /// Whether a folder is the top of a repository.
+    /// By folder: true if it is the top of a repository.
     found: BTreeMap<String, bool>,
 }
 

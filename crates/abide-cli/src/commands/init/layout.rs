@@ -1,4 +1,4 @@
-//! Which folders of a tree are roots and which are import paths, by what its files say.
+//! Chooses the roots and import paths of a tree by what its files say.
 //!
 //! An import says from which folder the path of the imported file counts, and a package that
 //! repeats its folders says it too. Where these contradict each other, the layout in which most
@@ -15,7 +15,7 @@ use crate::source::home_by_package;
 /// Folders in which people keep what others wrote.
 const VENDORED: &[&str] = &["third_party", "thirdparty", "third-party", "vendor", "external"];
 
-/// Where Abide has files of its own.
+/// The folder of the files that Abide has built in.
 const BUILT_IN: &str = "google/protobuf/";
 
 /// More folders than these are not tried one by one.
@@ -47,8 +47,8 @@ pub(super) struct Layout {
     pub(super) path_prefixes: Vec<String>,
     /// The files that are below no root.
     pub(super) outside: Vec<String>,
-    /// How the folder of the tree would have to be called for some imports, which count from above
-    /// it, and one of these imports.
+    /// The name that the folder of the tree needs for some imports, which count from above it, and
+    /// one of these imports.
     pub(super) name_of_top: Option<(String, String)>,
     /// Imports that no file of the tree can be, with the number of files that have each.
     pub(super) missing: Vec<(String, usize)>,
@@ -60,12 +60,12 @@ impl Layout {
     /// `top` is where the tree lies: the names of the folders on the way there, the last one first.
     pub(super) fn of(files: &[ProtoFile], top: &[String]) -> Layout {
         let vendored = published_homes(files);
-        let is_foreign = |file: &&ProtoFile| {
-            file.vendored_in().is_some()
-                || file.home_by_package().is_some_and(|home| vendored.contains(home))
-                || vendored.iter().any(|home| !home.is_empty() && is_below(&file.path, home))
-        };
-        let (others, own): (Vec<&ProtoFile>, Vec<&ProtoFile>) = files.iter().partition(is_foreign);
+        let (others, own): (Vec<&ProtoFile>, Vec<&ProtoFile>) =
+            files.iter().partition(|file: &&ProtoFile| {
+                file.vendored_in().is_some()
+                    || file.home_by_package().is_some_and(|home| vendored.contains(home))
+                    || vendored.iter().any(|home| !home.is_empty() && is_below(&file.path, home))
+            });
         // Without files of its own, a repository is there for those of others.
         let search = match own.is_empty() {
             true => Search::new(others, Vec::new()),
@@ -88,9 +88,12 @@ fn published_homes(files: &[ProtoFile]) -> BTreeSet<&str> {
     }
     // The files that follow no package may be anybody's.
     let loose = |home: &str| {
-        let is_loose =
-            |file: &&ProtoFile| file.home_by_package().is_none() && is_below(&file.path, home);
-        files.iter().filter(is_loose).count()
+        files
+            .iter()
+            .filter(|file: &&ProtoFile| {
+                file.home_by_package().is_none() && is_below(&file.path, home)
+            })
+            .count()
     };
     let mostly = counts.iter().filter(|(home, (known, all))| *known * 2 > *all + loose(home));
     mostly.map(|(home, _)| *home).filter(|home| !home.is_empty()).collect()
@@ -144,7 +147,7 @@ struct Import<'f> {
     other_uses: usize,
 }
 
-/// Where an import from above the tree counts from.
+/// The place above the tree from which an import counts.
 enum Above {
     /// This folder, from the top of the tree.
     Folder(String),
@@ -206,7 +209,7 @@ impl<'f> Prefixes<'f> {
     }
 }
 
-/// How good some roots are; what counts most comes first.
+/// Ranks a choice of roots; the fields that count most come first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
     /// No import is worth a file of the user that nobody checks.
@@ -335,14 +338,13 @@ impl<'f> Search<'f> {
         }
     }
 
-    /// Where an import counts from if that is above the tree: `shop/api/a.proto` is `api/a.proto` in
-    /// a tree that is called `shop`.
+    /// Finds the place above the tree from which an import counts: `shop/api/a.proto` is
+    /// `api/a.proto` in a tree that is called `shop`.
     fn place_above(&self, import: &str, top: &[String]) -> Option<Above> {
         let starts = import.match_indices('/').map(|(at, _)| at + 1);
-        let is_here = |start: &usize| {
+        let start = starts.into_iter().find(|start: &usize| {
             import.get(*start..).is_some_and(|path| self.own.iter().any(|it| it.path == path))
-        };
-        let start = starts.into_iter().find(is_here)?;
+        })?;
         let above = import.get(..start - 1)?;
         let names = above.split('/').rev();
         Some(match names.clone().zip(top).all(|(name, folder)| name == folder) {
@@ -369,14 +371,16 @@ impl<'f> Search<'f> {
         });
         let mut best = self.score(&roots);
         while tried.len() <= MAX_TRIED {
-            let one_changed = |folder: &&'f str| {
-                let mut other = roots.clone();
-                if !other.remove(folder) {
-                    other.insert(folder);
-                }
-                (!other.is_empty()).then(|| (self.score(&other), other))
-            };
-            let found = tried.iter().filter_map(one_changed).max_by(|a, b| a.0.cmp(&b.0));
+            let found = tried
+                .iter()
+                .filter_map(|folder: &&'f str| {
+                    let mut other = roots.clone();
+                    if !other.remove(folder) {
+                        other.insert(folder);
+                    }
+                    (!other.is_empty()).then(|| (self.score(&other), other))
+                })
+                .max_by(|a, b| a.0.cmp(&b.0));
             match found {
                 Some((score, other)) if score > best => (roots, best) = (other, score),
                 _ => break,
@@ -420,11 +424,15 @@ impl<'f> Search<'f> {
         // A file that is imported by both paths declares everything twice.
         score.resolved = score.resolved.saturating_sub(doubled.intersection(&direct).count());
         score.doubled = Reverse(doubled.len());
-        let follows = |(file, root): &(&&ProtoFile, &Option<&str>)| {
-            let (Some(root), Some(home)) = (root, file.home_by_package()) else { return false };
-            home == *root || longer.contains(root) && is_below(home, root)
-        };
-        score.in_package = self.own.iter().zip(&placed.roots_of_files).filter(follows).count();
+        score.in_package = self
+            .own
+            .iter()
+            .zip(&placed.roots_of_files)
+            .filter(|(file, root): &(&&ProtoFile, &Option<&str>)| {
+                let (Some(root), Some(home)) = (root, file.home_by_package()) else { return false };
+                home == *root || longer.contains(root) && is_below(home, root)
+            })
+            .count();
         score
     }
 
@@ -460,12 +468,12 @@ impl<'f> Search<'f> {
     /// not checked.
     fn import_paths(&self, placed: &Placed<'f>) -> BTreeSet<&'f str> {
         let mut paths = self.needed(placed);
-        let fits = |home: &&str| {
-            !home.is_empty() && placed.may_hold_imports(home) && !placed.is_root(home)
-        };
         for file in &self.others {
             let known = paths.iter().any(|path| !path.is_empty() && is_below(&file.path, path));
-            let folder = file.vendored_in().or_else(|| file.home_by_package()).filter(fits);
+            let folder =
+                file.vendored_in().or_else(|| file.home_by_package()).filter(|home: &&str| {
+                    !home.is_empty() && placed.may_hold_imports(home) && !placed.is_root(home)
+                });
             paths.extend(folder.filter(|_| !known));
         }
         paths
@@ -512,12 +520,12 @@ impl<'f> Placed<'f> {
         self.folders.get(file.path.as_str()).copied()
     }
 
-    /// Whether the path of a file to check counts from this folder.
+    /// Returns true if the path of a file to check counts from this folder.
     fn is_named_from(&self, file: &ProtoFile, home: &str) -> bool {
         self.root_of(file) == Some(home)
     }
 
-    /// Whether a folder can be an import path without taking files from the roots.
+    /// Returns true if a folder can be an import path without taking files from the roots.
     fn may_hold_imports(&self, folder: &str) -> bool {
         !self.between.contains(folder)
     }

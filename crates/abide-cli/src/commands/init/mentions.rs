@@ -1,11 +1,11 @@
-//! Which names a file declares, and which it mentions: whether it can mean another file.
+//! Names that a file declares and mentions: they decide if it can mean another file.
 
 use std::collections::BTreeSet;
 
 use abide_schema::{Element, File};
 use abide_syntax::ImportKind;
 
-/// Whether other files can name an element.
+/// Returns true if other files can name an element.
 fn is_named_by_others(element: &Element<'_>) -> bool {
     match element {
         Element::Message(_) | Element::Enum(_) | Element::Service(_) => true,
@@ -21,7 +21,7 @@ pub(super) struct Mentions {
     declared: BTreeSet<String>,
     /// The dotted words of its text, each with all that it begins with.
     words: BTreeSet<String>,
-    /// Whether it passes on the names of other files.
+    /// True if it passes on the names of other files.
     passes_on: bool,
 }
 
@@ -42,12 +42,13 @@ impl Mentions {
         }
     }
 
-    /// Whether a text mentions a name of another file in a way that can mean it.
+    /// Returns true if a text mentions a name of another file in a way that can mean it.
     pub(super) fn use_those_of(&self, other: &Mentions) -> bool {
         other.passes_on || other.declared.iter().any(|name| self.mention(name))
     }
 
-    /// Whether a name is mentioned, whole or without what its package has in common with it.
+    /// Returns true if a name is mentioned, whole or without what its package has in common with
+    /// it.
     fn mention(&self, name: &str) -> bool {
         let starts = name.match_indices('.').map(|(at, _)| at + 1);
         let is_shared = |start: usize| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Why `--from` cannot read a file of another kind, which its name tells.
+/// Says why `--from` cannot read a file of another kind, by its name.
 pub(super) fn of_another_kind(from: &Path) -> Option<&'static str> {
     let name = from.file_name()?.to_str()?;
     Some(match name {
@@ -26,7 +26,7 @@ pub(super) fn of_another_kind(from: &Path) -> Option<&'static str> {
     })
 }
 
-/// What the other files of buf in the folder are for.
+/// Says what the other files of buf in the folder are for.
 pub(super) fn notes(from: &Path) -> Vec<String> {
     let known = [
         ("buf.gen.yaml", "it says how buf generates code; keep it and `buf generate`"),

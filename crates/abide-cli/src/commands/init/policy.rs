@@ -2,13 +2,13 @@
 
 use abide_lint::Preset;
 
-/// What another tool was told.
+/// The settings of another tool.
 pub(super) struct Policy {
     pub(super) preset: Preset,
     /// The file that it comes from.
     pub(super) of: &'static str,
     /// The tables of `abide.toml`.
     pub(super) tables: String,
-    /// What was dropped, and what to do.
+    /// Notes about dropped settings, and what to do.
     pub(super) notes: Vec<String>,
 }

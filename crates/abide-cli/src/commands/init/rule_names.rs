@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use abide_lint::{BufVersion, Config, Preset, buf_lint_rule, buf_lint_rules};
 
-/// What Abide puts before the names of buf.
+/// The prefix of the rules of buf in Abide.
 const PREFIX: &str = "buf:";
 
 /// The categories of breaking rules, the widest first.
@@ -87,7 +87,7 @@ impl Section {
         }
     }
 
-    /// Whether buf has such a rule or category.
+    /// Returns true if buf has such a rule or category.
     pub(super) fn holds(self, version: BufVersion, name: &str) -> bool {
         is_retired(version, name)
             || match self {
@@ -128,7 +128,7 @@ fn bare(alias: &str) -> String {
     alias.trim_start_matches(PREFIX).to_owned()
 }
 
-/// Whether buf knows the name of a rule that no longer finds anything.
+/// Returns true if buf knows the name of a rule that no longer finds anything.
 pub(super) fn is_retired(version: BufVersion, name: &str) -> bool {
     RETIRED.iter().any(|(rule, last)| *rule == name && version <= *last)
 }
@@ -148,12 +148,15 @@ pub(super) fn breaking_rules(version: BufVersion, name: &str) -> BTreeSet<String
     let renamed = RENAMED.iter().filter(|_| version < BufVersion::V2);
     let renamed = renamed.into_iter().find(|(old, _)| *old == name);
     let rules: &[&str] = renamed.map_or(std::slice::from_ref(&name), |(_, rules)| rules);
-    let is_known = |rule: &String| {
-        let categories = BREAKING_CATEGORIES.iter();
-        renamed.is_some()
-            || categories.into_iter().any(|it| breaking_category(version, it.0).contains(rule))
-    };
-    rules.iter().map(|rule| alias(rule)).filter(is_known).collect()
+    rules
+        .iter()
+        .map(|rule| alias(rule))
+        .filter(|rule: &String| {
+            let categories = BREAKING_CATEGORIES.iter();
+            renamed.is_some()
+                || categories.into_iter().any(|it| breaking_category(version, it.0).contains(rule))
+        })
+        .collect()
 }
 
 /// The breaking rules of a category; none if the version has no such category.

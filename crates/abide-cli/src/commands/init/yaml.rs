@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub(super) line: usize,
     pub(super) span: Span,
     pub(super) value: Value,
-    /// How many values it consists of.
+    /// The number of values that it consists of.
     size: usize,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn read(text: &str) -> Result<Option<Node>, ConfigError> {
     Ok(None)
 }
 
-/// What is wrong at a place.
+/// Builds an error at a place.
 pub(super) fn fault(span: Span, message: impl Into<String>, help: Option<String>) -> ConfigError {
     ConfigError { message: message.into(), span, help }
 }
@@ -162,12 +162,12 @@ impl Node {
         }
     }
 
-    /// Whether it is a scalar with this text.
+    /// Returns true if it is a scalar with this text.
     pub(super) fn is(&self, text: &str) -> bool {
         self.text() == Some(text)
     }
 
-    /// Whether nothing is said.
+    /// Returns true if it has no value.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.value, Value::Text(_)) && self.text().is_none()
     }

@@ -14,7 +14,7 @@ const BODY: &str = include_str!("body.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// How many reasons of a row the page contains. It also shows how many there are.
+/// The number of reasons of a row that the page contains. It also shows how many there are.
 const REASONS: usize = 12;
 
 /// A table of texts, so that each is in the page only once.
