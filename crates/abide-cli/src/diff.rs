@@ -11,15 +11,19 @@ use crate::printable::is_unprintable;
 pub(crate) fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Vec<u8> {
     let (before, after) = (as_characters(old), as_characters(new));
     let (before, after) = (lines(&before), lines(&after));
-    let name = |side: &str, exists: bool| match exists {
-        true => as_characters(Some(file_name(&format!("{side}/{path}")).as_bytes())),
-        false => "/dev/null".to_owned(),
-    };
     let diff = TextDiff::configure().newline_terminated(true).diff_slices(&before, &after);
     let mut unified = diff.unified_diff();
-    unified.header(&name("a", old.is_some()), &name("b", new.is_some()));
+    unified.header(&side_name("a", path, old), &side_name("b", path, new));
     // Each character stands for one byte.
     unified.to_string().chars().map(|it| it as u8).collect()
+}
+
+/// The name of one side in the head of a patch.
+fn side_name(side: &str, path: &str, content: Option<&[u8]>) -> String {
+    match content {
+        Some(_) => as_characters(Some(file_name(&format!("{side}/{path}")).as_bytes())),
+        None => "/dev/null".to_owned(),
+    }
 }
 
 /// Bytes as characters of the same numbers: text need not be UTF-8.

@@ -29,11 +29,11 @@ pub(crate) fn replaced(
     overwrite: bool,
 ) -> Result<String, Unfit> {
     let marked = format!("{BEGIN}\n\n{}\n\n{END}", part.trim_end());
-    let whole = || format!("# {title}\n\n{marked}\n");
-    let Some(old) = old.filter(|old| !old.trim().is_empty()) else { return Ok(whole()) };
+    let whole = format!("# {title}\n\n{marked}\n");
+    let Some(old) = old.filter(|old| !old.trim().is_empty()) else { return Ok(whole) };
     let ends = if old.contains("\r\n") { "\r\n" } else { "\n" };
     match (places(old, "begin").as_slice(), places(old, "end").as_slice()) {
-        ([], []) if overwrite => Ok(whole().replace('\n', ends)),
+        ([], []) if overwrite => Ok(whole.replace('\n', ends)),
         ([], []) => Err(Unfit::Foreign),
         (&[(from, after)], &[(begin, to)]) if from < begin => {
             let mut lines = old[after.min(begin)..begin].lines().map(str::trim_end);

@@ -98,21 +98,15 @@ pub(crate) fn walk(
         let moved = forest.step(step, timeline, &mut cursor)?;
         let tree = abide_schema::Tree::link(forest.everything());
         ever = tree.files().any(|file| file.is_judged());
-        let own = |key: &FileKey| forest.has(key);
-        let mut known = facts(&tree, own, judgement.fields);
-        let own = known.iter().map(|(key, _)| key.clone()).filter(|key| forest.is_own(key));
-        let own: Vec<_> = own.collect();
+        let mut known = facts(&tree, |key| forest.has(key), judgement.fields);
+        let own = known.iter().map(|(key, _)| key.clone());
+        let own: Vec<FileKey> = own.filter(|key| forest.is_own(key)).collect();
         let elements = elements(own.iter(), &mut known);
         ledger
             .begin(known, records.read(&mut cursor, base), moved.cyclic, |key| forest.is_own(key));
         lives.iter_mut().for_each(|it| it.begin(elements.clone(), &ledger));
     }
-    let wanted = |ledger: &Ledger, package: &str| {
-        judgement.focus.is_none_or(|focus| {
-            let mut files = ledger.files_of(package);
-            files.any(|(root, path)| is_below(&timeline.display(*root, path), focus))
-        })
-    };
+    let focus = judgement.focus;
     let mut commits: Vec<CommitRow> = Vec::new();
     let mut counted: BTreeSet<String> = BTreeSet::new();
     let total = timeline.commits.len();
@@ -142,8 +136,10 @@ pub(crate) fn walk(
                 Some(_) => job.moved.touched.values().filter_map(|it| it.0.clone()).collect(),
                 None => BTreeSet::new(),
             };
-            let gone: BTreeSet<String> =
-                touched.into_iter().filter(|package| wanted(&ledger, package)).collect();
+            let gone: BTreeSet<String> = touched
+                .into_iter()
+                .filter(|package| is_in_focus(timeline, focus, &ledger, package))
+                .collect();
             let elements = lives.is_some().then(|| {
                 let own = job.moved.touched.keys().filter(|key| forest.is_own(key));
                 elements(own, judged.as_mut().map_or(&mut [][..], |it| &mut it.files))
@@ -155,7 +151,9 @@ pub(crate) fn walk(
                 let (day, commit) = (day(job.commit.seconds), job.commit.id.to_string().into());
                 lives.step(&Step { day, commit }, elements, &packages, locked, &ledger);
             }
-            packages.retain(|row| wanted(&ledger, &row.package) || gone.contains(&row.package));
+            packages.retain(|row| {
+                is_in_focus(timeline, focus, &ledger, &row.package) || gone.contains(&row.package)
+            });
             counted.extend(packages.iter().filter(|it| it.counted).map(|it| it.package.clone()));
             if !packages.is_empty() {
                 commits.push(CommitRow {
@@ -180,7 +178,9 @@ pub(crate) fn walk(
         lives
             .finish()
             .into_iter()
-            .filter(|it: &ElementLife| shown.contains(&*it.package) || wanted(&ledger, &it.package))
+            .filter(|it: &ElementLife| {
+                shown.contains(&*it.package) || is_in_focus(timeline, focus, &ledger, &it.package)
+            })
             .collect()
     });
     let counted = timeline.base.as_ref().and_then(|base| from_there(base, &counted));
@@ -191,6 +191,14 @@ pub(crate) fn walk(
         walked: total,
         notes: timeline.notes.iter().cloned().chain(counted).chain(records.note()).collect(),
         losses: cursor.losses(),
+    })
+}
+
+/// Returns true if a package has a file in the part of the tree to show.
+fn is_in_focus(timeline: &Timeline, focus: Option<&str>, ledger: &Ledger, package: &str) -> bool {
+    focus.is_none_or(|focus| {
+        let mut files = ledger.files_of(package);
+        files.any(|(root, path)| is_below(&timeline.display(*root, path), focus))
     })
 }
 

@@ -13,6 +13,7 @@ mod hash_list;
 mod history_report;
 mod html;
 mod json_lines;
+mod json_object;
 mod junit;
 mod man_page;
 mod markdown;

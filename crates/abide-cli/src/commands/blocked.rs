@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_lint::Report;
-use abide_schema::{File, PackageId, Tree};
+use abide_schema::{File, FileId, PackageId, Tree};
 use abide_upgrade::Upgrade;
 
 use super::file_changes::display;
@@ -31,12 +31,13 @@ enum Why {
 impl<'t> Blocked<'t> {
     /// Nothing is blocked yet.
     pub(super) fn none(tree: &'t Tree, made: &Upgrade) -> Blocked<'t> {
-        let package = |file| tree.file(file).package().id;
-        let made_here =
-            made.files.iter().map(|it| (display(tree.file(it.from), &it.path), package(it.from)));
+        let made_here = made
+            .files
+            .iter()
+            .map(|it| (display(tree.file(it.from), &it.path), package_of(tree, it.from)));
         let gone = made.stale.iter().map(|it| {
             let path = tree.file(it.file).decl().display.to_string();
-            (path, package(it.from.unwrap_or(it.file)))
+            (path, package_of(tree, it.from.unwrap_or(it.file)))
         });
         Blocked { tree, why: BTreeMap::new(), candidates: made_here.chain(gone).collect() }
     }
@@ -88,10 +89,14 @@ impl<'t> Blocked<'t> {
         !made.files.is_empty() || !made.stale.is_empty()
     }
 
+    /// The package that a file is a candidate of.
+    fn candidate(&self, path: &str) -> Option<PackageId> {
+        self.candidates.get(path).copied()
+    }
+
     /// The packages whose candidates a file is, or else uses: as directly as it uses any.
     fn behind(&self, path: &str) -> BTreeSet<PackageId> {
-        let candidate = |path: &str| self.candidates.get(path).copied();
-        if let Some(own) = candidate(path).filter(|it| !self.why.contains_key(it)) {
+        if let Some(own) = self.candidate(path).filter(|it| !self.why.contains_key(it)) {
             return BTreeSet::from([own]);
         }
         let mut files: Vec<File<'_>> =
@@ -100,7 +105,7 @@ impl<'t> Blocked<'t> {
         while !files.is_empty() {
             let imported = files.iter().flat_map(|it| it.imports()).filter_map(|it| it.file);
             files = imported.filter(|it| seen.insert(it.id)).collect();
-            let used = files.iter().filter_map(|it| candidate(&it.decl().display));
+            let used = files.iter().filter_map(|it| self.candidate(&it.decl().display));
             let used: BTreeSet<PackageId> = used.filter(|it| !self.why.contains_key(it)).collect();
             if !used.is_empty() {
                 return used;
@@ -117,9 +122,9 @@ impl<'t> Blocked<'t> {
 
     /// Blocks whatever would use what is blocked, and takes all of it out of an upgrade.
     fn spread(&mut self, made: &mut Upgrade) {
-        let package = |file| self.tree.file(file).package().id;
         let graph = self.tree.graph();
-        let packages: BTreeSet<PackageId> = made.files.iter().map(|it| package(it.from)).collect();
+        let packages: BTreeSet<PackageId> =
+            made.files.iter().map(|it| package_of(self.tree, it.from)).collect();
         loop {
             let open = packages.iter().filter(|it| !self.why.contains_key(it));
             let found: Vec<_> = open
@@ -134,24 +139,31 @@ impl<'t> Blocked<'t> {
             }
             self.why.extend(found);
         }
-        made.files.retain(|it| !self.why.contains_key(&package(it.from)));
+        made.files.retain(|it| !self.why.contains_key(&package_of(self.tree, it.from)));
         // Candidates of what is blocked stay as they are.
-        made.stale.retain(|it| !self.why.contains_key(&package(it.from.unwrap_or(it.file))));
+        made.stale.retain(|it| {
+            !self.why.contains_key(&package_of(self.tree, it.from.unwrap_or(it.file)))
+        });
     }
 
     /// Says for each blocked package why it was not upgraded.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> + '_ {
-        let name = |id: PackageId| self.tree.package(id).name();
         self.why.iter().map(move |(package, why)| {
             let because = match why {
                 Why::Errors => "see its errors above".to_owned(),
-                Why::Uses(used) => format!("it uses `{}`, which was not upgraded", name(*used)),
+                Why::Uses(used) => {
+                    format!("it uses `{}`, which was not upgraded", self.tree.package(*used).name())
+                }
                 Why::Breaks(path) => format!(
                     "`{}` uses what its candidate would no longer have; change that file first",
                     shown(path)
                 ),
             };
-            format!("error: `{}` was not upgraded: {because}", name(*package))
+            format!("error: `{}` was not upgraded: {because}", self.tree.package(*package).name())
         })
     }
+}
+
+fn package_of(tree: &Tree, file: FileId) -> PackageId {
+    tree.file(file).package().id
 }

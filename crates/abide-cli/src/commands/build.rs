@@ -84,26 +84,30 @@ impl Set<'_> {
     /// All of it in a format of text. The tree has the types of the custom options in it.
     fn text(&self, format: DescriptorFormat) -> Result<Vec<u8>, Error> {
         let tree = self.tree;
-        let refused = |reason: &dyn std::fmt::Display| {
-            Error::Usage(format!("cannot write the set in this format: {reason}; use `.binpb`"))
-        };
         let mut messages = tree.files().flat_map(|file| file.messages());
         let Some(ty) = messages.find(|it| it.full_name() == "google.protobuf.FileDescriptorSet")
         else {
-            return Err(refused(&"the tree's descriptor.proto does not declare FileDescriptorSet"));
+            return Err(refuse_format(
+                "the tree's descriptor.proto does not declare FileDescriptorSet",
+            ));
         };
         let mut set = Vec::new();
-        self.write(&mut set).map_err(|error| refused(&error))?;
-        let set = Codec::new(tree).decode(ty.id, &set).map_err(|error| refused(&error))?;
+        self.write(&mut set).map_err(|error| refuse_format(error))?;
+        let set = Codec::new(tree).decode(ty.id, &set).map_err(|error| refuse_format(error))?;
         let text = match format {
             // What is JSON is YAML, too.
             DescriptorFormat::Json | DescriptorFormat::Yaml => {
-                Codec::new(tree).to_json(&set).map_err(|error| refused(&error))?
+                Codec::new(tree).to_json(&set).map_err(|error| refuse_format(error))?
             }
             DescriptorFormat::Binary | DescriptorFormat::Text => Codec::new(tree).to_text(&set),
         };
         Ok(text.into_bytes())
     }
+}
+
+/// The error of a set that cannot be written in a format of text.
+fn refuse_format(reason: impl std::fmt::Display) -> Error {
+    Error::Usage(format!("cannot write the set in this format: {reason}; use `.binpb`"))
 }
 
 /// The errors that come up when the files of several roots become one descriptor set. A set has no

@@ -24,11 +24,10 @@ impl<'a> Builds<'a> {
         gone: &[FileId],
         folder: Option<&Folder>,
     ) -> Builds<'a> {
-        let read = |path: &str| folder?.read(path.as_ref()).ok().flatten();
         let mut files = BTreeMap::new();
         for file in made {
             let path = display(tree.file(file.beside), &file.path);
-            files.insert(path.clone(), (read(&path), Some(file.text.as_str())));
+            files.insert(path.clone(), (read_file(folder, &path), Some(file.text.as_str())));
         }
         let gone: BTreeSet<FileId> = gone.iter().copied().collect();
         let kept = tree.files().filter(|it| !gone.contains(&it.id));
@@ -39,7 +38,8 @@ impl<'a> Builds<'a> {
             let in_use = in_use.contains(&Path::new(&**own).parent());
             let path = Path::new(&**own).with_file_name("BUILD");
             let path = path.to_string_lossy().replace('\\', "/");
-            let old = read(&path).filter(|text| text.starts_with(BUILD_MARK.as_bytes()));
+            let old =
+                read_file(folder, &path).filter(|text| text.starts_with(BUILD_MARK.as_bytes()));
             if !in_use && old.is_some() {
                 files.entry(path).or_insert((old, None));
             }
@@ -66,4 +66,8 @@ impl<'a> Builds<'a> {
     pub(super) fn made(&self) -> impl Iterator<Item = (&str, &'a [u8])> {
         self.files.iter().filter_map(|(path, (_, new))| Some((path.as_str(), (*new)?.as_bytes())))
     }
+}
+
+fn read_file(folder: Option<&Folder>, path: &str) -> Option<Vec<u8>> {
+    folder?.read(path.as_ref()).ok().flatten()
 }

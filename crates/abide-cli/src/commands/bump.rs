@@ -39,9 +39,12 @@ struct Rewrite {
 impl Rewrite {
     /// Returns true if the rewrite adds the import of the file that declares the option.
     fn imports_status(&self) -> bool {
-        let names_it = |text: &[u8]| memmem::find(text, STATUS_PROTO.as_bytes()).is_some();
-        names_it(&self.new) && !self.old.as_deref().is_some_and(names_it)
+        names_status(&self.new) && !self.old.as_deref().is_some_and(names_status)
     }
+}
+
+fn names_status(text: &[u8]) -> bool {
+    memmem::find(text, STATUS_PROTO.as_bytes()).is_some()
 }
 
 pub(super) fn bump(

@@ -206,11 +206,11 @@ impl Change<'_> {
             return Ok(None);
         }
         let named = settings.config.features.as_deref();
-        let lists = |source: &Source| {
+        let [new, old] = [self.new, self.old].map(|source| {
             let lists = source.features(named).ok()?;
             Some(lists.into_iter().map(|it| (it.path, it.text)).collect::<Vec<_>>())
-        };
-        Ok((lists(self.new) != lists(self.old)).then(|| "a list of features".to_owned()))
+        });
+        Ok((new != old).then(|| "a list of features".to_owned()))
     }
 
     /// Returns true if a file in the repository changed, line ends aside.
@@ -218,9 +218,13 @@ impl Change<'_> {
         if !self.old.encloses(path) {
             return Ok(false);
         }
-        let text = |bytes: &[u8]| bytes.iter().copied().filter(|it| *it != b'\r').collect();
-        let old: Option<Vec<u8>> = self.old.beside(path)?.map(|it| text(&it));
-        let new: Option<Vec<u8>> = self.settings.bytes(path).map(|it| text(&it));
+        let old: Option<Vec<u8>> = self.old.beside(path)?.map(|it| without_returns(&it));
+        let new: Option<Vec<u8>> = self.settings.bytes(path).map(|it| without_returns(&it));
         Ok(old != new)
     }
+}
+
+/// A text without carriage returns: git may add them at a checkout.
+fn without_returns(text: &[u8]) -> Vec<u8> {
+    text.iter().copied().filter(|byte| *byte != b'\r').collect()
 }

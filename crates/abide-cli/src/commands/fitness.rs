@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use abide_lint::{Check, CopyApart, Lock, Report, Rule, RuleScope, Severity, counted};
-use abide_schema::{File, Package, Problem, Tree};
+use abide_schema::{File, Problem, Tree};
 use abide_upgrade::Refusal;
 
 use super::outcome::Outcome;
@@ -117,9 +117,9 @@ pub(super) fn for_people_since(
 /// A note about an old tree with link errors, which is compared as far as it links. An old tree
 /// without a single element that can be read is an error.
 pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
-    let own = |id| !old.tree.file(id).is_imported();
     let problems = old.tree.problems().iter();
-    let errors = problems.filter(|it| it.kind.is_error() && own(it.place.file));
+    let errors =
+        problems.filter(|it| it.kind.is_error() && !old.tree.file(it.place.file).is_imported());
     let errors: Vec<&Problem> = errors.collect();
     let [first, rest @ ..] = &*errors else { return Ok(None) };
     let file = old.tree.file(first.place.file);
@@ -176,12 +176,8 @@ pub(super) fn not_judged(tree: &Tree) -> Option<String> {
 
 /// A note about an old tree that has no path and no package in common with the new one.
 pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
-    let names = |tree| {
-        let files = abide_schema::Tree::files(tree).filter(|file| file.is_judged());
-        files.flat_map(|file| [file.path(), file.package().name()])
-    };
-    let before: HashSet<&str> = names(&old.tree).collect();
-    let mut after = names(&new.tree).peekable();
+    let before: HashSet<&str> = judged_names(&old.tree).collect();
+    let mut after = judged_names(&new.tree).peekable();
     let both = !before.is_empty() && after.peek().is_some();
     let strange = both && !after.any(|name| before.contains(name));
     strange.then(|| {
@@ -191,6 +187,12 @@ pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
             old.name
         )
     })
+}
+
+/// The paths and packages of the judged files.
+fn judged_names(tree: &Tree) -> impl Iterator<Item = &str> {
+    let files = tree.files().filter(|file| file.is_judged());
+    files.flat_map(|file| [file.path(), file.package().name()])
 }
 
 /// A note for each package of which several roots have copies that differ.
@@ -234,8 +236,9 @@ pub(super) fn left_out(old: &Loaded) -> impl Iterator<Item = String> + '_ {
 /// are now only imported: whoever moves a package to an import path ends its promise.
 pub(super) fn no_longer_judged(new: &Tree, old: Option<&Tree>, lock: Option<&Lock>) -> Vec<String> {
     let gone = new.packages().filter(|it| !it.is_judged()).filter_map(|package| {
-        let is_it = |it: &Package<'_>| it.name() == package.name() && it.is_judged();
-        let was_judged = old.is_some_and(|it| it.packages().any(|it| is_it(&it)));
+        let was_judged = old.is_some_and(|old| {
+            old.packages().any(|it| it.name() == package.name() && it.is_judged())
+        });
         let is_recorded = lock.is_some_and(|it| it.record(package.name()).is_some());
         let record = match is_recorded {
             true => format!(", and {LOCK} still records it"),

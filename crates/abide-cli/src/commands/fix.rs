@@ -79,14 +79,14 @@ impl Fixer {
         let made: HashSet<&str> =
             options.records.lock.iter().flat_map(|it| Lock::made_paths(it)).collect();
         let standings = Standings::of(tree, &policy.upgrade);
-        let is_candidate =
-            |file: abide_schema::File<'_>| standings.file(file) == Standing::Candidate;
-        let is_here = |name: &str| self.path.as_ref().is_none_or(|it| it.join(name).exists());
         let request = FixRequest {
             wants: &|finding| selection.has(finding),
             may_edit: &|file| {
                 let name = &*file.decl().display;
-                file.is_judged() && !is_candidate(file) && !made.contains(name) && is_here(name)
+                file.is_judged()
+                    && standings.file(file) != Standing::Candidate
+                    && !made.contains(name)
+                    && self.path.as_ref().is_none_or(|folder| folder.join(name).exists())
             },
         };
         abide_lint::fix(tree, policy, options, request)

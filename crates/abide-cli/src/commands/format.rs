@@ -89,22 +89,18 @@ impl<'a> Run<'a> {
         };
         let lock = MadeFiles::of(global, &source)?.lock;
         let made: HashSet<&str> = lock.iter().flat_map(Lock::made_paths).collect();
-        let place = |path: &str| match &folder {
-            Some(folder) => folder.path().join(path),
-            None => Path::new(source.name()).join(path),
+        let top = match &folder {
+            Some(folder) => folder.path(),
+            None => Path::new(source.name()),
         };
         let mut files = files;
-        files.retain(|it| !it.imported && self.seen.insert(place(&it.display)));
+        files.retain(|it| !it.imported && self.seen.insert(top.join(&*it.display)));
         let (made, files): (Vec<_>, Vec<_>) =
             files.into_iter().partition(|it| made.contains(&*it.display));
         progress.step(format!("formatting {}", counted(files.len(), "file")));
         let formatted: Vec<_> = files.par_iter().map(|it| abide_format::format(&it.text)).collect();
         // The paths of several trees count from the folder that all of them are seen from.
-        let several = self.args.sources.len() > 1;
-        let name = |it: &str| match path.as_deref().filter(|_| several) {
-            Some(folder) => settings.seen_from_here(it, folder),
-            None => it.to_owned(),
-        };
+        let seen_from = path.as_deref().filter(|_| self.args.sources.len() > 1);
         let mut changes = Changes::new();
         for (file, formatted) in files.iter().zip(&formatted) {
             match formatted {
@@ -116,7 +112,11 @@ impl<'a> Run<'a> {
                     changes.insert(file.display.to_string(), change);
                 }
                 Err(errors) => {
-                    self.refused.extend(complaints(&name(&file.display), &file.text, errors));
+                    self.refused.extend(complaints(
+                        &name_from_here(&settings, seen_from, &file.display),
+                        &file.text,
+                        errors,
+                    ));
                 }
             }
         }
@@ -126,7 +126,13 @@ impl<'a> Run<'a> {
         } else if target.diff {
             self.report.extend(diff_of(&changes, &settings.prefix(&tree)));
         } else {
-            let names = changes.keys().map(|it| format!("{}\n", shown(&name(it))));
+            let names = changes.keys().map(|it| {
+                format!(
+                    "{}
+",
+                    shown(&name_from_here(&settings, seen_from, it))
+                )
+            });
             self.report.extend(names.flat_map(String::into_bytes));
         }
         progress.finish();
@@ -166,6 +172,14 @@ impl<'a> Run<'a> {
     }
 }
 
+/// The name of a file of a tree: counted from the current folder if the tree is one of several.
+fn name_from_here(settings: &Settings, folder: Option<&Path>, path: &str) -> String {
+    match folder {
+        Some(folder) => settings.seen_from_here(path, folder),
+        None => path.to_owned(),
+    }
+}
+
 /// Formats standard input. Nothing is printed of a text with errors.
 fn format_stdin(path: &Path) -> Result<Outcome, Error> {
     let text = read_stdin()?;
@@ -182,10 +196,10 @@ fn format_stdin(path: &Path) -> Result<Outcome, Error> {
 pub(super) fn read_stdin() -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut text);
-    let what = || "cannot read standard input".to_owned();
-    read.map_err(|error| Error::File { what: what(), error })?;
+    let what = "cannot read standard input";
+    read.map_err(|error| Error::File { what: what.to_owned(), error })?;
     if text.len() as u64 > MAX_FILE {
-        return Err(Error::Usage(format!("{}: it is larger than {MAX_FILE} bytes", what())));
+        return Err(Error::Usage(format!("{what}: it is larger than {MAX_FILE} bytes")));
     }
     Ok(text)
 }

@@ -1,7 +1,7 @@
 //! `abide hash`.
 
 use abide_hash::TreeHashes;
-use abide_schema::{Package, Tree};
+use abide_schema::Tree;
 use rayon::prelude::*;
 
 use super::fitness::{link_errors, not_judged, troubles};
@@ -80,11 +80,12 @@ pub(super) fn hash(
 fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, Error> {
     // What a file means that cannot be read, or leads to one that cannot, nobody knows.
     let is_unknown = tree.files_not_known();
-    let is_known = |it: &Package<'_>| {
-        !it.is_unknown() && it.files().all(|file| !is_unknown[file.id.0 as usize])
-    };
-    let is_wanted = |it: &Package<'_>| wanted.is_none_or(|wanted| wanted == it.name());
-    let packages: Vec<_> = tree.packages().filter(|it| is_wanted(it) && is_known(it)).collect();
+    let packages: Vec<_> = tree
+        .packages()
+        .filter(|package| wanted.is_none_or(|wanted| wanted == package.name()))
+        .filter(|package| !package.is_unknown())
+        .filter(|package| package.files().all(|file| !is_unknown[file.id.0 as usize]))
+        .collect();
     let told = packages.par_iter().map(|package| {
         let files = package.files().filter(|it| wanted.is_some() || it.is_judged());
         let mut files: Vec<_> = files.map(|file| (&*file.decl().display, file)).collect();

@@ -13,6 +13,7 @@ mod protolock;
 mod rule_names;
 mod yaml;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use abide_lint::{ConfigError, Preset};
@@ -81,9 +82,8 @@ pub(super) fn init(
             suggested(preset, &look, &branch)
         }
     };
-    let cannot = |error| Error::File { what: format!("cannot write `{}`", path.display()), error };
-    let made = Folder::make(folder).map_err(cannot)?;
-    made.replace(CONFIG.as_ref(), text.as_bytes()).map_err(cannot)?;
+    let made = Folder::make(folder).map_err(fail_to("write", &path))?;
+    made.replace(CONFIG.as_ref(), text.as_bytes()).map_err(fail_to("write", &path))?;
     if !global.quiet {
         notes.iter().for_each(|note| say(&format!("note: {note}")));
     }
@@ -169,31 +169,22 @@ fn converted(
     branch: &DefaultBranch,
 ) -> Result<String, Error> {
     let name = from.display();
-    let cannot = |what: String| move |error| Error::File { what, error };
-    let text = read_text(from).map_err(cannot(format!("cannot read `{name}`")))?;
-    let full = |path: &Path| path.canonicalize().map_err(cannot(format!("cannot read `{name}`")));
-    let folder =
-        folder.canonicalize().map_err(cannot(format!("cannot read `{}`", folder.display())))?;
-    let home = full(from)?.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let text = read_text(from).map_err(fail_to("read", from))?;
+    let folder = folder.canonicalize().map_err(fail_to("read", folder))?;
+    let full = from.canonicalize().map_err(fail_to("read", from))?;
+    let home = full.parent().map_or_else(PathBuf::new, Path::to_owned);
     let Some(below) = home.strip_prefix(&folder).ok().and_then(Path::to_str) else {
         return Err(Error::Usage(format!(
             "`{name}` is not below the folder of {CONFIG}: choose a folder that contains it, as in \
              `abide init DIR --from {name}`"
         )));
     };
-    let refused = |errors: Vec<ConfigError>, name: &str, text: &str| {
-        let file = TextFile { name: name.to_owned(), text: text.to_owned() };
-        Error::Config(config_errors(&errors, &file, error_color(global)))
-    };
-    let read = |text: &str, base: &str, name: &str| {
-        Buf::parse(text, base).map_err(|errors| refused(errors, name, text))
-    };
     let shown = name.to_string();
-    let folders = work_folders(&text).map_err(|errors| refused(errors, &shown, &text))?;
+    let folders = work_folders(&text).map_err(|errors| refuse(global, errors, &shown, &text))?;
     // By file: what was dropped.
     let mut told: Vec<String> = Vec::new();
     let mut buf = match folders {
-        None => read(&text, below, &shown)?,
+        None => parse_buf(global, &text, below, &shown)?,
         Some(folders) => {
             let mut all = Buf::default();
             for folder in folders {
@@ -201,14 +192,14 @@ fn converted(
                 let (at, shown) = (join(below, &folder), file.display().to_string());
                 match read_text(&file) {
                     Ok(text) => {
-                        let one = read(&text, &at, &shown)?;
+                        let one = parse_buf(global, &text, &at, &shown)?;
                         all.modules.extend(one.modules);
                         told.extend(notes(&shown, one.notes));
                     }
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                         all.modules.push(bare_module(&at));
                     }
-                    Err(error) => return Err(cannot(format!("cannot read `{shown}`"))(error)),
+                    Err(error) => return Err(fail_to("read", &file)(error)),
                 }
             }
             all
@@ -240,6 +231,23 @@ fn converted(
     Ok(text)
 }
 
+/// Parses a `buf.yaml` in the folder `base`.
+fn parse_buf(global: &Global, text: &str, base: &str, name: &str) -> Result<Buf, Error> {
+    Buf::parse(text, base).map_err(|errors| refuse(global, errors, name, text))
+}
+
+/// The error of a file with these errors.
+fn refuse(global: &Global, errors: Vec<ConfigError>, name: &str, text: &str) -> Error {
+    let file = TextFile { name: name.to_owned(), text: text.to_owned() };
+    Error::Config(config_errors(&errors, &file, error_color(global)))
+}
+
+/// The error of what was tried with a file or folder.
+fn fail_to(verb: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    let what = format!("cannot {verb} `{}`", path.display());
+    move |error| Error::File { what, error }
+}
+
 /// The roots that imports find files of excluded folders from. As import paths, too, they let files
 /// be imported that are not checked.
 fn imported_from_excludes(
@@ -250,16 +258,18 @@ fn imported_from_excludes(
     let imports = first_look::imports(global, folder)?;
     Ok(modules
         .iter()
-        .filter(|module: &&Module| {
-            let root = if module.root == "." { "" } else { module.root.as_str() };
-            let is_excluded = |path: &String| {
-                let mut excludes = module.excludes.iter();
-                excludes.any(|it| Path::new(path).starts_with(it)) && folder.join(path).is_file()
-            };
-            imports.iter().map(|import| join(root, import)).any(|path| is_excluded(&path))
-        })
+        .filter(|module| imports_excluded(module, &imports, folder))
         .map(|it| it.root.clone())
         .collect())
+}
+
+/// Returns true if one of these imports, counted from a module, is an excluded file of it.
+fn imports_excluded(module: &Module, imports: &BTreeSet<String>, folder: &Path) -> bool {
+    let root = if module.root == "." { "" } else { module.root.as_str() };
+    imports.iter().map(|import| join(root, import)).any(|path| {
+        let mut excludes = module.excludes.iter();
+        excludes.any(|it| Path::new(&path).starts_with(it)) && folder.join(&path).is_file()
+    })
 }
 
 /// Notes about the dropped settings of a file, in the order of its text.

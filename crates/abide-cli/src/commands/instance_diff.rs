@@ -3,7 +3,7 @@
 use abide_instance::diff::{Difference, diff};
 use abide_instance::{Document, Instance, Notation, ReadOptions};
 use abide_lint::counted;
-use abide_schema::Tree;
+use abide_schema::{MessageId, Tree};
 use abide_syntax::LineIndex;
 
 use super::fitness::troubles;
@@ -33,20 +33,8 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Outc
     let loaded = load(&settings.source(&tree_args)?, &progress)?;
     let tree = &loaded.tree;
     let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
-    let read = |file: &NamedFile| {
-        let options = ReadOptions { notation: file.notation, ty, dialect: None };
-        let instance = Instance::read(tree, &file.bytes, options);
-        match instance.errors.first() {
-            None => Ok(instance),
-            Some(error) => {
-                let start = LineIndex::new(&file.bytes).position(&file.bytes, error.span.start);
-                let (name, message) = (shown(&file.name), shown(&error.message));
-                let place = format!("{name}:{}:{}", start.line, start.column);
-                Err(Error::Usage(format!("{place}: {message}")))
-            }
-        }
-    };
-    let (old_instance, new_instance) = (read(&old)?, read(&new)?);
+    let (old_instance, new_instance) =
+        (read_instance(tree, ty, &old)?, read_instance(tree, ty, &new)?);
     let differences = differences(tree, (&old, &old_instance), (&new, &new_instance))?;
     progress.finish();
     let report = DiffReport {
@@ -69,6 +57,21 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Outc
         }
     }
     Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
+}
+
+/// Reads a file as values of the API; its first error refuses it.
+fn read_instance(tree: &Tree, ty: Option<MessageId>, file: &NamedFile) -> Result<Instance, Error> {
+    let options = ReadOptions { notation: file.notation, ty, dialect: None };
+    let instance = Instance::read(tree, &file.bytes, options);
+    match instance.errors.first() {
+        None => Ok(instance),
+        Some(error) => {
+            let start = LineIndex::new(&file.bytes).position(&file.bytes, error.span.start);
+            let (name, message) = (shown(&file.name), shown(&error.message));
+            let place = format!("{name}:{}:{}", start.line, start.column);
+            Err(Error::Usage(format!("{place}: {message}")))
+        }
+    }
 }
 
 /// Compares two files, document by document.

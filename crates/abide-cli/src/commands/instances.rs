@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, known_bootstrap};
 use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
 use abide_lint::{
-    Accepted, ApiRelease, Config, ConfigApi, ConfigInstances, InstanceFile, InstanceOptions,
-    Overrides, Report, counted, declared_layers, join_releases, nearest,
+    Accepted, ApiRelease, ConfigApi, ConfigInstances, InstanceFile, InstanceOptions, Overrides,
+    Report, counted, declared_layers, join_releases, nearest,
 };
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
@@ -97,20 +97,13 @@ pub(super) struct RuntimeLayers {
 impl Api {
     /// A configured API. Its folders count from that of `abide.toml`.
     pub(super) fn configured(settings: &Settings, api: &ConfigApi) -> Result<Api, Error> {
-        let key = |what: &str| format!("[api.{}] {what}", api.name);
-        let here = |path: &String, what: &str| {
-            let full = settings.folder.join(path);
-            if !full.exists() {
-                return Ok(None);
-            }
-            settings.refuse_if_outside(&key(what), path)?;
-            Ok(Some(full.display().to_string()))
-        };
-        let import_paths = api.import_paths.iter().map(|it| here(it, "import-paths"));
+        let import_paths =
+            api.import_paths.iter().map(|it| find_in_folder(settings, api, it, "import-paths"));
         let import_paths: Result<Vec<Option<String>>, Error> = import_paths.collect();
+        let source = find_in_folder(settings, api, &api.source, "source")?;
         Ok(Api {
             name: api.name.clone(),
-            source: Some(here(&api.source, "source")?.unwrap_or_else(|| api.source.clone())),
+            source: source.or_else(|| Some(api.source.clone())),
             import_path: import_paths?.into_iter().flatten().collect(),
             reader: api.reader,
         })
@@ -145,36 +138,56 @@ impl Api {
 
 /// The instances that `abide.toml` names. Their names count from its folder.
 pub(super) fn configured(settings: &Settings, releases: &[Api]) -> Result<Vec<Subject>, Error> {
-    let config: &Config = &settings.config;
-    let subject = |it: &ConfigInstances| {
-        let api = match &it.api {
-            Some(name) => Api::named(settings, name)?,
-            None => Api::default(settings)?,
-        };
-        let apis = if releases.is_empty() { vec![api] } else { releases.to_vec() };
-        let files = matching(&settings.folder, &it.files, &settings.links(&settings.folder))?;
-        Ok(Subject {
-            files,
-            ty: it.ty.clone(),
-            at: it.at.clone(),
-            apis,
-            changed: None,
-            is_of_tree: true,
-        })
+    let instances = settings.config.instances.iter();
+    instances.map(|it| configured_subject(settings, it, releases)).collect()
+}
+
+/// The files of one `[[instances]]`, with the APIs that judge them.
+fn configured_subject(
+    settings: &Settings,
+    it: &ConfigInstances,
+    releases: &[Api],
+) -> Result<Subject, Error> {
+    let api = match &it.api {
+        Some(name) => Api::named(settings, name)?,
+        None => Api::default(settings)?,
     };
-    config.instances.iter().map(subject).collect()
+    let apis = if releases.is_empty() { vec![api] } else { releases.to_vec() };
+    let files = matching(&settings.folder, &it.files, &settings.links(&settings.folder))?;
+    Ok(Subject {
+        files,
+        ty: it.ty.clone(),
+        at: it.at.clone(),
+        apis,
+        changed: None,
+        is_of_tree: true,
+    })
+}
+
+/// The path of a folder or file that `[api.NAME]` names; `None` if it is not on disk.
+fn find_in_folder(
+    settings: &Settings,
+    api: &ConfigApi,
+    path: &str,
+    key: &str,
+) -> Result<Option<String>, Error> {
+    let full = settings.folder.join(path);
+    if !full.exists() {
+        return Ok(None);
+    }
+    settings.refuse_if_outside(&format!("[api.{}] {key}", api.name), path)?;
+    Ok(Some(full.display().to_string()))
 }
 
 /// The files in a folder whose paths match one of the patterns.
 fn matching(folder: &Path, patterns: &[String], links: &Links) -> Result<Vec<NamedFile>, Error> {
-    let invalid = |error: ignore::Error| Error::Usage(format!("`[[instances]] files`: {error}"));
     let mut overrides = OverrideBuilder::new(folder);
     for pattern in patterns {
         // A pattern counts from the folder, as all paths of `abide.toml` do.
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-        overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(invalid)?;
+        overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(invalid_pattern)?;
     }
-    let overrides = overrides.build().map_err(invalid)?;
+    let overrides = overrides.build().map_err(invalid_pattern)?;
     let files = visible_files(folder, links, &|path: &Path, is_folder: bool| {
         overrides.matched(path, is_folder).map(|_| ())
     })
@@ -188,6 +201,10 @@ fn matching(folder: &Path, patterns: &[String], links: &Links) -> Result<Vec<Nam
         return Err(Error::Usage(message));
     }
     names.iter().map(|name| NamedFile::below(folder, name)).collect()
+}
+
+fn invalid_pattern(error: ignore::Error) -> Error {
+    Error::Usage(format!("`[[instances]] files`: {error}"))
 }
 
 impl RuntimeLayers {
@@ -251,9 +268,8 @@ impl Instances {
             for api in &subject.apis {
                 let number = all.loaded(settings, api, progress)?;
                 let mut instances = all.read(number, &subject);
-                let is_whole =
-                    || instances.as_ref().is_ok_and(|it: &Vec<Instance>| all_types_are_known(it));
-                if !api.import_path.is_empty() && !is_whole() {
+                let is_whole = instances.as_ref().is_ok_and(|it| all_types_are_known(it));
+                if !api.import_path.is_empty() && !is_whole {
                     // What nothing imports may be the type of an instance, or of what it holds.
                     let folders = api
                         .import_path
@@ -475,9 +491,12 @@ impl Instances {
     /// Says which files have nothing at the path that is asked for: they are no instances.
     pub(super) fn say_what_has_no_path(&self, global: &Global, path: &str) -> Result<(), Error> {
         for subject in &self.subjects {
-            let is_empty = |it: &Instance| it.documents.is_empty() && it.errors.is_empty();
             let Some(read) = subject.read.first() else { continue };
-            let passed = subject.files.iter().zip(&read.instances).filter(|(_, it)| is_empty(it));
+            let passed = subject
+                .files
+                .iter()
+                .zip(&read.instances)
+                .filter(|(_, it)| it.documents.is_empty() && it.errors.is_empty());
             let passed: Vec<&str> = passed.map(|(file, _)| &*file.name).collect();
             if passed.len() == subject.files.len() {
                 let message = format!("nothing stands at `{path}`, the path that `--at` names");

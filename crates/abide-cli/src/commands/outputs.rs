@@ -27,6 +27,13 @@ struct Output<'a> {
     is_in_place: bool,
 }
 
+impl<'a> Output<'a> {
+    /// A file that is no report.
+    fn file(path: &'a Path, option: &'static str) -> Output<'a> {
+        Output { path, option, is_report: false, is_in_place: false }
+    }
+}
+
 /// Fails if an output would be written over what the run reads, or is named as a source is.
 pub(super) fn spare(cli: &Cli, matches: &ArgMatches) -> Result<(), Error> {
     let outputs = outputs(cli);
@@ -37,8 +44,9 @@ pub(super) fn spare(cli: &Cli, matches: &ArgMatches) -> Result<(), Error> {
     for output in outputs {
         let path = output.path.display();
         let ending = output.path.extension().and_then(|it| it.to_str()).unwrap_or_default();
-        let is_of = |endings: &[&str]| endings.contains(&ending.to_ascii_lowercase().as_str());
-        if is_of(SOURCES) || output.is_report && is_of(DESCRIPTORS) {
+        let lower = ending.to_ascii_lowercase();
+        let is_source = SOURCES.contains(&lower.as_str());
+        if is_source || output.is_report && DESCRIPTORS.contains(&lower.as_str()) {
             return Err(Error::Usage(format!(
                 "`{} {path}` names a source: choose a name without the ending `.{ending}`",
                 output.option
@@ -78,15 +86,19 @@ fn outputs(cli: &Cli) -> Vec<Output<'_>> {
     if let Some(path) = cli.global.output.as_deref() {
         outputs.push(Output { path, option: "--output", is_report: !is_set, is_in_place: false });
     }
-    let named = |path, option, is_in_place| Output { path, option, is_report: false, is_in_place };
     match &cli.command {
-        Command::Build { out: Some(path), .. } => outputs.push(named(path, "-o", false)),
+        Command::Build { out: Some(path), .. } => outputs.push(Output::file(path, "-o")),
         Command::Upgrade { mapping, .. } => {
-            outputs.extend(mapping.iter().map(|path| named(path, "--mapping", false)));
+            outputs.extend(mapping.iter().map(|path| Output::file(path, "--mapping")));
         }
         Command::Config(args) => {
             if let ConfigCommand::Upgrade(args) | ConfigCommand::Downgrade(args) = &args.command {
-                outputs.extend(args.target.out.iter().map(|path| named(path, "--out", true)));
+                outputs.extend(
+                    args.target
+                        .out
+                        .iter()
+                        .map(|path| Output { is_in_place: true, ..Output::file(path, "--out") }),
+                );
             }
         }
         _ => {}
@@ -99,10 +111,12 @@ fn outputs(cli: &Cli) -> Vec<Output<'_>> {
 fn inputs(matches: &ArgMatches) -> Vec<PathBuf> {
     let mut inputs = Vec::new();
     let mut level = Some(matches);
-    let writes_mapping = matches.subcommand_name() == Some("upgrade");
-    let is_output = |id: &str| matches!(id, "output" | "out") || writes_mapping && id == "mapping";
+    let mut outputs = vec!["output", "out"];
+    if matches.subcommand_name() == Some("upgrade") {
+        outputs.push("mapping");
+    }
     while let Some(matches) = level {
-        for id in matches.ids().map(clap::Id::as_str).filter(|it| !is_output(it)) {
+        for id in matches.ids().map(clap::Id::as_str).filter(|it| !outputs.contains(it)) {
             if matches.value_source(id) == Some(ValueSource::CommandLine)
                 && let Ok(Some(values)) = matches.try_get_raw(id)
             {

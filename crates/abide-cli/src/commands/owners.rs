@@ -9,7 +9,6 @@ use crate::owners_file::{OwnersFile, package_owners};
 use crate::progress::Progress;
 use crate::render::OwnerReport;
 use crate::settings::Settings;
-use crate::source::Source;
 use crate::terminal::{error_color, look, say};
 
 pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Error> {
@@ -27,8 +26,10 @@ pub(super) fn owners(global: &Global, args: &OwnersArgs) -> Result<Outcome, Erro
                        folder, a revision or an archive";
         return Err(Error::Usage(message.to_owned()));
     }
-    let old = |it: Source| load_old(&it, &source, &loaded.tree, &progress);
-    let old = against.transpose()?.map(old).transpose()?;
+    let old = match against.transpose()? {
+        Some(old) => Some(load_old(&old, &source, &loaded.tree, &progress)?),
+        None => None,
+    };
     let mut notes = loaded.notes.clone();
     let files = match &old {
         Some(old) => {

@@ -46,20 +46,21 @@ pub(super) fn man(args: &ManArgs) -> Result<Outcome, Error> {
 }
 
 fn write_pages(abide: &Command, folder: &Path) -> Result<Outcome, Error> {
-    let cannot = |name: &str| {
-        let what = format!("cannot write `{}`", folder.join(name).display());
-        move |error| Error::File { what, error }
-    };
-    let made = Folder::make(folder).map_err(cannot(""))?;
+    let made = Folder::make(folder).map_err(fail_to_write(folder, ""))?;
     let mut report = String::new();
     let mut rest = vec![abide];
     while let Some(command) = rest.pop() {
         let page = ManPage::of(command);
-        made.replace(page.name.as_ref(), &page.text).map_err(cannot(&page.name))?;
+        made.replace(page.name.as_ref(), &page.text).map_err(fail_to_write(folder, &page.name))?;
         report.push_str(&format!("wrote {}\n", folder.join(&page.name).display()));
         let mut below: Vec<&Command> = command.get_subcommands().collect();
         below.reverse();
         rest.extend(below);
     }
     Ok(Outcome::of(report))
+}
+
+fn fail_to_write(folder: &Path, name: &str) -> impl FnOnce(std::io::Error) -> Error {
+    let what = format!("cannot write `{}`", folder.join(name).display());
+    move |error| Error::File { what, error }
 }

@@ -161,15 +161,13 @@ pub(super) fn release(
                     lock.set_made(&file.decl().display, &essence);
                 }
             }
-            let name = |id: FileId| loaded.tree.file(id).package().full_name();
-            let gone = made.deleted.iter().copied().map(name);
-            let edited = made.edited.iter().map(|(id, _)| name(*id));
+            let edited = made.edited.iter().map(|(id, _)| *id);
+            let touched = made.deleted.iter().copied().chain(edited);
             let packages: BTreeSet<String> = made
                 .risen
                 .iter()
                 .flat_map(|it| it.next.clone())
-                .chain(gone)
-                .chain(edited)
+                .chain(touched.map(|id| loaded.tree.file(id).package().full_name()))
                 .collect();
             let (config, trees) = (&settings.config, (&loaded.tree, &after));
             let version_in = config.version_in;
@@ -206,9 +204,9 @@ fn stop_following(
     made: &mut Release,
     files: &BTreeSet<&str>,
 ) -> BTreeSet<PackageId> {
-    let follows = |id: FileId| !is_frozen_by(tree, made, standings, id);
-    let edited = made.edited.iter().map(|(id, _)| *id).filter(|id| follows(*id));
-    let harmed = edited.filter(|id| files.contains(&*tree.file(*id).decl().display));
+    let edited = made.edited.iter().map(|(id, _)| *id);
+    let following = edited.filter(|id| !is_frozen_by(tree, made, standings, *id));
+    let harmed = following.filter(|id| files.contains(&*tree.file(*id).decl().display));
     let packages: BTreeSet<PackageId> = harmed.map(|id| tree.file(id).package().id).collect();
     made.edited.retain(|(id, _)| !packages.contains(&tree.file(*id).package().id));
     packages
@@ -263,11 +261,10 @@ fn ignored_candidates(
     for (id, drift) in drifts(basis) {
         let file = tree.file(id);
         let (path, shown) = (&*file.decl().display, file.path());
-        let source = |id: FileId| tree.file(id).path();
         let (what, as_made) = match drift {
             Drift::Differs(_) => continue,
             Drift::Uncalled { from, as_made } => {
-                (format!("nothing in `{}` requires one", source(from)), as_made)
+                (format!("nothing in `{}` requires one", tree.file(from).path()), as_made)
             }
             Drift::Stale => ("no file upgrades to it".to_owned(), false),
             Drift::Orphaned => ("its API has no active version".to_owned(), false),
@@ -318,17 +315,13 @@ fn changes<'a>(
         let old = old.or(outside);
         changes.insert(path, FileChange { old, new: Some(&file.text), last: true, author });
     }
-    let old = |id| {
-        let decl = tree.file(id).decl();
-        (decl.display.to_string(), decl.source_text().map(<[u8]>::to_vec))
-    };
     for (id, text) in &made.edited {
-        let (path, old) = old(*id);
+        let (path, old) = read_text(tree, *id);
         let author = Author::Abide;
         changes.insert(path, FileChange { old, new: Some(text), last: false, author });
     }
     for id in &made.deleted {
-        let (path, old) = old(*id);
+        let (path, old) = read_text(tree, *id);
         let author = match &old {
             Some(old) if made.unverified.contains(id) => {
                 records.author(&path, &essence(settings.policy, None, old))
@@ -338,6 +331,12 @@ fn changes<'a>(
         changes.insert(path, FileChange { old, new: None, last: false, author });
     }
     changes
+}
+
+/// The path and the text of a file of the tree.
+fn read_text(tree: &Tree, id: FileId) -> (String, Option<Vec<u8>>) {
+    let decl = tree.file(id).decl();
+    (decl.display.to_string(), decl.source_text().map(<[u8]>::to_vec))
 }
 
 /// Returns true if something has to come before the release: the window for new majors, or a
@@ -381,16 +380,15 @@ fn notes(
     day: Date,
     writes: bool,
 ) -> Vec<String> {
-    let next = |risen: &Risen| risen.next.join("` and `");
     let mut notes: Vec<String> = made
         .risen
         .iter()
         .map(|risen: &Risen| match &risen.because {
-            None => format!("`{}` becomes `{}`", risen.package, next(risen)),
+            None => format!("`{}` becomes `{}`", risen.package, risen.next.join("` and `")),
             Some(other) => format!(
                 "`{}` becomes `{}` to catch up: it depends on `{other}`, which gets a new major",
                 risen.package,
-                next(risen)
+                risen.next.join("` and `")
             ),
         })
         .collect();

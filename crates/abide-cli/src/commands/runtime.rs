@@ -117,9 +117,8 @@ fn api_of(global: &Global, args: &RuntimeShowArgs, api: &str) -> Result<Tree, Er
 /// Fails if the message is no bootstrap.
 fn has_runtime(tree: &Tree, ty: MessageId) -> Result<(), Error> {
     let message = tree.message(ty);
-    let is_runtime =
-        |name| message.fields().any(|it| it.name() == name && it.message_type().is_some());
-    if is_runtime("layered_runtime") || is_runtime("runtime") {
+    let mut fields = message.fields().filter(|it| it.message_type().is_some());
+    if fields.any(|it| matches!(it.name(), "layered_runtime" | "runtime")) {
         return Ok(());
     }
     Err(Error::Usage(format!(

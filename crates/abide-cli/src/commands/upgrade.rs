@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use abide_lint::{Finding, Lock, Records, Report, counted};
-use abide_schema::{File, FileId, PackageId, Tree};
+use abide_schema::{File, FileId, Tree};
 use abide_upgrade::{
     Closure, DECLARE_BY_HAND, Generated, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy,
     essence,
@@ -242,14 +242,12 @@ fn put_elsewhere(
     files: &[(&str, &[u8])],
     overwrite: bool,
 ) -> Result<Vec<String>, Error> {
-    let cannot =
-        |error| Error::File { what: format!("cannot write to `{}`", out.display()), error };
     let mut left = Vec::new();
     if files.is_empty() {
         return Ok(left);
     }
-    let folder = Folder::make(out).map_err(cannot)?;
-    folder.recover().map_err(cannot)?;
+    let folder = Folder::make(out).map_err(fail_to_write(out))?;
+    folder.recover().map_err(fail_to_write(out))?;
     let mut wanted = Vec::new();
     for &(path, text) in files {
         let old = folder.read(path.as_ref()).map_err(failed("write", &folder, path.as_ref()))?;
@@ -266,6 +264,11 @@ fn put_elsewhere(
     });
     folder.apply(&steps.collect::<Vec<_>>()).map_err(|why| unmade(&folder, why))?;
     Ok(left)
+}
+
+fn fail_to_write(out: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    let what = format!("cannot write to `{}`", out.display());
+    move |error| Error::File { what, error }
 }
 
 /// Writes the mapping to each of these files, in the format that its name asks for;
@@ -332,19 +335,18 @@ fn essences<'a>(
 
 /// Notes about the packages that have a reason to be upgraded but are not.
 fn not_upgraded<'a>(tree: &'a Tree, made: &'a Upgrade) -> impl Iterator<Item = String> + 'a {
-    let name = |package: PackageId| tree.package(package).name();
     let staying = made.staying.iter().map(move |package| {
         format!(
             "note: `{}` was not upgraded: it extends messages of other packages, and two versions \
              cannot use the same extension numbers",
-            name(*package)
+            tree.package(*package).name()
         )
     });
     let by_hand = made.by_hand.iter().map(move |(package, next)| {
         format!(
             "note: `{}` was not upgraded: people maintain `{}` as its next major version",
-            name(*package),
-            name(*next)
+            tree.package(*package).name(),
+            tree.package(*next).name()
         )
     });
     staying.chain(by_hand)
@@ -464,8 +466,7 @@ fn changes<'a>(
             let old = old.or_else(|| folder?.read(path.as_ref()).ok().flatten());
             let author = match &old {
                 Some(old) => {
-                    let essence = |text: &[u8]| essence(policy, candidate, text);
-                    let (old, new) = (essence(old), essence(&file.text));
+                    let [old, new] = [old, &file.text].map(|text| essence(policy, candidate, text));
                     if old == new { Author::Abide } else { records.author(&path, &old) }
                 }
                 None => Author::Abide,

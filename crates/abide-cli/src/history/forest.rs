@@ -212,7 +212,7 @@ impl Forest {
                     (Some((key, blob)), Some(text))
                 }
             };
-            let parse = |(key, blob): (Key, Option<ObjectId>), text: Text| {
+            let found = found.zip(text).map(|((key, blob), text)| {
                 let decl = FileDecl::parse(SourceFile {
                     display: timeline.display(key.0, &key.1).into(),
                     path: key.1,
@@ -221,8 +221,7 @@ impl Forest {
                     text,
                 });
                 (blob, decl)
-            };
-            let found = found.zip(text).map(|(found, text)| parse(found, text));
+            });
             if let Some((_, decl)) = found.as_ref().filter(|(_, decl)| !decl.parses) {
                 cursor.lose(&decl.display, &decl.why_unread());
                 continue;
@@ -271,25 +270,26 @@ impl Forest {
         let mut fresh = self.files.dependants(changes);
         let mut context: BTreeSet<Key> = BTreeSet::new();
         for (key, old, new) in changes.files() {
-            let package = |it: &Arc<FileDecl>| it.package_name().to_owned();
-            touched.insert(key.clone(), (old.map(package), new.map(package)));
-            let both = || old.into_iter().chain(new);
+            let [before, now] = [old, new].map(|it| it.map(|it| it.package_name().to_owned()));
+            touched.insert(key.clone(), (before, now));
+            let both: Vec<&Arc<FileDecl>> = old.into_iter().chain(new).collect();
             let whole = match (old, new) {
                 (Some(old), Some(new)) => {
                     old.package_name() != new.package_name()
-                        || both().any(|it: &Arc<FileDecl>| {
+                        || both.iter().any(|it| {
                             it.imports.iter().any(|import| *import.path == *OPERATIONS_PROTO)
                         })
                 }
                 _ => true,
             };
-            for decl in both() {
-                let package = || self.files.files_of_package(decl.package_name());
+            for decl in both {
+                let package = decl.package_name();
                 if whole {
-                    context.extend(package().cloned());
+                    context.extend(self.files.files_of_package(package).cloned());
                 }
                 // Waivers cover the package that they stand in.
-                fresh.extend(package().filter(|it| self.waiving.contains(*it)).cloned());
+                let files = self.files.files_of_package(package);
+                fresh.extend(files.filter(|it| self.waiving.contains(*it)).cloned());
             }
         }
         if touched.is_empty() {

@@ -234,8 +234,10 @@ impl Ledger {
         if let Some(records) = records {
             let before = std::mem::replace(&mut self.recorded, records);
             let names = before.keys().chain(self.recorded.keys());
-            let version = |of: &Records, name: &String| of.get(name).map(|it| it.version.clone());
-            let differ = names.filter(|it| version(&before, it) != version(&self.recorded, it));
+            let differ = names.filter(|name| {
+                let [old, new] = [&before, &self.recorded].map(|records| records.get(*name));
+                old.map(|it| &it.version) != new.map(|it| &it.version)
+            });
             concerned.extend(differ.cloned());
         }
         let Judged { mut changes, files } = judged.unwrap_or_default();
@@ -364,8 +366,8 @@ impl Ledger {
         reasons.extend(errors);
         // The most severe first; among equals, breaks first.
         reasons.sort_by(|a, b| {
-            let weight = |it: &Reason| (it.severity, it.breaks, it.bump);
-            weight(b).cmp(&weight(a)).then_with(|| a.cmp(b))
+            let [a_rank, b_rank] = [a, b].map(|it| (it.severity, it.breaks, it.bump));
+            b_rank.cmp(&a_rank).then_with(|| a.cmp(b))
         });
         PackageRow {
             package,

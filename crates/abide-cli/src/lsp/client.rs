@@ -25,7 +25,6 @@ impl Client {
         let given = &params.capabilities;
         let text = given.text_document.as_ref();
         let workspace = given.workspace.as_ref();
-        let is = |it: Option<bool>| it == Some(true);
         let edit = workspace.and_then(|it| it.workspace_edit.as_ref());
         let completion = text.and_then(|it| it.completion.as_ref());
         let symbols = text.and_then(|it| it.document_symbol.as_ref());
@@ -34,14 +33,17 @@ impl Client {
         Client {
             // Findings change without an edit: when a commit is made, or a check of all ends.
             pulls: text.is_some_and(|it| it.diagnostic.is_some()) && refreshes,
-            document_changes: is(edit.and_then(|it| it.document_changes)),
+            document_changes: edit.and_then(|it| it.document_changes) == Some(true),
             creates_files: resources.contains(&ResourceOperationKind::Create),
-            snippets: is(completion
+            snippets: completion
                 .and_then(|it| it.completion_item.as_ref())
-                .and_then(|it| it.snippet_support)),
-            nested_symbols: is(symbols.and_then(|it| it.hierarchical_document_symbol_support)),
-            watches: is(watching.and_then(|it| it.dynamic_registration)),
-            shows_progress: is(given.window.as_ref().and_then(|it| it.work_done_progress)),
+                .and_then(|it| it.snippet_support)
+                == Some(true),
+            nested_symbols: symbols.and_then(|it| it.hierarchical_document_symbol_support)
+                == Some(true),
+            watches: watching.and_then(|it| it.dynamic_registration) == Some(true),
+            shows_progress: given.window.as_ref().and_then(|it| it.work_done_progress)
+                == Some(true),
         }
     }
 }

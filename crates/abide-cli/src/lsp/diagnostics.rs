@@ -22,17 +22,10 @@ pub(super) fn diagnostics(
 ) -> Vec<Diagnostic> {
     let Some(file) = analysis.file(key) else { return Vec::new() };
     let lines = Lines::of(file.decl().source_text().unwrap_or_default(), encoding);
-    let range = |location: &Location| match analysis.declared_in(location) {
-        // What is gone is shown where it was.
-        Some((old, true)) => {
-            Lines::of(old.source_text().unwrap_or_default(), encoding).range(location.span)
-        }
-        _ => lines.range(location.span),
-    };
     analysis
         .findings_in(key)
         .map(|finding: &Finding| Diagnostic {
-            range: range(&finding.location),
+            range: range_of(analysis, &finding.location, &lines, encoding),
             severity: Some(severity(finding.severity)),
             code: Some(NumberOrString::String(finding.rule.to_owned())),
             source: Some("abide".to_owned()),
@@ -43,6 +36,21 @@ pub(super) fn diagnostics(
             ..Diagnostic::default()
         })
         .collect()
+}
+
+/// The range of a location in a file. A removed element is shown where it was.
+fn range_of(
+    analysis: &Analysis,
+    location: &Location,
+    lines: &Lines<'_>,
+    encoding: Encoding,
+) -> Range {
+    match analysis.declared_in(location) {
+        Some((old, true)) => {
+            Lines::of(old.source_text().unwrap_or_default(), encoding).range(location.span)
+        }
+        _ => lines.range(location.span),
+    }
 }
 
 fn severity(severity: Severity) -> DiagnosticSeverity {
@@ -68,8 +76,7 @@ fn message(finding: &Finding) -> String {
 }
 
 fn tags(finding: &Finding) -> Option<Vec<DiagnosticTag>> {
-    let is = |kind: abide_schema::ProblemKind| finding.rule == kind.id();
-    let is_unused = is(abide_schema::ProblemKind::ImportUnused);
+    let is_unused = finding.rule == abide_schema::ProblemKind::ImportUnused.id();
     is_unused.then(|| vec![DiagnosticTag::UNNECESSARY])
 }
 
@@ -80,29 +87,40 @@ fn related(
     finding: &Finding,
     encoding: Encoding,
 ) -> Option<Vec<DiagnosticRelatedInformation>> {
-    let at = |location: &Location, message: &str| {
-        let (decl, is_old) = analysis.declared_in(location)?;
-        let uri = uri_of(&tree.path(decl))?;
-        let text = decl.source_text()?;
-        let range = Lines::of(text, encoding).range(location.span);
-        let message = if is_old {
-            let line = decl.line_index().line(location.span.start) + 1;
-            format!("{message} (line {line} of the old file)")
-        } else {
-            message.to_owned()
-        };
-        Some(DiagnosticRelatedInformation { location: UriLocation { uri, range }, message })
-    };
     let old = finding.change.as_ref().and_then(|it| it.old);
     let before = old.and_then(|old| {
         let (decl, _) = analysis.declared_in(&old)?;
         let text = old.span.str(decl.source_text()?);
         let first = text.lines().next().unwrap_or_default();
-        at(&old, &format!("before: {first}"))
+        related_at(tree, analysis, &old, &format!("before: {first}"), encoding)
     });
-    let labels = finding.labels.iter().filter_map(|it| at(&it.location, &it.message));
+    let labels = finding
+        .labels
+        .iter()
+        .filter_map(|it| related_at(tree, analysis, &it.location, &it.message, encoding));
     let all: Vec<DiagnosticRelatedInformation> = before.into_iter().chain(labels).collect();
     (!all.is_empty()).then_some(all)
+}
+
+/// A message about another place.
+fn related_at(
+    tree: &Tree,
+    analysis: &Analysis,
+    location: &Location,
+    message: &str,
+    encoding: Encoding,
+) -> Option<DiagnosticRelatedInformation> {
+    let (decl, is_old) = analysis.declared_in(location)?;
+    let uri = uri_of(&tree.path(decl))?;
+    let text = decl.source_text()?;
+    let range = Lines::of(text, encoding).range(location.span);
+    let message = if is_old {
+        let line = decl.line_index().line(location.span.start) + 1;
+        format!("{message} (line {line} of the old file)")
+    } else {
+        message.to_owned()
+    };
+    Some(DiagnosticRelatedInformation { location: UriLocation { uri, range }, message })
 }
 
 /// An error that keeps a whole file from being read.

@@ -32,17 +32,16 @@ impl Home {
     /// The tree of a file: that of the nearest abide.toml upward, else the innermost folder of the
     /// workspace that has the file.
     pub(super) fn of(path: &Path, workspace: &[PathBuf], config: Option<&Path>) -> Home {
-        let is_around = |folder: &&PathBuf| path.starts_with(folder);
-        if let Some(folder) =
-            config.and_then(Path::parent).map(canonical).as_ref().filter(is_around)
-        {
-            return Home::Folder(folder.clone());
+        let configured = config.and_then(Path::parent).map(canonical);
+        if let Some(folder) = configured.filter(|it| path.starts_with(it)) {
+            return Home::Folder(folder);
         }
         let places = path.parent().map(config_places).unwrap_or_default();
         if let Some(folder) = places.iter().find(|it| is_config(it)).and_then(|it| it.parent()) {
             return Home::Folder(folder.to_owned());
         }
-        let around = workspace.iter().filter(is_around).max_by_key(|it| it.as_os_str().len());
+        let around = workspace.iter().filter(|it| path.starts_with(it));
+        let around = around.max_by_key(|it| it.as_os_str().len());
         around.map_or_else(|| Home::Alone(path.to_owned()), |it| Home::Folder(it.clone()))
     }
 
@@ -315,9 +314,12 @@ fn git_folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     if git.is_dir() {
         return Some((git.clone(), git));
     }
-    let text = |path: &Path| String::from_utf8(read_settings(path).ok()?).ok();
-    let own = git.parent()?.join(text(&git)?.strip_prefix("gitdir:")?.trim());
-    let common = text(&own.join("commondir"));
+    let own = git.parent()?.join(read_text(&git)?.strip_prefix("gitdir:")?.trim());
+    let common = read_text(&own.join("commondir"));
     let common = common.map_or_else(|| own.clone(), |it| lexical(&own.join(it.trim())));
     Some((own, common))
+}
+
+fn read_text(path: &Path) -> Option<String> {
+    String::from_utf8(read_settings(path).ok()?).ok()
 }

@@ -305,24 +305,7 @@ impl Session {
             let tree = self.tree(&at.home)?;
             let folds = tree.project.folds(&at.key);
             let lines = Lines::of(tree.project.file(&at.key)?.source_text()?, encoding);
-            let range = |it: &Fold| {
-                let range = lines.range(it.span);
-                let kind = match (it.is_comment, it.is_imports) {
-                    (true, _) => Some(FoldingRangeKind::Comment),
-                    (_, true) => Some(FoldingRangeKind::Imports),
-                    _ => None,
-                };
-                // The line of a closing brace stays in sight.
-                let end =
-                    range.end.line - u32::from(kind.is_none() && range.end.line > range.start.line);
-                FoldingRange {
-                    start_line: range.start.line,
-                    end_line: end,
-                    kind,
-                    ..FoldingRange::default()
-                }
-            };
-            Some(folds.iter().map(range).collect::<Vec<_>>())
+            Some(folds.iter().map(|it| folding_range(it, &lines)).collect::<Vec<_>>())
         });
         Answer::of(found)
     }
@@ -417,6 +400,18 @@ fn symbol(item: &OutlineItem, lines: &Lines<'_>) -> DocumentSymbol {
         selection_range: lines.range(item.name_span),
         children: Some(item.children.iter().map(|it| symbol(it, lines)).collect()),
     }
+}
+
+fn folding_range(it: &Fold, lines: &Lines<'_>) -> FoldingRange {
+    let range = lines.range(it.span);
+    let kind = match (it.is_comment, it.is_imports) {
+        (true, _) => Some(FoldingRangeKind::Comment),
+        (_, true) => Some(FoldingRangeKind::Imports),
+        _ => None,
+    };
+    // The line of a closing brace stays in sight.
+    let end = range.end.line - u32::from(kind.is_none() && range.end.line > range.start.line);
+    FoldingRange { start_line: range.start.line, end_line: end, kind, ..FoldingRange::default() }
 }
 
 fn flatten<'i>(

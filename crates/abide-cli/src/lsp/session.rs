@@ -268,11 +268,13 @@ impl Session {
     /// that is looked at.
     fn forget_unused(&mut self) {
         let used: BTreeSet<Home> = self.documents.values().map(|it| it.home.clone()).collect();
-        let is_of_workspace = |home: &Home| matches!(home, Home::Folder(it) if self.workspace.iter().any(|folder| it.starts_with(folder)));
-        let is_kept = |home: &Home, work: &Work| {
-            used.contains(home) || is_of_workspace(home) || work.is_reading || work.is_checking
-        };
-        self.works.retain(|home, work| is_kept(home, work));
+        self.works.retain(|home, work| {
+            let is_of_workspace = match home {
+                Home::Folder(path) => self.workspace.iter().any(|it| path.starts_with(it)),
+                Home::Alone(_) => false,
+            };
+            used.contains(home) || is_of_workspace || work.is_reading || work.is_checking
+        });
     }
 
     fn files_changed(&mut self, params: DidChangeWatchedFilesParams) {
@@ -373,16 +375,19 @@ impl Session {
         }
     }
 
+    /// Returns true unless a tree is still to be read for the first time.
+    fn is_read(&self, home: &Home) -> bool {
+        self.works.get(home).is_none_or(|work| work.tree.is_some() || !work.is_reading)
+    }
+
     /// Answers a request, or keeps it until its tree is read.
     pub(super) fn request(&mut self, request: Request) {
         let document = requests::uri_in(&request.params).and_then(|it| self.documents.get(it));
         let version = document.map(|it| it.version);
-        let is_read =
-            |home: &Home| self.works.get(home).is_none_or(|it| it.tree.is_some() || !it.is_reading);
         let waits = requests::needs_tree(&request.method)
             && match document {
-                Some(document) => !is_read(&document.home),
-                None => !self.works.keys().all(is_read),
+                Some(document) => !self.is_read(&document.home),
+                None => !self.works.keys().all(|home| self.is_read(home)),
             };
         if waits {
             self.waiting.push((request, version));

@@ -25,8 +25,8 @@ fn decoded(text: &str) -> Option<String> {
             bytes.push(byte);
             continue;
         }
-        let digit = |it: Option<u8>| (it? as char).to_digit(16);
-        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+        let high = (rest.next()? as char).to_digit(16)?;
+        let low = (rest.next()? as char).to_digit(16)?;
         bytes.push((high * 16 + low) as u8);
     }
     String::from_utf8(bytes).ok()

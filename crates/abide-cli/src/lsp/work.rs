@@ -106,8 +106,9 @@ impl Session {
         let (global, against) = (self.global.clone(), self.against.clone());
         let (sender, owned) = (self.events.0.clone(), home.clone());
         std::thread::spawn(move || {
-            let read = || home::read(&global, &owned, against.as_deref(), &known);
-            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                home::read(&global, &owned, against.as_deref(), &known)
+            }));
             let read = read.unwrap_or_else(|_| {
                 Err(Failure::Other("abide has an error of its own".to_owned()))
             });
@@ -228,8 +229,11 @@ impl Session {
             return true;
         }
         let now = Instant::now();
-        let due = |it: &Work| !it.is_checking && it.check_at.is_some_and(|at| at <= now);
-        let home = self.works.iter().find(|(_, it)| due(it)).map(|(home, _)| home.clone());
+        let due = self
+            .works
+            .iter()
+            .find(|(_, work)| !work.is_checking && work.check_at.is_some_and(|at| at <= now));
+        let home = due.map(|(home, _)| home.clone());
         home.is_some_and(|home| {
             self.check(&home);
             true

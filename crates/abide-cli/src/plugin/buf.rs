@@ -181,7 +181,7 @@ fn asked(tree: &Tree, request: &Message) -> Result<Vec<BufRule>, String> {
 /// error is silent, unless `use` names a lint rule that would not run by itself.
 fn annotations(report: &Report, rules: &[BufRule], places: &Places<'_>) -> Vec<Value> {
     let rules: HashMap<&str, &BufRule> = rules.iter().map(|it| (it.rule.id, it)).collect();
-    let annotation = |finding: &Finding| {
+    let annotations = report.findings.iter().filter_map(|finding| {
         let rule = rules.get(finding.rule)?;
         let is_named = !rule.is_breaking && !rule.is_default;
         if finding.severity != Severity::Error && !is_named {
@@ -198,8 +198,8 @@ fn annotations(report: &Report, rules: &[BufRule], places: &Places<'_>) -> Vec<V
             annotation[key] = location?;
         }
         Some(annotation)
-    };
-    report.findings.iter().filter_map(annotation).collect()
+    });
+    annotations.collect()
 }
 
 /// One line: what is wrong, whom it breaks and what to do.

@@ -66,19 +66,21 @@ fn named(tree: &Tree, ty: &str) -> MessageId {
 
 /// The protocols, and what they import of the well-known types.
 fn tree(written: impl Fn(&str) -> String) -> Tree {
-    let file = |path: &str, text: &str| {
-        Arc::new(FileDecl::parse(SourceFile {
-            path: path.into(),
-            display: path.into(),
-            root: 0,
-            imported: false,
-            text: Text::from(text.as_bytes()),
-        }))
-    };
-    let mut files: Vec<_> = FILES.iter().map(|(path, text)| file(path, &written(text))).collect();
+    let mut files: Vec<_> =
+        FILES.iter().map(|(path, text)| parse_file(path, &written(text))).collect();
     let missing = missing_imports(&files);
-    files.extend(missing.iter().filter_map(|path| Some(file(path, well_known(path)?))));
+    files.extend(missing.iter().filter_map(|path| Some(parse_file(path, well_known(path)?))));
     Tree::link(files)
+}
+
+fn parse_file(path: &str, text: &str) -> Arc<FileDecl> {
+    Arc::new(FileDecl::parse(SourceFile {
+        path: path.into(),
+        display: path.into(),
+        root: 0,
+        imported: false,
+        text: Text::from(text.as_bytes()),
+    }))
 }
 
 #[cfg(test)]

@@ -129,11 +129,8 @@ fn judge(tree: &Tree, request: &Message) -> Result<Judged, Error> {
     let report = terms.judge(&new, old, RuleScope::Everything);
     let scene = terms.scene(&new, old);
 
-    let at_level = |wanted: Severity| {
-        let findings = report.findings.iter().filter(move |it| it.severity == wanted);
-        findings.map(|finding| line(finding, &scene)).collect::<Vec<String>>()
-    };
-    let (errors, mut warnings) = (at_level(Severity::Error), at_level(Severity::Warning));
+    let errors = lines_at(&report, Severity::Error, &scene);
+    let mut warnings = lines_at(&report, Severity::Warning, &scene);
     if !options.fails {
         warnings.splice(0..0, errors.iter().cloned());
     }
@@ -152,6 +149,12 @@ fn counted(report: &Report) -> String {
     abide_lint::counted(report.errors, "error")
 }
 
+/// The findings with a severity, a line for each.
+fn lines_at(report: &Report, severity: Severity, scene: &Scene<'_>) -> Vec<String> {
+    let findings = report.findings.iter().filter(|finding| finding.severity == severity);
+    findings.map(|finding| line(finding, scene)).collect()
+}
+
 /// A finding as compilers write it.
 fn line(finding: &Finding, scene: &Scene<'_>) -> String {
     let level = match finding.severity {
@@ -165,20 +168,32 @@ fn line(finding: &Finding, scene: &Scene<'_>) -> String {
 
 /// All files of a request; those that are not to be generated count as imported.
 fn files(tree: &Tree, request: &Message) -> Result<Vec<Arc<FileDecl>>, String> {
-    let texts = |field| request.get_all(tree, field).filter_map(|it| it.value.as_bytes());
-    let read = |field| texts(field).map(declarations).collect::<Result<Vec<FileDecl>, String>>();
-    let wanted: BTreeSet<&[u8]> = texts("file_to_generate").collect();
+    let wanted: BTreeSet<&[u8]> = texts_of(tree, request, "file_to_generate").collect();
     // These alone have the options that generated code has no use for.
-    let mut in_full: HashMap<Arc<str>, FileDecl> = read("source_file_descriptors")?
-        .into_iter()
-        .map(|file| (Arc::clone(&file.path), file))
-        .collect();
-    let files = read("proto_file")?.into_iter().map(|file| {
+    let mut in_full: HashMap<Arc<str>, FileDecl> =
+        read_files(tree, request, "source_file_descriptors")?
+            .into_iter()
+            .map(|file| (Arc::clone(&file.path), file))
+            .collect();
+    let files = read_files(tree, request, "proto_file")?.into_iter().map(|file| {
         let mut file = in_full.remove(&file.path).unwrap_or(file);
         file.imported = !wanted.contains(file.path.as_bytes());
         Arc::new(file)
     });
     Ok(files.collect())
+}
+
+/// The texts of a repeated field.
+fn texts_of<'m>(
+    tree: &'m Tree,
+    request: &'m Message,
+    field: &'m str,
+) -> impl Iterator<Item = &'m [u8]> {
+    request.get_all(tree, field).filter_map(|it| it.value.as_bytes())
+}
+
+fn read_files(tree: &Tree, request: &Message, field: &str) -> Result<Vec<FileDecl>, String> {
+    texts_of(tree, request, field).map(declarations).collect()
 }
 
 /// The old tree, of which only the files that are judged today are compared: the others belong to

@@ -134,9 +134,8 @@ fn day(text: &str) -> Result<Date, Error> {
 }
 
 fn text(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, Error> {
-    let what = || format!("cannot read `{}`", path.display());
     let text = read.and_then(|it| String::from_utf8(it).map_err(io::Error::other));
-    text.map_err(|error| Error::File { what: what(), error })
+    text.map_err(|error| Error::File { what: format!("cannot read `{}`", path.display()), error })
 }
 
 /// Reads one serialised FileDescriptorProto.

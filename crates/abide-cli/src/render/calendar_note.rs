@@ -6,6 +6,7 @@ use abide_lint::{Deprecation, Phase, PhaseFreeze, Retirement, Status};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
+use super::json_object::insert_some;
 use super::scene::Look;
 use crate::printable::shown;
 
@@ -102,18 +103,17 @@ fn object(status: &Status<'_>) -> Value {
     let mut object = Map::new();
     object.insert("kind".to_owned(), "calendar".into());
     object.insert("as_of".to_owned(), text(status.as_of));
-    let mut put = |key: &str, value: Option<Value>| {
-        object.extend(value.map(|value| (key.to_owned(), value)));
-    };
-    put("client_release", status.client_release.map(text));
-    put("api_release", status.api_release.map(text));
-    put(
+    insert_some(&mut object, "client_release", status.client_release.map(text));
+    insert_some(&mut object, "api_release", status.api_release.map(text));
+    insert_some(
+        &mut object,
         "major_window",
         status.major_window.map(
             |it: abide_lint::Window| json!({"opens": text(it.opens), "closes": text(it.closes)}),
         ),
     );
-    put(
+    insert_some(
+        &mut object,
         "freeze",
         status.freeze.map(|it: PhaseFreeze| {
             let days = [("from", it.from), ("until", it.until)].into_iter();
@@ -122,8 +122,9 @@ fn object(status: &Status<'_>) -> Value {
                 .into()
         }),
     );
-    put("major_may_rise", Some(status.major_may_rise().into()));
-    put(
+    insert_some(&mut object, "major_may_rise", Some(status.major_may_rise().into()));
+    insert_some(
+        &mut object,
         "retirements",
         Some(
             status
@@ -140,22 +141,27 @@ fn object(status: &Status<'_>) -> Value {
                 .collect(),
         ),
     );
-    let deprecation = |it: &Deprecation<'_>| {
-        let mut object = Map::new();
-        object.insert("element".to_owned(), it.element.full_name().into());
-        object.insert("since".to_owned(), text(it.phases.deprecated));
-        object.insert("phase".to_owned(), it.phases.on(status.as_of).word().into());
-        if let Some((phase, day)) = it.phases.next(status.as_of) {
-            object.insert("next_phase".to_owned(), phase.word().into());
-            object.insert("next_on".to_owned(), text(day));
-        }
-        if it.waits_for_major {
-            object.insert("removal".to_owned(), "next-major".into());
-        }
-        object.extend(it.served_until.map(|day| ("served_until".to_owned(), text(day))));
-        Value::Object(object)
-    };
-    put("deprecations", Some(status.deprecations.iter().map(deprecation).collect()));
+    insert_some(
+        &mut object,
+        "deprecations",
+        Some(status.deprecations.iter().map(|it| deprecation_object(it, status.as_of)).collect()),
+    );
+    Value::Object(object)
+}
+
+fn deprecation_object(it: &Deprecation<'_>, as_of: Date) -> Value {
+    let mut object = Map::new();
+    object.insert("element".to_owned(), it.element.full_name().into());
+    object.insert("since".to_owned(), text(it.phases.deprecated));
+    object.insert("phase".to_owned(), it.phases.on(as_of).word().into());
+    if let Some((phase, day)) = it.phases.next(as_of) {
+        object.insert("next_phase".to_owned(), phase.word().into());
+        object.insert("next_on".to_owned(), text(day));
+    }
+    if it.waits_for_major {
+        object.insert("removal".to_owned(), "next-major".into());
+    }
+    object.extend(it.served_until.map(|day| ("served_until".to_owned(), text(day))));
     Value::Object(object)
 }
 

@@ -85,11 +85,12 @@ fn item(finding: &Finding, scene: &Scene) -> String {
 /// The owners of the file of a finding, else those of its package.
 fn owners<'a>(finding: &Finding, scene: &Scene<'a>) -> BTreeSet<&'a str> {
     let path = scene.lines(&finding.location).full_path();
-    let packages = || scene.touched.iter();
-    let of_file = packages().find_map(|it| it.files.get(&path));
+    let of_file = scene.touched.iter().find_map(|it| it.files.get(&path));
     match of_file {
         Some(ownership) => ownership.owners.iter().map(String::as_str).collect(),
-        None => packages()
+        None => scene
+            .touched
+            .iter()
             .filter(|it| it.package == finding.package)
             .flat_map(|it| it.owners())
             .collect(),

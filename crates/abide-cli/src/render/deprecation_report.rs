@@ -7,6 +7,7 @@ use abide_lint::{Deprecated, DeprecationList, Phase, Replacement, Unknown, count
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
+use super::json_object::insert_some;
 use super::markdown_text::Markdown;
 use super::scene::{Look, paint};
 use crate::printable::shown;
@@ -176,19 +177,15 @@ pub(super) fn json(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
     for entry in &report.list.entries {
         let _ = writeln!(out, "{}", object(report, entry));
     }
-    let count = |phase: Phase| {
-        let phases = report.list.entries.iter().filter_map(|it| it.phases);
-        phases.filter(|it| it.on(report.as_of) == phase).count()
-    };
     let summary = json!({
         "kind": "summary",
         "as_of": report.as_of.to_string(),
         "deprecations": report.list.entries.len(),
         "packages": report.list.by_package().len(),
-        "deprecated": count(Phase::Deprecated),
-        "warned": count(Phase::Warned),
-        "disallowed": count(Phase::Disallowed),
-        "removed": count(Phase::Removed),
+        "deprecated": count_in(report, Phase::Deprecated),
+        "warned": count_in(report, Phase::Warned),
+        "disallowed": count_in(report, Phase::Disallowed),
+        "removed": count_in(report, Phase::Removed),
         "unknown": report.list.entries.iter().filter(|it| it.unknown().is_some()).count(),
     });
     let _ = writeln!(out, "{summary}");
@@ -197,40 +194,54 @@ pub(super) fn json(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
 
 fn object(report: &DeprecationReport<'_, '_>, entry: &Deprecated<'_>) -> Value {
     let mut object = Map::new();
-    let mut put = |key: &str, value: Option<Value>| {
-        object.extend(value.map(|value| (key.to_owned(), value)));
-    };
     let file = entry.holder.file();
-    let day = |day: Date| Some(Value::from(day.to_string()));
-    put("kind", Some("deprecation".into()));
-    put("package", Some(entry.package()).filter(|it| !it.is_empty()).map(Value::from));
-    put("element", Some(entry.holder.full_name().into()));
-    put("path", Some((*file.decl().display).into()));
+    insert_some(&mut object, "kind", Some("deprecation".into()));
+    insert_some(
+        &mut object,
+        "package",
+        Some(entry.package()).filter(|it| !it.is_empty()).map(Value::from),
+    );
+    insert_some(&mut object, "element", Some(entry.holder.full_name().into()));
+    insert_some(&mut object, "path", Some((*file.decl().display).into()));
     if let Some((start, _)) = file.decl().lines(entry.place.span) {
-        put("start", Some(json!({ "line": start.line, "column": start.column })));
+        insert_some(
+            &mut object,
+            "start",
+            Some(json!({ "line": start.line, "column": start.column })),
+        );
     }
-    put("since", entry.since.map(Value::from));
-    put("since_day", entry.day.and_then(day));
-    put("replaced_by", entry.replaced_by.as_deref().map(Value::from));
-    put("advice", entry.advice.as_deref().map(Value::from));
+    insert_some(&mut object, "since", entry.since.map(Value::from));
+    insert_some(&mut object, "since_day", entry.day.map(day_value));
+    insert_some(&mut object, "replaced_by", entry.replaced_by.as_deref().map(Value::from));
+    insert_some(&mut object, "advice", entry.advice.as_deref().map(Value::from));
     let is_named = entry.replaced_by.is_some() || entry.advice.is_some();
     let replacement = match entry.replacement {
         Replacement::Equivalent => is_named.then_some("equivalent"),
         Replacement::NoEquivalent => Some("no-equivalent"),
         Replacement::Nothing => Some("nothing"),
     };
-    put("replacement", replacement.map(Value::from));
+    insert_some(&mut object, "replacement", replacement.map(Value::from));
     if let Some(phases) = entry.phases {
-        put("phase", Some(phases.on(report.as_of).word().into()));
-        put("warned_on", day(phases.warned));
-        put("disallowed_on", phases.disallowed.and_then(day));
-        put("removed_on", phases.removed.and_then(day));
+        insert_some(&mut object, "phase", Some(phases.on(report.as_of).word().into()));
+        insert_some(&mut object, "warned_on", Some(day_value(phases.warned)));
+        insert_some(&mut object, "disallowed_on", phases.disallowed.map(day_value));
+        insert_some(&mut object, "removed_on", phases.removed.map(day_value));
     }
-    put("removal", entry.waits_for_major.then(|| "next-major".into()));
+    insert_some(&mut object, "removal", entry.waits_for_major.then(|| "next-major".into()));
     let served = if entry.is_retired { "served_until" } else { "served_at_least_until" };
-    put(served, entry.served_until.and_then(day));
-    put("unknown", unknown(report.list, entry).map(Value::from));
+    insert_some(&mut object, served, entry.served_until.map(day_value));
+    insert_some(&mut object, "unknown", unknown(report.list, entry).map(Value::from));
     Value::Object(object)
+}
+
+/// Counts the elements in a phase.
+fn count_in(report: &DeprecationReport<'_, '_>, phase: Phase) -> usize {
+    let phases = report.list.entries.iter().filter_map(|entry| entry.phases);
+    phases.filter(|phases| phases.on(report.as_of) == phase).count()
+}
+
+fn day_value(day: Date) -> Value {
+    day.to_string().into()
 }
 
 /// The whole list as Markdown. It names days and no phase of today.
@@ -320,12 +331,16 @@ fn cell(words: &str) -> Markdown {
 /// The days on which clients warn, refuse and remove an element.
 fn phase_cells(entry: &Deprecated<'_>) -> [String; 3] {
     let Some(phases) = entry.phases else { return std::array::from_fn(|_| "unknown".to_owned()) };
-    let held = |day: Option<Date>| day.map_or_else(|| "held back".to_owned(), |it| it.to_string());
     let removed = match phases.removed {
         None if entry.waits_for_major => "in the next major".to_owned(),
-        day => held(day),
+        day => day_or_held(day),
     };
-    [phases.warned.to_string(), held(phases.disallowed), removed]
+    [phases.warned.to_string(), day_or_held(phases.disallowed), removed]
+}
+
+/// A day; without one, an end to deprecations holds it back.
+fn day_or_held(day: Option<Date>) -> String {
+    day.map_or_else(|| "held back".to_owned(), |day| day.to_string())
 }
 
 fn name_cell(entry: &Deprecated<'_>) -> Markdown {

@@ -69,6 +69,18 @@ impl<'a> Side<'a> {
         }
     }
 
+    /// The text at a place and the place; an empty cell if the side has no such value.
+    fn cell(&self, span: Span, has_value: bool) -> Markdown {
+        let mut cell = Markdown::cell();
+        if has_value {
+            if let Some(text) = self.written(span) {
+                cell.code(&text).markup("<br>");
+            }
+            cell.words(&self.place(span));
+        }
+        cell
+    }
+
     fn json(&self, span: Span, has_text: bool) -> Value {
         let mut side = json!({"path": self.name});
         if !self.text.is_empty() {
@@ -228,18 +240,8 @@ pub(super) fn markdown(report: &DiffReport<'_>, _: Look) -> String {
         let (has_old, has_new) = sides(difference.kind);
         let mut change = Markdown::cell();
         change.words(difference.kind.name()).markup(" ").code(&difference.path);
-        let side = |side: &Side<'_>, span: Span, is_there: bool| {
-            let mut cell = Markdown::cell();
-            if is_there {
-                if let Some(text) = side.written(span) {
-                    cell.code(&text).markup("<br>");
-                }
-                cell.words(&side.place(span));
-            }
-            cell
-        };
-        let old = side(&report.old, difference.old, has_old);
-        let new = side(&report.new, difference.new, has_new);
+        let old = report.old.cell(difference.old, has_old);
+        let new = report.new.cell(difference.new, has_new);
         let mut cost = Markdown::cell();
         cost.words(&cost_phrase(difference).unwrap_or_default());
         out.row([change, old, new, cost]);

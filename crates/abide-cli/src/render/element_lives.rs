@@ -5,6 +5,7 @@ use abide_lint::{ElementLife, Moment};
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
+use super::json_object::insert;
 use super::markup::{Page, escaped};
 use super::scene::{Look, paint};
 use crate::printable::shown;
@@ -60,20 +61,19 @@ pub(super) fn json(lives: &[ElementLife]) -> String {
     let mut out = String::new();
     for life in lives {
         let mut object = Map::new();
-        let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
-        put("kind", "element".into());
-        put("package", life.package.as_str().into());
-        put("element", life.id.name.as_str().into());
-        put("noun", life.id.noun.into());
+        insert(&mut object, "kind", "element".into());
+        insert(&mut object, "package", life.package.as_str().into());
+        insert(&mut object, "element", life.id.name.as_str().into());
+        insert(&mut object, "noun", life.id.noun.into());
         if let Some(number) = life.id.number {
-            put("number", number.into());
+            insert(&mut object, "number", number.into());
         }
         if life.appeared != Moment::default() {
-            put("appeared", moment(&life.appeared));
+            insert(&mut object, "appeared", moment(&life.appeared));
         }
         for (_, key, happened) in phases(life) {
             if let Some(happened) = happened {
-                put(key, moment(happened));
+                insert(&mut object, key, moment(happened));
             }
         }
         out.push_str(&Value::Object(object).to_string());
@@ -108,15 +108,10 @@ pub(super) fn html(lives: &[ElementLife], title: &str) -> Vec<u8> {
         ));
         for life in package {
             let class = if life.removed.is_some() { " class=\"gone\"" } else { "" };
-            let cell = |moment: Option<&Moment>| {
-                format!(
-                    "<td>{}</td>",
-                    moment.map(|it| escaped(&when(it, EARLIER))).unwrap_or_default()
-                )
-            };
-            let cells: String = phases(life).iter().map(|(_, _, moment)| cell(*moment)).collect();
+            let cells: String =
+                phases(life).iter().map(|(_, _, moment)| moment_cell(*moment)).collect();
             let name = escaped(&self::title(life));
-            let since = cell(Some(&life.appeared));
+            let since = moment_cell(Some(&life.appeared));
             tables.push_str(&format!("<tr{class}><td>{name}</td>{since}{cells}</tr>\n"));
         }
         tables.push_str("</table>\n");
@@ -126,6 +121,11 @@ pub(super) fn html(lives: &[ElementLife], title: &str) -> Vec<u8> {
         "tables" => tables.clone(),
         _ => String::new(),
     })
+}
+
+fn moment_cell(moment: Option<&Moment>) -> String {
+    let text = moment.map(|it| escaped(&when(it, EARLIER))).unwrap_or_default();
+    format!("<td>{text}</td>")
 }
 
 fn package_name(life: &ElementLife) -> String {

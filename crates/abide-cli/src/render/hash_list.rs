@@ -35,11 +35,6 @@ pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
         HashList::Hashes { packages, hashes, with_messages } => (packages, hashes, with_messages),
         HashList::Elements(elements) => return element_lives::human(elements, "", look),
     };
-    let tell = |out: &mut String, title: String, hashes: Option<Hashes>| {
-        if let Some(Hashes { own, closure }) = hashes {
-            let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
-        }
-    };
     let told = packages.par_iter().map(|(package, files)| {
         let mut out = String::new();
         let roots = roots(files.iter().map(|(_, file)| *file));
@@ -51,13 +46,13 @@ pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
             "" => "files without a package".to_owned(),
             name => format!("package {}{together}", shown(name)),
         };
-        tell(&mut out, title, hashes.package(package));
+        write_hashes(&mut out, title, hashes.package(package));
         for (path, _) in files {
-            tell(&mut out, format!("file {}", shown(path)), hashes.file(path));
+            write_hashes(&mut out, format!("file {}", shown(path)), hashes.file(path));
         }
         let names = if *with_messages { messages(files) } else { Vec::new() };
         for name in names {
-            tell(&mut out, format!("message {name}{together}"), hashes.message(&name));
+            write_hashes(&mut out, format!("message {name}{together}"), hashes.message(&name));
         }
         out
     });
@@ -69,25 +64,32 @@ pub(super) fn lines(list: &HashList<'_>, _: Look) -> String {
         HashList::Hashes { packages, hashes, .. } => (packages, hashes),
         HashList::Elements(elements) => return element_lives::json(elements),
     };
-    // Written by hand for speed: a large tree has tens of thousands. Hashes need no escape.
-    let line = |kind: &str, name: &str, hashes: Option<Hashes>| {
-        let Some(Hashes { own, closure }) = hashes else { return String::new() };
-        let name = json!(name);
-        format!(
-            "{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}\n"
-        )
-    };
     let files = packages.iter().flat_map(|(_, files)| files);
     let mut paths: Vec<&str> = files.map(|(path, _)| *path).collect();
     paths.sort_unstable();
     let mut names: Vec<String> =
         packages.par_iter().flat_map(|(_, files)| messages(files)).collect();
     names.par_sort_unstable();
-    let files = paths.par_iter().map(|path| line("file", path, hashes.file(path)));
-    let messages = names.par_iter().map(|name| line("message", name, hashes.message(name)));
-    let packages = packages.par_iter().map(|(name, _)| line("package", name, hashes.package(name)));
+    let files = paths.par_iter().map(|path| json_line("file", path, hashes.file(path)));
+    let messages = names.par_iter().map(|name| json_line("message", name, hashes.message(name)));
+    let packages =
+        packages.par_iter().map(|(name, _)| json_line("package", name, hashes.package(name)));
     let told: Vec<String> = files.chain(messages).chain(packages).collect();
     told.concat()
+}
+
+fn write_hashes(out: &mut String, title: String, hashes: Option<Hashes>) {
+    if let Some(Hashes { own, closure }) = hashes {
+        let _ = writeln!(out, "{title}\n  own      {own}\n  closure  {closure}");
+    }
+}
+
+/// An entry as JSON. Written by hand for speed: a large tree has tens of thousands. Hashes need no
+/// escape.
+fn json_line(kind: &str, name: &str, hashes: Option<Hashes>) -> String {
+    let Some(Hashes { own, closure }) = hashes else { return String::new() };
+    let name = json!(name);
+    format!("{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}\n")
 }
 
 /// The roots that have copies of a package: none if only one has files of it.

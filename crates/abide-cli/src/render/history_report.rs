@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::element_lives;
+use super::json_object::insert;
 use super::scene::{Look, paint};
 use crate::history::{CommitRow, History, PackageRow, Reason, Verdict};
 use crate::printable::shown;
@@ -32,17 +33,16 @@ pub(super) fn human(history: &History, look: Look) -> Vec<u8> {
         return element_lives::human(lives, element_lives::EARLIER, look).into_bytes();
     }
     let mut out = String::new();
-    let is_shown = |row: &&PackageRow| match row.verdict {
-        Verdict::None => look.verbose || row.from != row.to,
-        Verdict::Compatible | Verdict::Breaking => !look.quiet,
-        Verdict::Refused | Verdict::Unlinked => true,
-    };
-    let names = history.commits.iter().flat_map(|commit| &commit.packages).filter(is_shown);
+    let names = history
+        .commits
+        .iter()
+        .flat_map(|commit| &commit.packages)
+        .filter(|row| is_shown(row, look));
     let names = names.map(|row| name(row).width()).max().unwrap_or(0);
     // A name that does not fit into the column gets a line of its own.
     let column = names.min(look.width.saturating_sub(44).max(16));
     for commit in history.commits.iter().rev() {
-        let mut rows = commit.packages.iter().filter(is_shown).peekable();
+        let mut rows = commit.packages.iter().filter(|row| is_shown(row, look)).peekable();
         if rows.peek().is_none() {
             continue;
         }
@@ -59,6 +59,15 @@ pub(super) fn human(history: &History, look: Look) -> Vec<u8> {
         out.push_str(&total(history));
     }
     out.into_bytes()
+}
+
+/// Returns true if people see the row.
+fn is_shown(row: &PackageRow, look: Look) -> bool {
+    match row.verdict {
+        Verdict::None => look.verbose || row.from != row.to,
+        Verdict::Compatible | Verdict::Breaking => !look.quiet,
+        Verdict::Refused | Verdict::Unlinked => true,
+    }
 }
 
 fn name(row: &PackageRow) -> String {
@@ -166,10 +175,9 @@ pub(super) fn json(history: &History, _: Look) -> Vec<u8> {
     if let Some(lives) = &history.lives {
         return element_lives::json(lives).into_bytes();
     }
-    let mut out = String::new();
-    let mut line = |value: Value| out.push_str(&format!("{value}\n"));
+    let mut lines: Vec<Value> = Vec::new();
     for commit in &history.commits {
-        line(json!({
+        lines.push(json!({
             "kind": "commit",
             "commit": commit.id,
             "date": moment(commit.seconds),
@@ -177,7 +185,7 @@ pub(super) fn json(history: &History, _: Look) -> Vec<u8> {
             "packages": commit.packages.len(),
         }));
         for row in &commit.packages {
-            line(package(commit, row));
+            lines.push(package(commit, row));
         }
     }
     let mut summary = Map::new();
@@ -188,37 +196,36 @@ pub(super) fn json(history: &History, _: Look) -> Vec<u8> {
     for verdict in Verdict::ALL {
         summary.insert(verdict.word().to_owned(), count(history, verdict).into());
     }
-    line(Value::Object(summary));
-    out.into_bytes()
+    lines.push(Value::Object(summary));
+    lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
 }
 
 fn package(commit: &CommitRow, row: &PackageRow) -> Value {
     let mut object = Map::new();
-    let mut put = |key: &str, value: Value| drop(object.insert(key.to_owned(), value));
-    put("kind", "package".into());
-    put("commit", commit.id.as_str().into());
-    put("package", row.package.as_str().into());
-    put("verdict", row.verdict.word().into());
-    put("required", row.required.name().into());
+    insert(&mut object, "kind", "package".into());
+    insert(&mut object, "commit", commit.id.as_str().into());
+    insert(&mut object, "package", row.package.as_str().into());
+    insert(&mut object, "verdict", row.verdict.word().into());
+    insert(&mut object, "required", row.required.name().into());
     for (key, version) in [("from", &row.from), ("to", &row.to)] {
         if let Some(version) = version {
-            put(key, version.to_string().into());
+            insert(&mut object, key, version.to_string().into());
         }
     }
     if row.recorded {
-        put("recorded", true.into());
+        insert(&mut object, "recorded", true.into());
     }
     for (keys, hashes) in
         [(["own_old", "closure_old"], row.before), (["own", "closure"], row.after)]
     {
         if let Some(hashes) = hashes {
-            put(keys[0], hashes.own.to_string().into());
-            put(keys[1], hashes.closure.to_string().into());
+            insert(&mut object, keys[0], hashes.own.to_string().into());
+            insert(&mut object, keys[1], hashes.closure.to_string().into());
         }
     }
     let reasons: Vec<Value> = row.reasons.iter().map(reason).collect();
     if !reasons.is_empty() {
-        put("reasons", reasons.into());
+        insert(&mut object, "reasons", reasons.into());
     }
     Value::Object(object)
 }

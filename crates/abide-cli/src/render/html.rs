@@ -139,15 +139,6 @@ fn snippet(
             // This is the empty line after the last line end.
             break;
         }
-        let part = |range: Range<usize>| {
-            let [start, end] = [range.start, range.end].map(|at| text.floor_char_boundary(at));
-            escaped(text.get(start..end).unwrap_or_default().trim_end_matches(['\r', '\n']))
-        };
-        let shortened = |range: Range<usize>| {
-            let end = range.end.min(range.start + LONG);
-            let more = if end < range.end { "…" } else { "" };
-            format!("{}{more}", part(range.start..end))
-        };
         let _ = write!(out, "<span class=\"line\"><i>{}</i>", number + 1);
         if number == line {
             let start = range.start.max(marked.start.saturating_sub(LONG));
@@ -155,19 +146,32 @@ fn snippet(
             let _ = write!(
                 out,
                 "{more}{}<mark>{}</mark>{}",
-                part(start..marked.start),
-                shortened(marked.clone()),
-                shortened(marked.end..range.end),
+                slice_escaped(text, start..marked.start),
+                slice_shortened(text, marked.clone()),
+                slice_shortened(text, marked.end..range.end),
             );
             if let Some(at) = at {
                 let _ = write!(out, " <em>{}</em>", prose(at));
             }
         } else {
-            out.push_str(&shortened(range));
+            out.push_str(&slice_shortened(text, range));
         }
         out.push_str("</span>\n");
     }
     out.push_str("</pre>\n");
+}
+
+/// A part of a line, escaped.
+fn slice_escaped(text: &str, range: Range<usize>) -> String {
+    let [start, end] = [range.start, range.end].map(|at| text.floor_char_boundary(at));
+    escaped(text.get(start..end).unwrap_or_default().trim_end_matches(['\r', '\n']))
+}
+
+/// A part of a line, escaped and cut where it is long.
+fn slice_shortened(text: &str, range: Range<usize>) -> String {
+    let end = range.end.min(range.start + LONG);
+    let more = if end < range.end { "…" } else { "" };
+    format!("{}{more}", slice_escaped(text, range.start..end))
 }
 
 fn name(text: &str) -> String {

@@ -7,6 +7,7 @@ use base64::prelude::BASE64_STANDARD as BASE64;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::json_object::insert;
 use super::scene::{Lines, Scene};
 
 pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
@@ -26,19 +27,18 @@ pub(super) fn summary(report: &Report) -> String {
 /// The totals of a report.
 pub(super) fn counts(report: &Report) -> Map<String, Value> {
     let mut counts = Map::new();
-    let mut put = |key: &str, value: Value| counts.insert(key.to_owned(), value);
-    put("files", report.files.into());
-    put("packages", report.packages.into());
-    put("errors", report.errors.into());
-    put("warnings", report.warnings.into());
-    put("notes", report.notes.into());
-    put("waived", report.waived.into());
-    put("accepted", report.accepted.into());
+    insert(&mut counts, "files", report.files.into());
+    insert(&mut counts, "packages", report.packages.into());
+    insert(&mut counts, "errors", report.errors.into());
+    insert(&mut counts, "warnings", report.warnings.into());
+    insert(&mut counts, "notes", report.notes.into());
+    insert(&mut counts, "waived", report.waived.into());
+    insert(&mut counts, "accepted", report.accepted.into());
     if let Some(bump) = report.required_bump {
-        put("required_bump", bump.name().into());
+        insert(&mut counts, "required_bump", bump.name().into());
     }
     if !report.not_judged.is_empty() {
-        put("not_judged", report.not_judged.as_slice().into());
+        insert(&mut counts, "not_judged", report.not_judged.as_slice().into());
     }
     counts
 }
@@ -49,22 +49,21 @@ fn line(value: &Value) -> String {
 
 fn object(finding: &Finding, scene: &Scene) -> Value {
     let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("kind", "finding".into());
-    put("rule", finding.rule.into());
-    put("severity", finding.severity.word().into());
-    put("message", finding.message.as_str().into());
+    insert(&mut object, "kind", "finding".into());
+    insert(&mut object, "rule", finding.rule.into());
+    insert(&mut object, "severity", finding.severity.word().into());
+    insert(&mut object, "message", finding.message.as_str().into());
     if !finding.package.is_empty() {
-        put("package", finding.package.as_str().into());
+        insert(&mut object, "package", finding.package.as_str().into());
     }
     if !finding.element.is_empty() {
-        put("element", finding.element.as_str().into());
+        insert(&mut object, "element", finding.element.as_str().into());
     }
     for (key, value) in place(&scene.lines(&finding.location)) {
-        put(&key, value);
+        insert(&mut object, &key, value);
     }
     if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
-        put("old", Value::Object(place(&scene.lines(&old))));
+        insert(&mut object, "old", Value::Object(place(&scene.lines(&old))));
     }
     let labels: Vec<Value> = finding
         .labels
@@ -76,7 +75,7 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
         })
         .collect();
     if !labels.is_empty() {
-        put("labels", labels.into());
+        insert(&mut object, "labels", labels.into());
     }
     object.extend(details(finding));
     let fixes: Vec<Value> = finding.fixes.iter().map(|it| fix(it, scene)).collect();
@@ -90,24 +89,24 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
 /// The properties of a finding besides its message and its places.
 pub(super) fn details(finding: &Finding) -> Map<String, Value> {
     let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     let texts = [("at", &finding.at), ("why", &finding.why), ("help", &finding.help)].into_iter();
     for (key, text) in texts {
         if let Some(text) = text {
-            put(key, text.as_str().into());
+            insert(&mut object, key, text.as_str().into());
         }
     }
     if let Some(change) = &finding.change {
         let surfaces: Vec<&str> = change.effects.surfaces().map(Surface::name).collect();
         let directions: Vec<&str> = change.effects.directions().map(Direction::name).collect();
         if !surfaces.is_empty() {
-            put("breaks", change.effects.iter().map(break_object).collect());
-            put("surfaces", surfaces.into());
-            put("directions", directions.into());
+            insert(&mut object, "breaks", change.effects.iter().map(break_object).collect());
+            insert(&mut object, "surfaces", surfaces.into());
+            insert(&mut object, "directions", directions.into());
         }
-        put("bump", change.bump.name().into());
+        insert(&mut object, "bump", change.bump.name().into());
         if !change.dependents.is_empty() {
-            put(
+            insert(
+                &mut object,
                 "dependents",
                 change
                     .dependents
@@ -122,17 +121,17 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
             .map(|lost| json!({ "surface": lost.surface.name(), "symbol": lost.symbol }))
             .collect();
         if !symbols.is_empty() {
-            put("symbols", symbols.into());
+            insert(&mut object, "symbols", symbols.into());
         }
     }
     if !finding.aliases.is_empty() {
-        put("aliases", finding.aliases.as_slice().into());
+        insert(&mut object, "aliases", finding.aliases.as_slice().into());
     }
     if !finding.releases.is_empty() {
-        put("releases", finding.releases.as_slice().into());
+        insert(&mut object, "releases", finding.releases.as_slice().into());
     }
     if let Some(witness) = finding.change.as_ref().and_then(|change| change.witness.as_ref()) {
-        put("witness", self::witness(witness));
+        insert(&mut object, "witness", self::witness(witness));
     }
     object
 }

@@ -35,16 +35,17 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             "  <testsuite name=\"{name}\" tests=\"{cases}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\">"
         );
         let class = attribute(path.strip_suffix(".proto").unwrap_or(path));
-        let case = |what: &str| {
-            let what = attribute(what);
-            format!("    <testcase name=\"{what}\" classname=\"{class}\" file=\"{name}\"")
-        };
         for finding in findings {
             let what = format!("{}: {} ({})", finding.rule, finding.message, finding.element);
-            let _ = writeln!(suites, "{}>\n{}    </testcase>", case(&what), body(finding, scene));
+            let _ = writeln!(
+                suites,
+                "{}>\n{}    </testcase>",
+                open_case(&what, &class, &name),
+                body(finding, scene)
+            );
         }
         if findings.is_empty() {
-            let _ = writeln!(suites, "{}/>", case("nothing to report"));
+            let _ = writeln!(suites, "{}/>", open_case("nothing to report", &class, &name));
         }
         suites.push_str("  </testsuite>\n");
     }
@@ -67,6 +68,12 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
          {suites}</testsuites>\n"
     )
     .into_bytes()
+}
+
+/// The open tag of a case; `class` and `file` are escaped.
+fn open_case(what: &str, class: &str, file: &str) -> String {
+    let what = attribute(what);
+    format!("    <testcase name=\"{what}\" classname=\"{class}\" file=\"{file}\"")
 }
 
 fn body(finding: &Finding, scene: &Scene) -> String {

@@ -53,11 +53,10 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             }
             continue;
         }
-        let part = |wanted: Part| -> Vec<&Finding> {
-            findings.iter().copied().filter(|finding| Part::of(finding) == wanted).collect()
-        };
         for wanted in [Part::Breaking, Part::Compatible, Part::Policy] {
-            section(&mut out, wanted.title(), &part(wanted), scene);
+            let found: Vec<&Finding> =
+                findings.iter().copied().filter(|it| Part::of(it) == wanted).collect();
+            section(&mut out, wanted.title(), &found, scene);
         }
     }
     out.into_text().into_bytes()

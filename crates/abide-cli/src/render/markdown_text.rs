@@ -182,9 +182,9 @@ fn is_live(word: &str) -> bool {
         _ => false,
     });
     // `GH-1`, also inside a word.
-    let bounded = |at: usize| at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
     let is_issue = lower.match_indices("gh-").any(|(at, word)| {
-        bounded(at) && bytes.get(at + word.len()).is_some_and(u8::is_ascii_digit)
+        (at == 0 || !bytes[at - 1].is_ascii_alphanumeric())
+            && bytes.get(at + word.len()).is_some_and(u8::is_ascii_digit)
     });
     // The id of a commit, also inside a word.
     let is_commit = bytes.split(|it| !it.is_ascii_alphanumeric()).any(|part| {

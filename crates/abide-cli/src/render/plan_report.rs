@@ -7,6 +7,7 @@ use abide_schema::PackageVersion;
 use serde_json::{Map, Value, json};
 
 use super::calendar_note;
+use super::json_object::insert_some;
 use super::scene::{Look, paint};
 use crate::printable::shown;
 
@@ -33,16 +34,15 @@ pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
         package_lines(&mut text, package, look);
     }
     if !look.quiet {
-        let count = |verdict| plan.count(verdict);
         let yet = if written.is_empty() { "to record" } else { "written" };
         let parts = [
-            (count(Verdict::Recorded), "recorded"),
-            (count(Verdict::Unrecorded), yet),
-            (count(Verdict::Refused), "refused"),
-            (count(Verdict::Early), "early"),
-            (count(Verdict::Frozen), "frozen and changed"),
-            (count(Verdict::Waiting), "waiting"),
-            (count(Verdict::Unknown), "unknown"),
+            (plan.count(Verdict::Recorded), "recorded"),
+            (plan.count(Verdict::Unrecorded), yet),
+            (plan.count(Verdict::Refused), "refused"),
+            (plan.count(Verdict::Early), "early"),
+            (plan.count(Verdict::Frozen), "frozen and changed"),
+            (plan.count(Verdict::Waiting), "waiting"),
+            (plan.count(Verdict::Unknown), "unknown"),
         ];
         let parts: Vec<String> = parts
             .into_iter()
@@ -195,23 +195,23 @@ pub(super) fn json(report: &PlanReport<'_>, _: Look) -> Vec<u8> {
 
 fn package_object(package: &PackagePlan) -> Value {
     let mut object = Map::new();
-    let mut put = |key: &str, value: Option<Value>| {
-        object.extend(value.map(|value| (key.to_owned(), value)));
-    };
-    let text = |it: &dyn std::fmt::Display| Some(Value::from(it.to_string()));
-    put("kind", Some("package".into()));
-    put("package", Some(package.name.as_str().into()));
-    put("verdict", Some(package.verdict.word().into()));
-    put("from", package.from.as_ref().and_then(|it| text(it)));
-    put("required", Some(package.required.name().into()));
-    put("to", package.to.as_ref().and_then(|it| text(it)));
-    put("recorded", package.recorded.as_ref().and_then(|it| text(it)));
-    put("catches_up", package.catches_up.then(|| true.into()));
-    put("waits_for", package.waits_for.as_deref().map(Value::from));
-    put("hash_old", package.hash_old.as_ref().and_then(|it| text(it)));
-    put("hash_new", package.hash_new.as_ref().and_then(|it| text(it)));
-    put("reasons", Some(package.reasons.iter().map(reason_object).collect()));
+    insert_some(&mut object, "kind", Some("package".into()));
+    insert_some(&mut object, "package", Some(package.name.as_str().into()));
+    insert_some(&mut object, "verdict", Some(package.verdict.word().into()));
+    insert_some(&mut object, "from", package.from.as_ref().map(text_value));
+    insert_some(&mut object, "required", Some(package.required.name().into()));
+    insert_some(&mut object, "to", package.to.as_ref().map(text_value));
+    insert_some(&mut object, "recorded", package.recorded.as_ref().map(text_value));
+    insert_some(&mut object, "catches_up", package.catches_up.then(|| true.into()));
+    insert_some(&mut object, "waits_for", package.waits_for.as_deref().map(Value::from));
+    insert_some(&mut object, "hash_old", package.hash_old.as_ref().map(text_value));
+    insert_some(&mut object, "hash_new", package.hash_new.as_ref().map(text_value));
+    insert_some(&mut object, "reasons", Some(package.reasons.iter().map(reason_object).collect()));
     Value::Object(object)
+}
+
+fn text_value(it: &impl std::fmt::Display) -> Value {
+    it.to_string().into()
 }
 
 fn reason_object(reason: &Reason) -> Value {

@@ -10,18 +10,20 @@ pub(super) fn human(policy: &Policy) -> String {
     let mut out = String::new();
     for rule in RULES {
         let RuleSettings { whole: (severity, reason), parts } = policy.settings(rule.defaults());
-        let mut row = |word: &str, severity, text: &str| {
-            out.push_str(&format!("{word:width$}  {:7}  {text}\n", level(severity)));
-        };
         let reason = reason.map_or(String::new(), |reason| format!(" (by {reason})"));
         let fixed = rule.remedy().is_some_and(|it| it.applied != Applied::Never);
         let fixed = if fixed { " [--fix]" } else { "" };
-        row(rule.id, severity, &format!("{}{fixed}{reason}", rule.summary));
+        let text = format!("{}{fixed}{reason}", rule.summary);
+        write_row(&mut out, width, rule.id, severity, &text);
         for (severity, reason) in parts {
-            row("", severity, &format!("by {reason}"));
+            write_row(&mut out, width, "", severity, &format!("by {reason}"));
         }
     }
     out
+}
+
+fn write_row(out: &mut String, width: usize, id: &str, severity: Option<Severity>, text: &str) {
+    out.push_str(&format!("{id:width$}  {:7}  {text}\n", level(severity)));
 }
 
 pub(super) fn json(policy: &Policy) -> String {

@@ -126,12 +126,14 @@ pub(super) fn without_marks(page: &str) -> String {
 /// Says for readers what a label means: the file, and the side of a change.
 fn caption(language: &str, label: &str, has_old: bool) -> Option<String> {
     let file = label.split(' ').find_map(|word| word.strip_prefix("file="));
-    let is = |word: &str| label.split(' ').any(|it| it == word);
+    let words: Vec<&str> = label.split(' ').collect();
     Some(match file {
         None if language == "toml" => "With this `abide.toml`:".to_owned(),
         None => return None,
-        Some(file) if is("old") => format!("Before, in `{file}`:"),
-        Some(file) if is("imported") => format!("In `{file}`, which is only imported:"),
+        Some(file) if words.contains(&"old") => format!("Before, in `{file}`:"),
+        Some(file) if words.contains(&"imported") => {
+            format!("In `{file}`, which is only imported:")
+        }
         Some(file) if has_old && language == "proto" => format!("After, in `{file}`:"),
         Some(file) => format!("In `{file}`:"),
     })

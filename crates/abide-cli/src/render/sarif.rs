@@ -7,6 +7,7 @@ use abide_lint::{Finding, Fix, FixEdit, Report, Severity};
 use serde_json::{Map, Value, json};
 
 use super::json_lines;
+use super::json_object::insert;
 use super::rule_page::without_marks;
 use super::scene::{Lines, Scene};
 use super::snippets::spared;
@@ -86,12 +87,11 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     }
     properties.extend(json_lines::details(finding));
     let mut object = Map::new();
-    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
-    put("ruleId", finding.rule.into());
-    put("ruleIndex", rule.into());
-    put("level", finding.severity.word().into());
-    put("message", message(&text));
-    put("locations", json!([place]));
+    insert(&mut object, "ruleId", finding.rule.into());
+    insert(&mut object, "ruleIndex", rule.into());
+    insert(&mut object, "level", finding.severity.word().into());
+    insert(&mut object, "message", message(&text));
+    insert(&mut object, "locations", json!([place]));
     let related: Vec<Value> = finding
         .labels
         .iter()
@@ -104,15 +104,15 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
         })
         .collect();
     if !related.is_empty() {
-        put("relatedLocations", related.into());
+        insert(&mut object, "relatedLocations", related.into());
     }
     let fixes: Vec<Value> = finding.fixes.iter().map(|it| fix(it, scene)).collect();
     if !fixes.is_empty() {
-        put("fixes", fixes.into());
+        insert(&mut object, "fixes", fixes.into());
     }
-    put("partialFingerprints", json!({ "abide/v1": finding.fingerprint() }));
+    insert(&mut object, "partialFingerprints", json!({ "abide/v1": finding.fingerprint() }));
     if !properties.is_empty() {
-        put("properties", properties.into());
+        insert(&mut object, "properties", properties.into());
     }
     object.into()
 }

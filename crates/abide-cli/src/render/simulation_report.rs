@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::ops::Range;
 
 use abide_lint::{Bound, Event, Lane, Life, Simulation, State, Step, Stretch, Subject};
 use jiff::civil::Date;
@@ -92,11 +93,6 @@ fn span(bound: &Bound) -> String {
 pub(super) fn human(report: &SimulationReport<'_>, look: Look) -> Vec<u8> {
     let simulation = report.simulation;
     let mut text = String::new();
-    let title = |text: &mut String, title: &str| {
-        text.push('\n');
-        paint(text, look.color, "1", title);
-        text.push('\n');
-    };
     paint(&mut text, look.color, "1", &report.headline());
     text.push('\n');
     for (index, step) in simulation.steps.iter().enumerate() {
@@ -108,28 +104,34 @@ pub(super) fn human(report: &SimulationReport<'_>, look: Look) -> Vec<u8> {
         paint(&mut text, look.color, "33;1", "but");
         let _ = writeln!(text, " {}{}", conflict.text, keys(conflict));
     }
-    title(&mut text, "majors in the fleet, where vN is the newest on the first day");
+    write_title(&mut text, look, "majors in the fleet, where vN is the newest on the first day");
     for fleet in &simulation.fleets {
         let _ =
             writeln!(text, "  from {}: {}", fleet.day, report.majors(fleet.majors.iter().copied()));
     }
     if !simulation.bounds.is_empty() {
-        title(&mut text, "bounds of the policy");
+        write_title(&mut text, look, "bounds of the policy");
         for bound in &simulation.bounds {
             let _ = writeln!(text, "  {}: {}", bound.what, span(bound));
             let _ = writeln!(text, "    {}{}", bound.derivation.text, keys(&bound.derivation));
         }
     }
     if let Some(life) = report.life {
-        title(&mut text, &format!("life of {}", shown(&life.name)));
+        write_title(&mut text, look, &format!("life of {}", shown(&life.name)));
         for event in &life.events {
             let _ =
                 writeln!(text, "  {}  {}{}", event.day, shown(&event.step.text), keys(&event.step));
         }
     }
-    title(&mut text, "timeline");
+    write_title(&mut text, look, "timeline");
     text += &timeline(report, look.width);
     text.into_bytes()
+}
+
+fn write_title(text: &mut String, look: Look, title: &str) {
+    text.push('\n');
+    paint(text, look.color, "1", title);
+    text.push('\n');
 }
 
 /// The letter that draws a state.
@@ -154,15 +156,15 @@ fn timeline(report: &SimulationReport<'_>, width: usize) -> String {
     let months = month_number(until) - month_number(from) + 1;
     let room = i64::try_from(width.saturating_sub(column + 4)).unwrap_or(0);
     let step = if months <= room { 1 } else { 3 };
-    let month_of = |at: i64| month_number(from) + at * step;
     let columns = (months + step - 1) / step;
     let mut text = String::new();
     let mut years = String::new();
     for at in 0..columns {
-        let january = |at: i64| (month_of(at)..month_of(at) + step).find(|it| it % 12 == 0);
         // A year that only just ends has no room for its number.
-        let is_first = at == 0 && (1..6).all(|next| january(next).is_none());
-        if let Some(month) = january(at).or(is_first.then_some(month_of(0))) {
+        let is_first =
+            at == 0 && (1..6).all(|next| january_in(months_of(from, step, next)).is_none());
+        let january = january_in(months_of(from, step, at));
+        if let Some(month) = january.or(is_first.then_some(month_number(from))) {
             let written = years.chars().count();
             years.extend(std::iter::repeat_n(' ', (at as usize).saturating_sub(written)));
             years += &(month / 12).to_string();
@@ -172,9 +174,10 @@ fn timeline(report: &SimulationReport<'_>, width: usize) -> String {
     let mut drawn = BTreeSet::new();
     for (name, lane) in names.iter().zip(&lanes) {
         let row = (0..columns).map(|at| {
+            let months = months_of(from, step, at);
             let state = lane.stretches.iter().rev().find(|it| {
                 let (first, last) = (month_number(it.from), month_number(last_day(it)));
-                first < month_of(at) + step && last >= month_of(at)
+                first < months.end && last >= months.start
             });
             state.map_or(' ', |it| letter(it.state))
         });
@@ -194,6 +197,16 @@ fn timeline(report: &SimulationReport<'_>, width: usize) -> String {
 
 fn last_day(stretch: &Stretch) -> Date {
     stretch.until.yesterday().unwrap_or(Date::MIN)
+}
+
+/// The months that a column of the timeline stands for.
+fn months_of(from: Date, step: i64, column: i64) -> Range<i64> {
+    let first = month_number(from) + column * step;
+    first..first + step
+}
+
+fn january_in(mut months: Range<i64>) -> Option<i64> {
+    months.find(|month| month % 12 == 0)
 }
 
 /// A count of months since the year 0.
@@ -217,7 +230,6 @@ fn extent(report: &SimulationReport<'_>) -> (Date, Date) {
 pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
     let simulation = report.simulation;
     let scenario = simulation.scenario;
-    let steps = |steps: &[Step]| -> Vec<Value> { steps.iter().map(step).collect() };
     let mut head = json!({
         "kind": "simulation",
         "from": scenario.from.to_string(),
@@ -225,12 +237,12 @@ pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
         "notice_months": scenario.notice,
         "least_majors": simulation.majors.0,
         "most_majors": simulation.majors.1,
-        "steps": steps(&simulation.steps),
+        "steps": step_values(&simulation.steps),
     });
     if let Value::Object(head) = &mut head {
         head.extend(scenario.major_every.map(|it| ("major_every_months".to_owned(), it.into())));
         if !simulation.conflicts.is_empty() {
-            head.insert("conflicts".to_owned(), steps(&simulation.conflicts).into());
+            head.insert("conflicts".to_owned(), step_values(&simulation.conflicts).into());
         }
     }
     let mut lines = vec![head];
@@ -279,6 +291,10 @@ pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
 
 fn event_object(event: &Event) -> Value {
     json!({ "day": event.day.to_string(), "step": step(&event.step) })
+}
+
+fn step_values(steps: &[Step]) -> Vec<Value> {
+    steps.iter().map(step).collect()
 }
 
 fn step(step: &Step) -> Value {

@@ -93,10 +93,9 @@ impl<'a> Sources<'a> {
     }
 
     pub(super) fn new(scene: &Scene<'a>) -> Sources<'a> {
-        let files = |tree: &'a Tree| tree.files().map(|it| it.id);
-        let mut origins: Vec<Origin> = files(scene.tree).map(Origin::Tree).collect();
+        let mut origins: Vec<Origin> = file_ids(scene.tree).map(Origin::Tree).collect();
         let old_from = origins.len();
-        origins.extend(scene.old.into_iter().flat_map(files).map(Origin::Old));
+        origins.extend(scene.old.into_iter().flat_map(file_ids).map(Origin::Old));
         let others_from = origins.len();
         origins.extend([Origin::Config, Origin::Accepted]);
         origins.extend((0..scene.features.len()).map(|it| Origin::Features(it as u32)));
@@ -168,6 +167,10 @@ impl<'a> Sources<'a> {
     }
 }
 
+fn file_ids(tree: &Tree) -> impl Iterator<Item = FileId> {
+    tree.files().map(|file| file.id)
+}
+
 /// The length in bytes from which a line is cut.
 const LONG_LINE: usize = 1000;
 
@@ -220,15 +223,21 @@ fn hidden(c: char) -> bool {
 fn has_hidden(text: &str) -> bool {
     /// Only parts with more than plain ASCII are read by character, and they are rare.
     const PART: usize = 256;
-    // Without branches, so that the compiler vectorises it.
-    let odd = |b: &u8| (b.wrapping_sub(b' ') > b'~' - b' ') & (*b != b'\n') & (*b != b'\t');
-    let is_plain = |part: &[u8]| part.iter().fold(0, |any, byte| any | u8::from(odd(byte))) == 0;
     let parts = (0..).step_by(PART).zip(text.as_bytes().chunks(PART));
-    let mut strange = parts.filter(|(_, part)| !is_plain(part));
+    let mut strange = parts.filter(|(_, part)| !is_plain_ascii(part));
     strange.any(|(at, _)| {
         let part = text.floor_char_boundary(at)..text.ceil_char_boundary(at + PART);
         text[part].contains(hidden)
     })
+}
+
+/// Returns true if a text has nothing but printable ASCII, tabs and line feeds. Without branches,
+/// so that the compiler vectorises it.
+fn is_plain_ascii(text: &[u8]) -> bool {
+    text.iter().fold(0, |any, byte| {
+        let is_odd = byte.wrapping_sub(b' ') > b'~' - b' ';
+        any | u8::from(is_odd & (*byte != b'\n') & (*byte != b'\t'))
+    }) == 0
 }
 
 /// Returns true if a carriage return stands without a line feed: it would overwrite its line.

@@ -4,6 +4,7 @@ use abide_instance::Carried;
 use abide_lint::Report;
 use serde_json::{Map, Value, json};
 
+use super::json_object::insert;
 use super::scene::Scene;
 use super::{json_lines, snippets};
 
@@ -31,18 +32,16 @@ pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
     for ((carried, changed), file) in report.files.iter().zip(report.changed).zip(scene.instances) {
         for (number, document) in (1_u32..).zip(&carried.documents) {
             let mut line = Map::new();
-            let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
-            put("kind", "translation".into());
-            put("path", file.name.as_str().into());
-            put("document", number.into());
-            put("old_type", (report.name)(document.old).into());
-            put("new_type", (report.name)(document.new).into());
-            put("changed", (*changed).into());
-            let place = |at: u32| position(&file.text, at);
+            insert(&mut line, "kind", "translation".into());
+            insert(&mut line, "path", file.name.as_str().into());
+            insert(&mut line, "document", number.into());
+            insert(&mut line, "old_type", (report.name)(document.old).into());
+            insert(&mut line, "new_type", (report.name)(document.new).into());
+            insert(&mut line, "changed", (*changed).into());
             let changes = document.changes.iter().map(|it| {
                 let mut change = Map::new();
                 if !it.span.is_empty() && !file.text.is_empty() {
-                    change.insert("start".to_owned(), place(it.span.start));
+                    change.insert("start".to_owned(), position(&file.text, it.span.start));
                 }
                 if !it.old.is_empty() {
                     change.insert("old".to_owned(), it.old.as_str().into());
@@ -54,15 +53,18 @@ pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
             });
             let changes: Vec<Value> = changes.collect();
             if !changes.is_empty() {
-                put("changes", changes.into());
+                insert(&mut line, "changes", changes.into());
             }
-            let inside = |at: u32| at >= document.span.start && at <= document.span.end;
-            let notes = carried.notes.iter().filter(|(span, _)| inside(span.start));
+            let notes = carried.notes.iter().filter(|(span, _)| {
+                (document.span.start..=document.span.end).contains(&span.start)
+            });
             let notes: Vec<Value> = notes
-                .map(|(span, text)| json!({ "start": place(span.start), "message": text }))
+                .map(|(span, text)| {
+                    json!({ "start": position(&file.text, span.start), "message": text })
+                })
                 .collect();
             if !notes.is_empty() {
-                put("notes", notes.into());
+                insert(&mut line, "notes", notes.into());
             }
             out.push_str(&format!("{}\n", Value::Object(line)));
         }

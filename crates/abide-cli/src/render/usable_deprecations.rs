@@ -5,6 +5,7 @@ use std::fmt::Write;
 use abide_lint::{UsableDeprecation, counted};
 use serde_json::{Map, Value};
 
+use super::json_object::{insert, insert_some};
 use super::scene::{Look, paint};
 use crate::printable::shown;
 
@@ -38,15 +39,12 @@ pub(super) fn human(list: &[UsableDeprecation<'_>], look: Look) -> String {
 pub(super) fn json(list: &[UsableDeprecation<'_>], _: Look) -> String {
     let lines = list.iter().map(|it| {
         let mut object = Map::new();
-        let mut put = |key: &str, value: Option<String>| {
-            object.extend(value.map(|value| (key.to_owned(), Value::from(value))));
-        };
-        put("element", Some(it.element.full_name()));
-        put("kind", Some(it.kind().to_owned()));
-        put("phase", Some(it.phase().to_owned()));
-        put("since", it.since().map(str::to_owned));
-        put("replacement", it.replacement());
-        put("runtime_key", it.runtime_key());
+        insert(&mut object, "element", it.element.full_name().into());
+        insert(&mut object, "kind", it.kind().to_owned().into());
+        insert(&mut object, "phase", it.phase().to_owned().into());
+        insert_some(&mut object, "since", it.since().map(Value::from));
+        insert_some(&mut object, "replacement", it.replacement().map(Value::from));
+        insert_some(&mut object, "runtime_key", it.runtime_key().map(Value::from));
         format!("{}\n", Value::Object(object))
     });
     lines.collect()

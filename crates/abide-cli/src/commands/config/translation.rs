@@ -73,8 +73,10 @@ pub(super) fn translate(
     let notation = args.notation.as_deref().and_then(Notation::named);
     let mut files = named_files(&args.files, notation)?;
     if args.target.write {
-        let folder = |it: &NamedFile| Path::new(&it.name).parent().map(Path::to_owned);
-        let mut folders: Vec<PathBuf> = files.iter().filter_map(folder).collect();
+        let mut folders: Vec<PathBuf> = files
+            .iter()
+            .filter_map(|file| Path::new(&file.name).parent().map(Path::to_owned))
+            .collect();
         folders.dedup();
         for folder in folders {
             // A file with several names may hold a part of what a killed run wrote.
@@ -126,14 +128,17 @@ pub(super) fn translate(
         config_prefix: "",
         look: look(global, args.format.is_styled),
     };
-    let name = |ty: MessageId| tree.message(ty).full_name();
     let changed: Vec<bool> = carried
         .iter()
         .zip(&bytes)
         .map(|(it, old): (&Carried, &Vec<u8>)| it.text.as_ref().is_some_and(|new| new != old))
         .collect();
-    let shown =
-        TranslationReport { files: &carried, findings: &report, changed: &changed, name: &name };
+    let shown = TranslationReport {
+        files: &carried,
+        findings: &report,
+        changed: &changed,
+        name: &|ty: MessageId| tree.message(ty).full_name(),
+    };
     let shown = (args.format.write)(&shown, &scene);
     let kept_back = report.errors > 0;
     let mut outcome = Outcome { troubles: troubles(&loaded), ..Outcome::nothing(kept_back) };

@@ -18,8 +18,7 @@ const KEYS: &[&str] =
 pub(super) fn policy(text: &str) -> Result<Option<Policy>, ConfigError> {
     let Some(Node { value: Value::List(items), .. }) = read(text)? else { return Ok(None) };
     let maps: Vec<&[(Node, Node)]> = items.iter().filter_map(entries).collect();
-    let is_key = |key: &Node| key.text().is_some_and(|it| KEYS.contains(&it));
-    if maps.is_empty() || !maps.iter().all(|map| map.iter().any(|(key, _)| is_key(key))) {
+    if maps.is_empty() || !maps.iter().all(|map| map.iter().any(|(key, _)| is_known_key(key))) {
         return Ok(None);
     }
     let mut policy = Policy {
@@ -41,17 +40,22 @@ fn entries(node: &Node) -> Option<&[(Node, Node)]> {
     }
 }
 
+fn is_known_key(key: &Node) -> bool {
+    key.text().is_some_and(|it| KEYS.contains(&it))
+}
+
+/// The items of a list in a map; none if it has no such list.
+fn list_of<'n>(map: &'n [(Node, Node)], name: &str) -> Vec<&'n Node> {
+    match map.iter().find(|(key, _)| key.is(name)).map(|(_, value)| &value.value) {
+        Some(Value::List(items)) => items.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
 impl Policy {
     fn add(&mut self, map: &[(Node, Node)]) {
-        let list = |name: &str| {
-            let found = map.iter().find(|(key, _)| key.is(name)).map(|(_, value)| &value.value);
-            match found {
-                Some(Value::List(items)) => items.iter().collect(),
-                _ => Vec::new(),
-            }
-        };
         let mut files = Vec::new();
-        let included = list("included_paths");
+        let included = list_of(map, "included_paths");
         let is_for_part = !included.is_empty();
         for node in included {
             match node.text().and_then(folder) {
@@ -60,14 +64,14 @@ impl Policy {
             }
         }
         for name in ["excluded_paths", "import_paths"] {
-            for node in list(name) {
+            for node in list_of(map, name) {
                 self.drop(node, "list folders that are not checked in `import-paths`");
             }
         }
         let mut levels: BTreeMap<String, &str> = BTreeMap::new();
         // What is on and off is off.
         for (name, level) in [("enabled_rules", "error"), ("disabled_rules", "off")] {
-            for node in list(name) {
+            for node in list_of(map, name) {
                 match node.text().and_then(alias) {
                     Some(alias) => drop(levels.insert(alias, level)),
                     None => self.drop(node, "abide has no such rule"),

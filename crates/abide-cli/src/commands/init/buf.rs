@@ -177,9 +177,8 @@ impl<'b> Reader<'b> {
         };
         let mut whole = self.module(self.base);
         let mut modules = Vec::new();
-        let get = |name: &str| entry(entries, name);
         // Paths count from the roots in v1beta1, and modules take over what stands at the top.
-        if let Some((_, build)) = get("build").filter(|_| !is_v2) {
+        if let Some((_, build)) = entry(entries, "build").filter(|_| !is_v2) {
             modules = self.build(build, &mut whole);
         }
         let folders: Vec<String> = match (self.version, modules.is_empty()) {
@@ -207,7 +206,7 @@ impl<'b> Reader<'b> {
         for module in &mut modules {
             (module.lint, module.breaking) = (whole.lint.clone(), whole.breaking.clone());
         }
-        if let Some((_, list)) = get("modules").filter(|_| is_v2) {
+        if let Some((_, list)) = entry(entries, "modules").filter(|_| is_v2) {
             modules = self.listed(list, &whole);
         }
         if modules.is_empty() {

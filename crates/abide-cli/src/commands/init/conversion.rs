@@ -78,12 +78,9 @@ impl Buf {
                 modules.iter().filter(|it| it.root != module.root && is_at(&module.root, &it.root));
             let before = around.max_by_key(|it| it.root.len()).unwrap_or(first);
             let (own, active) = (self.active(&module.lint), self.active(&before.lint));
-            let level = |(aliases, level): (Aliases, &str)| -> Vec<String> {
-                aliases.iter().map(|it| format!("{} = \"{level}\"", json!(it))).collect()
-            };
-            let more = (own.difference(&active).copied().collect(), "error");
-            let fewer = (active.difference(&own).copied().collect(), "off");
-            let rules = [level(more), level(fewer)].concat();
+            let more: Aliases = own.difference(&active).copied().collect();
+            let fewer: Aliases = active.difference(&own).copied().collect();
+            let rules = [set_all(&more, "error"), set_all(&fewer, "off")].concat();
             let lint = different_options(&module.lint, &before.lint);
             put_part(
                 &mut out,
@@ -157,10 +154,9 @@ impl Buf {
         let all: Vec<BTreeSet<String>> = all.collect();
         let uses: Vec<&Name> = modules.iter().flat_map(|it| &it.breaking.rules.uses).collect();
         let is_default = modules.iter().any(|it| it.breaking.rules.uses.is_empty());
-        let names = |category: &str| uses.iter().any(|name| name.text == category);
-        let named = BREAKING_CATEGORIES
-            .iter()
-            .find(|(category, _)| names(category) || is_default && *category == "FILE");
+        let named = BREAKING_CATEGORIES.iter().find(|(category, _)| {
+            uses.iter().any(|name| name.text == *category) || is_default && *category == "FILE"
+        });
         let preset = named.map_or(Preset::BufFile, |(_, preset)| *preset);
         let of_preset = of_preset(preset);
         let union: BTreeSet<String> = all.into_iter().flatten().collect();
@@ -315,15 +311,17 @@ fn put_part(out: &mut String, files: &[String], tables: &[(&str, Vec<String>)]) 
 
 /// The options of `[lint]` in which a module differs from what holds around it.
 fn different_options(own: &Lint, around: &Lint) -> Vec<String> {
-    let value = |lint: &Lint, key: &str| {
-        let set = lint.options.iter().rev().find(|(it, _)| *it == key);
-        set.map(|(_, value)| value.clone())
-    };
     let differ = DEFAULTS.iter().filter_map(|(key, default)| {
-        let (own, around) = (value(own, key), value(around, key));
+        let (own, around) = (option_of(own, key), option_of(around, key));
         (own != around).then(|| format!("{key} = {}", own.unwrap_or((*default).to_owned())))
     });
     differ.collect()
+}
+
+/// The value that an option of `[lint]` is set to.
+fn option_of(lint: &Lint, key: &str) -> Option<String> {
+    let set = lint.options.iter().rev().find(|(it, _)| *it == key);
+    set.map(|(_, value)| value.clone())
 }
 
 /// The lint rules that are on. Names that stand for no rule go to `unknown`.
@@ -354,28 +352,40 @@ fn selected(lint: &Lint, unknown: &mut dyn FnMut(&Name)) -> Aliases {
 
 /// The fewest lines of `[rules]` over a preset of buf that turn on these lint rules and no others.
 fn settings(active: &Aliases) -> Vec<String> {
-    let category =
-        |name: &str| -> Aliases { buf_lint_rules(BufVersion::V2, name).into_iter().collect() };
-    let line = |key: &str, level: &str| format!("{} = \"{level}\"", json!(key));
     let starts = ["STANDARD", "BASIC", "MINIMAL", ""].into_iter().map(|start| {
         let mut lines = Vec::new();
         if start != "STANDARD" {
-            lines.push(line("buf:STANDARD", "off"));
+            lines.push(set_one("buf:STANDARD", "off"));
             if !start.is_empty() {
-                lines.push(line(&format!("buf:{start}"), "error"));
+                lines.push(set_one(&format!("buf:{start}"), "error"));
             }
         }
-        let mut on = category(start);
+        let mut on = category_rules(start);
         for more in ["COMMENTS", "UNARY_RPC"] {
-            let rules = category(more);
+            let rules = category_rules(more);
             if rules.is_subset(active) {
-                lines.push(line(&format!("buf:{more}"), "error"));
+                lines.push(set_one(&format!("buf:{more}"), "error"));
                 on.extend(rules);
             }
         }
-        lines.extend(on.difference(active).map(|it| line(it, "off")));
-        lines.extend(active.difference(&on).map(|it| line(it, "error")));
+        lines.extend(on.difference(active).map(|it| set_one(it, "off")));
+        lines.extend(active.difference(&on).map(|it| set_one(it, "error")));
         lines
     });
     starts.min_by_key(Vec::len).unwrap_or_default()
+}
+
+/// The lint rules of a category of buf.
+fn category_rules(name: &str) -> Aliases {
+    buf_lint_rules(BufVersion::V2, name).into_iter().collect()
+}
+
+/// A line that sets the severity of a rule.
+fn set_one(rule: &str, level: &str) -> String {
+    format!("{} = \"{level}\"", json!(rule))
+}
+
+/// Lines that set the severity of rules.
+fn set_all(rules: &Aliases, level: &str) -> Vec<String> {
+    rules.iter().map(|rule| set_one(rule, level)).collect()
 }

@@ -245,18 +245,22 @@ pub(super) fn imports(global: &Global, folder: &Path) -> Result<BTreeSet<String>
 /// are folders that links lead to, those are read.
 fn whole(folder: &Path, progress: &Progress) -> Result<Option<Loaded>, Error> {
     let options = SourceOptions::new(folder);
-    let read = |options: &SourceOptions<'_>| match load(&Source::open(None, options)?, progress) {
-        Err(Error::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
-        loaded => loaded.map(Some),
-    };
-    if let Some(loaded) = read(&options)? {
+    if let Some(loaded) = load_if_any(&options, progress)? {
         return Ok(Some(loaded));
     }
     let linked = linked_folders(folder);
     if linked.is_empty() {
         return Ok(None);
     }
-    read(&SourceOptions { roots: &linked, ..options })
+    load_if_any(&SourceOptions { roots: &linked, ..options }, progress)
+}
+
+/// Loads a source; `None` if it has no proto file.
+fn load_if_any(options: &SourceOptions<'_>, progress: &Progress) -> Result<Option<Loaded>, Error> {
+    match load(&Source::open(None, options)?, progress) {
+        Err(Error::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
+        loaded => loaded.map(Some),
+    }
 }
 
 /// The folders in a folder that links lead to.

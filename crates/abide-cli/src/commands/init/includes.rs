@@ -21,14 +21,11 @@ pub(super) fn leave_out_others(
     let mut folders = vec![root.to_owned()];
     let mut left_out = Vec::new();
     while let Some(folder) = folders.pop() {
-        let is_inside = |path: &str, around: &str| {
-            path == around || path.strip_prefix(around).is_some_and(|it| it.starts_with('/'))
-        };
-        if module.includes.iter().any(|it| is_inside(&folder, it)) {
+        if module.includes.iter().any(|it| is_at_or_below(&folder, it)) {
             continue;
         }
         let holds_included =
-            folder.is_empty() || module.includes.iter().any(|it| is_inside(it, &folder));
+            folder.is_empty() || module.includes.iter().any(|it| is_at_or_below(it, &folder));
         if !holds_included {
             left_out.push(folder);
             continue;
@@ -50,4 +47,8 @@ pub(super) fn leave_out_others(
     module.excludes.sort_unstable();
     module.excludes.dedup();
     told.sort_unstable();
+}
+
+fn is_at_or_below(path: &str, folder: &str) -> bool {
+    path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }

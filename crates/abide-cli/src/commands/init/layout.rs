@@ -86,17 +86,15 @@ fn published_homes(files: &[ProtoFile]) -> BTreeSet<&str> {
             *all += 1;
         }
     }
-    // The files that follow no package may be anybody's.
-    let loose = |home: &str| {
-        files
-            .iter()
-            .filter(|file: &&ProtoFile| {
-                file.home_by_package().is_none() && is_below(&file.path, home)
-            })
-            .count()
-    };
-    let mostly = counts.iter().filter(|(home, (known, all))| *known * 2 > *all + loose(home));
+    let mostly =
+        counts.iter().filter(|(home, (known, all))| *known * 2 > *all + count_loose(files, home));
     mostly.map(|(home, _)| *home).filter(|home| !home.is_empty()).collect()
+}
+
+/// Counts the files in a folder that follow no package: they may be anybody's.
+fn count_loose(files: &[ProtoFile], home: &str) -> usize {
+    let loose = files.iter().filter(|file| file.home_by_package().is_none());
+    loose.filter(|file| is_below(&file.path, home)).count()
 }
 
 impl ProtoFile {
@@ -261,9 +259,9 @@ impl<'f> Search<'f> {
             for import in &importer.imports {
                 let homes = imports.get(import.as_str()).map_or(&[][..], |it| &it.homes);
                 // Of several, one that declares what it needs, and then the one nearest to it.
-                let near = |home: &str| is_below(&importer.path, home).then_some(home.len());
                 let nearest = homes.iter().max_by_key(|(home, file)| {
-                    (importer.names.use_those_of(&file.names), near(home), Reverse(*home))
+                    let depth = is_below(&importer.path, home).then_some(home.len());
+                    (importer.names.use_those_of(&file.names), depth, Reverse(*home))
                 });
                 if let Some((home, file)) = nearest {
                     *votes.entry(&file.path).or_default().entry(home).or_default() += 1;
@@ -286,8 +284,6 @@ impl<'f> Search<'f> {
         let roots = self.roots();
         let placed = Placed::of(&roots, &self.own);
         let import_paths = self.import_paths(&placed);
-        let shown =
-            |folder: &str| if folder.is_empty() { ".".to_owned() } else { folder.to_owned() };
         let (mut in_folders, mut in_packages) = (Prefixes::default(), Prefixes::default());
         let mut paths: BTreeMap<&str, &ProtoFile> = BTreeMap::new();
         let mut same_path = None;
@@ -307,7 +303,7 @@ impl<'f> Search<'f> {
         });
         let mut missing: Vec<(String, usize)> =
             missing.map(|(path, it)| ((*path).to_owned(), it.own_uses)).collect();
-        let mut import_paths: Vec<String> = import_paths.into_iter().map(shown).collect();
+        let mut import_paths: Vec<String> = import_paths.into_iter().map(folder_or_dot).collect();
         let mut name_of_top = None;
         missing.retain(|(path, _)| match self.place_above(path, top) {
             Some(Above::Folder(folder)) => {
@@ -324,7 +320,7 @@ impl<'f> Search<'f> {
         });
         let outside = self.own.iter().zip(&placed.roots_of_files);
         Layout {
-            roots: roots.into_iter().map(shown).collect(),
+            roots: roots.into_iter().map(folder_or_dot).collect(),
             import_paths,
             folder_prefixes: in_folders.worth_a_key(self.own.len()),
             path_prefixes: in_packages.worth_a_key(self.own.len()),
@@ -529,6 +525,11 @@ impl<'f> Placed<'f> {
     fn may_hold_imports(&self, folder: &str) -> bool {
         !self.between.contains(folder)
     }
+}
+
+/// A folder as `abide.toml` names it.
+fn folder_or_dot(folder: &str) -> String {
+    if folder.is_empty() { ".".to_owned() } else { folder.to_owned() }
 }
 
 /// The folder around a folder; `None` for the top.

@@ -51,16 +51,16 @@ impl Mentions {
     /// it.
     fn mention(&self, name: &str) -> bool {
         let starts = name.match_indices('.').map(|(at, _)| at + 1);
-        let is_shared = |start: usize| {
-            start == 0
-                || self
-                    .package
-                    .strip_prefix(&name[..start - 1])
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
         [0].into_iter()
             .chain(starts)
-            .filter(|start| is_shared(*start))
+            .filter(|start| self.shares_package(&name[..*start]))
             .any(|start| self.words.contains(&name[start..]))
+    }
+
+    /// Returns true if this beginning of a name, with its dot, is one of the package, too.
+    fn shares_package(&self, start: &str) -> bool {
+        let Some(start) = start.strip_suffix('.') else { return true };
+        let rest = self.package.strip_prefix(start);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 }

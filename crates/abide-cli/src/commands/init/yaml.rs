@@ -143,8 +143,10 @@ fn map(nodes: Vec<Node>) -> Result<Value, ConfigError> {
             let Value::Map(others) = map.value else {
                 return Err(fault(map.span, format!("`{MERGE}` takes a map"), None));
             };
-            let is_new = |key: &Node| !lines.contains_key(key.text().unwrap_or_default());
-            let new: Vec<_> = others.into_iter().filter(|(key, _)| is_new(key)).collect();
+            let new: Vec<_> = others
+                .into_iter()
+                .filter(|(key, _)| !lines.contains_key(key.text().unwrap_or_default()))
+                .collect();
             lines
                 .extend(new.iter().filter_map(|(key, _)| Some((key.text()?.to_owned(), key.line))));
             entries.extend(new);

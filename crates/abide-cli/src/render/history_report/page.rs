@@ -81,8 +81,6 @@ pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
 /// The data of one row: commit, verdict, versions, bump, closure hash, reasons, and how many
 /// reasons there are.
 fn event<'h>(commit: usize, row: &'h PackageRow, texts: &mut Texts<'h>) -> Value {
-    let version =
-        |it: &Option<semver::Version>| it.as_ref().map_or(Value::Null, |it| it.to_string().into());
     let hash = row.after.map_or(Value::Null, |it| {
         let hash = it.closure.to_string();
         hash.rsplit(':').next().and_then(|hex| hex.get(..12)).unwrap_or_default().into()
@@ -96,12 +94,16 @@ fn event<'h>(commit: usize, row: &'h PackageRow, texts: &mut Texts<'h>) -> Value
     json!([
         commit,
         row.verdict as u8,
-        version(&row.from),
-        version(&row.to),
+        version_value(row.from.as_ref()),
+        version_value(row.to.as_ref()),
         row.required.name(),
         u8::from(row.recorded),
         hash,
         reasons,
         row.reasons.len(),
     ])
+}
+
+fn version_value(version: Option<&semver::Version>) -> Value {
+    version.map_or(Value::Null, |version| version.to_string().into())
 }
