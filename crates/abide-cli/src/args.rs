@@ -21,7 +21,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::render::{
     GRAPHS, GraphFormat, HASHES, HISTORIES, HashFormat, HistoryFormat, PLANS, PlanFormat, REPORTS,
-    RULE_LISTS, ReportFormat, RulesFormat, one_of,
+    RULE_LISTS, ReportFormat, RulesFormat, parse_format,
 };
 
 use self::examples::{
@@ -43,7 +43,7 @@ pub(crate) use self::runtime::{RuntimeArgs, RuntimeCommand, RuntimeShowArgs};
 pub(crate) use self::translation::TranslationArgs;
 
 /// Lists the kinds of SOURCE for a help text, one a line.
-fn sources() -> String {
+fn describe_sources() -> String {
     format!(
         "SOURCE is one of:\n{}Without SOURCE: the tree that the nearest abide.toml names, else the \
          current folder.",
@@ -104,7 +104,7 @@ const UNUSED: &[(&str, &[&str])] = &[
 
 impl Cli {
     /// The command line, in which the help of each command shows the options that it uses.
-    pub(crate) fn documented() -> clap::Command {
+    pub(crate) fn build_documented() -> clap::Command {
         let mut cli = Cli::command();
         for (name, unused) in UNUSED {
             let global = cli.get_arguments().filter(|arg| unused.contains(&arg.get_id().as_str()));
@@ -122,13 +122,13 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Use this preset instead of the one that abide.toml names
-    #[arg(long, global = true, value_name = "NAME", value_parser = presets())]
+    #[arg(long, global = true, value_name = "NAME", value_parser = parse_preset())]
     pub(crate) preset: Option<String>,
     /// Write the report to FILE instead of standard output
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Check as of DATE (YYYY-MM-DD) instead of today in UTC
-    #[arg(long, global = true, value_name = "DATE", value_parser = date)]
+    #[arg(long, global = true, value_name = "DATE", value_parser = parse_date)]
     pub(crate) as_of: Option<jiff::civil::Date>,
     /// Also read links that lead out of the tree if they lead into DIR (repeatable)
     #[arg(long, global = true, value_name = "DIR")]
@@ -151,15 +151,15 @@ pub(crate) struct Global {
     pub(crate) verbose: bool,
 }
 
-fn presets() -> PossibleValuesParser {
+fn parse_preset() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_lint::Preset::ALL.iter().map(|preset| preset.name()))
 }
 
-fn surfaces() -> PossibleValuesParser {
+fn parse_surface() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_change::Surface::ALL.iter().map(|surface| surface.name()))
 }
 
-fn closures() -> PossibleValuesParser {
+fn parse_closure() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_upgrade::Closure::ALL.iter().map(|(name, _)| *name))
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long)]
     pub(crate) fields: bool,
     /// The format of the history
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(HISTORIES))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(HISTORIES))]
     pub(crate) format: &'static HistoryFormat,
 }
 
@@ -224,7 +224,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long)]
     pub(crate) changed: bool,
     /// The format of the report
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(REPORTS))]
     pub(crate) format: &'static ReportFormat,
     /// The findings to show.
     #[command(flatten)]
@@ -239,7 +239,7 @@ impl JudgeArgs {
     }
 
     /// Returns true if the command line names no part of the tree.
-    pub(crate) fn names_no_part(&self) -> bool {
+    pub(crate) fn is_whole_tree(&self) -> bool {
         self.parts().is_empty()
     }
 }
@@ -325,7 +325,7 @@ pub(crate) struct BumpAction {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run every check that applies; the command for hooks and CI
-    #[command(after_help = format!("{CHECK}\n\n{CHANGED}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{CHECK}\n\n{CHANGED}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Check {
         /// The files to check.
         #[command(flatten)]
@@ -341,7 +341,7 @@ pub(crate) enum Command {
         fix: FixArgs,
     },
     /// Run only the rules that need no old tree
-    #[command(after_help = format!("{LINT}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{LINT}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Lint {
         /// The files to check.
         #[command(flatten)]
@@ -351,7 +351,7 @@ pub(crate) enum Command {
         fix: FixArgs,
     },
     /// Report what changed since an old tree, and whom it breaks
-    #[command(after_help = format!("{BREAKING}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{BREAKING}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Breaking {
         /// The files to check.
         #[command(flatten)]
@@ -361,11 +361,11 @@ pub(crate) enum Command {
         compare: CompareArgs,
         /// Report only breaks on these surfaces, such as wire,json (repeatable, or separated by
         /// commas)
-        #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = surfaces())]
+        #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_surface())]
         surface: Vec<String>,
     },
     /// Generate the candidates of the next major version: vN becomes v(N+1)alpha
-    #[command(after_help = format!("{UPGRADE}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{UPGRADE}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Upgrade {
         /// The tree.
         #[command(flatten)]
@@ -377,7 +377,7 @@ pub(crate) enum Command {
         /// Which packages are upgraded with a package: those whose types use its types (type),
         /// those that depend on it (package), or all active ones (all) [default: as configured,
         /// else package]
-        #[arg(long, value_name = "CLOSURE", value_parser = closures())]
+        #[arg(long, value_name = "CLOSURE", value_parser = parse_closure())]
         closure: Option<String>,
         /// Write where each type and member went to FILE, a `VersionMapping` as .binpb or .json
         /// (repeatable)
@@ -391,7 +391,7 @@ pub(crate) enum Command {
         overwrite: bool,
     },
     /// Release the candidates: v(N+1)alpha becomes v(N+1), and vN is frozen
-    #[command(after_help = format!("{RELEASE}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{RELEASE}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Release {
         /// The tree.
         #[command(flatten)]
@@ -407,7 +407,7 @@ pub(crate) enum Command {
         overwrite: bool,
     },
     /// Show which version each package needs since the last release, and why
-    #[command(after_help = format!("{BUMP}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{BUMP}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Bump {
         /// The tree.
         #[command(flatten)]
@@ -423,14 +423,14 @@ pub(crate) enum Command {
         #[arg(long)]
         from_history: bool,
         /// The format of the report
-        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(PLANS))]
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(PLANS))]
         format: &'static PlanFormat,
     },
     /// List what is deprecated: since when, what replaces it, and when it goes
-    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecations::HELP, sources()))]
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecations::HELP, describe_sources()))]
     Deprecations(DeprecationsArgs),
     /// Show the next releases, windows and phases, or simulate them
-    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", calendar::HELP, sources()))]
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", calendar::HELP, describe_sources()))]
     Calendar(CalendarArgs),
     /// Check configuration files and other values of messages
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", config::HELP))]
@@ -439,10 +439,10 @@ pub(crate) enum Command {
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", runtime::HELP))]
     Runtime(RuntimeArgs),
     /// Print who owns each package, by CODEOWNERS
-    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, sources()))]
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, describe_sources()))]
     Owners(OwnersArgs),
     /// Lay out files anew: the same tokens and comments, in the layout of `buf format`
-    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", format::HELP, sources()))]
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", format::HELP, describe_sources()))]
     Format(FormatArgs),
     /// Answer an editor: a language server on standard input and output
     #[command(after_help = format!("{}\n\n{EXIT_STATUS}", lsp::HELP))]
@@ -458,21 +458,21 @@ pub(crate) enum Command {
         args: Vec<std::ffi::OsString>,
     },
     /// Draw the dependencies between packages, with versions and stability
-    #[command(after_help = format!("{GRAPH}\n\n{}", sources()))]
+    #[command(after_help = format!("{GRAPH}\n\n{}", describe_sources()))]
     Graph {
         /// The tree.
         #[command(flatten)]
         tree: TreeArgs,
         /// The format of the graph [default: what the name of --output asks for, such as .svg, else
         /// dot]
-        #[arg(long, value_name = "FORMAT", value_parser = one_of(GRAPHS))]
+        #[arg(long, value_name = "FORMAT", value_parser = parse_format(GRAPHS))]
         format: Option<&'static GraphFormat>,
         /// Show the packages of imported files too
         #[arg(long)]
         imports: bool,
     },
     /// Write a FileDescriptorSet with source info, equal to protoc's
-    #[command(after_help = format!("{BUILD}\n\n{}", sources()))]
+    #[command(after_help = format!("{BUILD}\n\n{}", describe_sources()))]
     Build {
         /// The tree.
         #[command(flatten)]
@@ -490,7 +490,7 @@ pub(crate) enum Command {
         exclude_source_info: bool,
     },
     /// Print semantic hashes of packages, files and messages
-    #[command(after_help = format!("{HASH}\n\n{}\n\n{EXIT_STATUS}", sources()))]
+    #[command(after_help = format!("{HASH}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Hash {
         /// The tree.
         #[command(flatten)]
@@ -507,7 +507,7 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "facts")]
         fields: bool,
         /// The format of the list
-        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(HASHES))]
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(HASHES))]
         format: &'static HashFormat,
     },
     /// Show hash, version, required bump and verdict of every package at every commit
@@ -529,7 +529,7 @@ pub(crate) enum Command {
     #[command(after_help = RULES)]
     Rules {
         /// The format of the list
-        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(RULE_LISTS))]
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(RULE_LISTS))]
         format: &'static RulesFormat,
     },
     /// Write an abide.toml to start from
@@ -552,7 +552,7 @@ pub(crate) enum Command {
 }
 
 /// Parses a day. The parser of dates would also take a date with a time, and drop the time.
-fn date(text: &str) -> Result<jiff::civil::Date, &'static str> {
+fn parse_date(text: &str) -> Result<jiff::civil::Date, &'static str> {
     let day = if text.len() == 10 { text.parse().ok() } else { None };
     day.ok_or("no such date: write one like 2026-06-30")
 }
@@ -562,18 +562,18 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::render::{CALENDARS, DEPRECATIONS, Format, OWNER_LISTS};
+    use crate::render::{CALENDARS, DEPRECATIONS, OWNER_LISTS, OutputFormat};
 
     /// The help of a command, in full.
     fn help(command: &str) -> String {
-        let mut cli = Cli::documented();
+        let mut cli = Cli::build_documented();
         // Options of every command are known to each only then.
         cli.build();
         let found = cli.find_subcommand_mut(command).expect("there is such a command");
         found.render_long_help().to_string()
     }
 
-    fn is_in_help<W>(command: &str, formats: &[Format<W>]) {
+    fn is_in_help<W>(command: &str, formats: &[OutputFormat<W>]) {
         let help = help(command);
         assert!(!formats.is_empty());
         for format in formats {
@@ -648,7 +648,7 @@ mod tests {
             }
         }
         let args = ["abide", "explain", "--jobs", "3", "FIELD_NO_DELETE"];
-        let matches = Cli::documented().try_get_matches_from(args).expect("it is accepted");
+        let matches = Cli::build_documented().try_get_matches_from(args).expect("it is accepted");
         assert_eq!(matches.get_one::<u16>("jobs"), Some(&3));
         assert!(help("check").contains("--as-of <DATE>"));
     }

@@ -1,6 +1,6 @@
 //! The commands, one module each.
 
-mod blocked;
+mod blocked_packages;
 mod build;
 mod build_files;
 mod bump;
@@ -8,29 +8,29 @@ mod calendar;
 mod changed;
 mod check;
 pub(crate) mod config;
-mod days;
 mod deprecations;
 mod explain;
 mod file_changes;
-mod fitness;
 mod fix;
 mod folder_lock;
 mod format;
+mod generated_files;
 mod graph;
 mod hash;
 mod history;
+mod history_dates;
 mod init;
 mod instance_diff;
 mod instance_files;
 mod instances;
 mod lsp;
-mod made_files;
 mod outcome;
-mod outlook;
 mod outputs;
 mod owners;
 mod packaging;
 mod plugin;
+mod preconditions;
+mod predicted_tree;
 mod release;
 mod runtime;
 mod selection;
@@ -41,17 +41,17 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use self::outcome::Outcome;
-use self::release::Permits;
+use self::outcome::CommandOutcome;
+use self::release::ReleaseOverrides;
 use crate::args::{Cli, Command, Global};
 use crate::error::Error;
-use crate::terminal::{say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line};
 use crate::write;
 
 /// Runs a command and returns its exit status: 0, 1 or 2.
 pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
-    if let Err(error) = outputs::spare(cli, matches) {
-        complain(&error);
+    if let Err(error) = outputs::check_outputs(cli, matches) {
+        print_error(&error);
         return ExitCode::from(2);
     }
     let mut pool =
@@ -76,7 +76,8 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
             upgrade::upgrade(&cli.global, tree, package, closure, mapping, target, *overwrite)
         }
         Command::Release { tree, target, outside_window, overwrite } => {
-            let permits = Permits { outside_window: *outside_window, overwrite: *overwrite };
+            let permits =
+                ReleaseOverrides { outside_window: *outside_window, overwrite: *overwrite };
             release::release(&cli.global, tree, target, permits)
         }
         Command::Bump { tree, against, action, from_history, format } => {
@@ -101,35 +102,35 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
         }
         Command::Hash { tree, package, facts, fields, format } => {
             let what = match facts {
-                Some(name) => hash::What::Facts(name),
-                None if *fields => hash::What::Fields,
-                None => hash::What::Hashes,
+                Some(name) => hash::HashTarget::Facts(name),
+                None if *fields => hash::HashTarget::Fields,
+                None => hash::HashTarget::Hashes,
             };
             hash::hash(&cli.global, tree, package.as_deref(), &what, format)
         }
         Command::History { args } => history::history(&cli.global, args),
         Command::Explain { rule } => explain::explain(&cli.global, rule),
-        Command::Rules { format } => explain::rules(&cli.global, format),
+        Command::Rules { format } => explain::list_rules(&cli.global, format),
         Command::Init { dir, from } => init::init(&cli.global, dir.as_deref(), from.as_deref()),
         Command::Completions(args) => Ok(packaging::completions(args.shell)),
         Command::Man(args) => packaging::man(args),
     };
-    match result.and_then(|outcome| finish(&cli.global, outcome)) {
+    match result.and_then(|outcome| write_outcome(&cli.global, outcome)) {
         Ok(code) => code,
         Err(error) => {
-            complain(&error);
+            print_error(&error);
             ExitCode::from(2)
         }
     }
 }
 
-fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
+fn write_outcome(global: &Global, outcome: CommandOutcome) -> Result<ExitCode, Error> {
     if let Some(report) = &outcome.report {
         let target = global.output.as_deref();
         write::write(target, report).map_err(|error| Error::unwritten(target, error))?;
     }
     for trouble in &outcome.troubles {
-        say(&format!("error: {trouble}"));
+        eprint_line(&format!("error: {trouble}"));
     }
     Ok(match (outcome.troubles.is_empty(), outcome.failed) {
         (false, _) => ExitCode::from(2),
@@ -139,10 +140,10 @@ fn finish(global: &Global, outcome: Outcome) -> Result<ExitCode, Error> {
 }
 
 /// Prints an error of the tool itself.
-fn complain(error: &Error) {
+fn print_error(error: &Error) {
     match error {
         // These are already rendered.
-        Error::Config(text) => say_rendered(text.trim_end()),
-        error => say(&format!("error: {error}")),
+        Error::Config(text) => eprint_block(text.trim_end()),
+        error => eprint_line(&format!("error: {error}")),
     }
 }

@@ -8,9 +8,9 @@ use crate::printable::is_unprintable;
 /// does not exist on that side.
 ///
 /// Contents stay the bytes that they are, and a path cannot end its line: programs apply this.
-pub(crate) fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Vec<u8> {
+pub(crate) fn render_unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Vec<u8> {
     let (before, after) = (as_characters(old), as_characters(new));
-    let (before, after) = (lines(&before), lines(&after));
+    let (before, after) = (split_lines(&before), split_lines(&after));
     let diff = TextDiff::configure().newline_terminated(true).diff_slices(&before, &after);
     let mut unified = diff.unified_diff();
     unified.header(&side_name("a", path, old), &side_name("b", path, new));
@@ -21,7 +21,7 @@ pub(crate) fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Vec
 /// The name of one side in the head of a patch.
 fn side_name(side: &str, path: &str, content: Option<&[u8]>) -> String {
     match content {
-        Some(_) => as_characters(Some(file_name(&format!("{side}/{path}")).as_bytes())),
+        Some(_) => as_characters(Some(quote_file_name(&format!("{side}/{path}")).as_bytes())),
         None => "/dev/null".to_owned(),
     }
 }
@@ -31,13 +31,13 @@ fn as_characters(bytes: Option<&[u8]>) -> String {
     bytes.unwrap_or_default().iter().map(|it| char::from(*it)).collect()
 }
 
-fn lines(text: &str) -> Vec<&str> {
+fn split_lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
 /// The name of a file in the head of a patch: as git quotes it, and with a tab behind a name with a
 /// space, which would end the name otherwise.
-fn file_name(path: &str) -> String {
+fn quote_file_name(path: &str) -> String {
     if !path.contains(|it: char| matches!(it, '"' | '\\') || is_unprintable(it)) {
         return if path.contains(' ') { format!("{path}\t") } else { path.to_owned() };
     }
@@ -63,8 +63,8 @@ mod tests {
     use super::*;
 
     fn head(path: &str) -> String {
-        let patch =
-            String::from_utf8(unified(path, Some(b"a\n"), Some(b"b\n"))).expect("it is text");
+        let patch = String::from_utf8(render_unified(path, Some(b"a\n"), Some(b"b\n")))
+            .expect("it is text");
         patch.lines().take(2).collect::<Vec<_>>().join("|")
     }
 
@@ -79,14 +79,15 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_stay() {
-        let patch = unified("a", Some(b"// \xff\rx\nb\n"), Some(b"// \xff\rx\nc\n"));
+        let patch = render_unified("a", Some(b"// \xff\rx\nb\n"), Some(b"// \xff\rx\nc\n"));
         let wanted = b"--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n // \xff\rx\n-b\n+c\n";
         assert_eq!(patch, wanted, "{}", String::from_utf8_lossy(&patch));
     }
 
     #[test]
     fn a_missing_line_end_is_said() {
-        let patch = String::from_utf8(unified("a", Some(b"a"), Some(b"b\n"))).expect("it is text");
+        let patch =
+            String::from_utf8(render_unified("a", Some(b"a"), Some(b"b\n"))).expect("it is text");
         assert!(patch.contains("-a\n\\ No newline at end of file\n+b\n"), "{patch}");
     }
 }

@@ -4,11 +4,11 @@
 //! changed: the changed files are read and parsed once, two small trees around them are linked and
 //! compared, and only the hashes that depend on a change are computed again.
 
-mod forest;
+mod element_history;
 mod judge;
-mod lives;
+mod package_history;
 mod record;
-mod row;
+mod tree_state;
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
 
-use self::forest::{Forest, Moved};
-pub(crate) use self::judge::Reason;
-use self::judge::{Judged, facts, judge};
-use self::lives::{Lives, Step, elements};
+use self::element_history::{ElementTracker, StepMoment, take_elements};
+pub(crate) use self::judge::VerdictReason;
+use self::judge::{JudgedStep, collect_facts, compare_step};
+use self::package_history::PackageTracker;
+pub(crate) use self::package_history::{PackageRow, PackageVerdict};
 use self::record::Records;
-use self::row::Ledger;
-pub(crate) use self::row::{PackageRow, Verdict};
+use self::tree_state::{StepChanges, TreeState};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::source::{Commit, Timeline};
@@ -34,7 +34,7 @@ use crate::source::{Commit, Timeline};
 const BATCH: usize = 64;
 
 /// The history of a tree.
-pub(crate) struct History {
+pub(crate) struct TreeHistory {
     /// The folder of the tree in the repository.
     pub(crate) folder: String,
     /// The commits that changed the tree, oldest first.
@@ -62,7 +62,7 @@ pub(crate) struct CommitRow {
 }
 
 /// The settings by which a history is judged.
-pub(crate) struct Judgement<'a> {
+pub(crate) struct HistoryRequest<'a> {
     /// Today's policy: a waiver in it counts for all commits.
     pub(crate) policy: &'a Policy,
     /// The day to judge every commit on, instead of the day it was committed.
@@ -74,34 +74,34 @@ pub(crate) struct Judgement<'a> {
 }
 
 /// A step that is yet to be judged.
-struct Job<'t> {
+struct PendingStep<'t> {
     commit: &'t Commit,
-    moved: Moved,
+    moved: StepChanges,
     records: Option<Records>,
 }
 
 /// Walks a line of commits.
-pub(crate) fn walk(
+pub(crate) fn walk_commits(
     timeline: &Timeline,
-    judgement: &Judgement<'_>,
+    judgement: &HistoryRequest<'_>,
     progress: &Progress,
-) -> Result<History, Error> {
+) -> Result<TreeHistory, Error> {
     progress.step("reading the history");
     let mut cursor = timeline.cursor();
-    let mut forest = Forest::new(timeline);
-    let mut ledger = Ledger::default();
+    let mut forest = TreeState::new(timeline);
+    let mut ledger = PackageTracker::default();
     let mut records = record::RecordReader::default();
-    let mut lives = judgement.fields.then(Lives::default);
+    let mut lives = judgement.fields.then(ElementTracker::default);
     let mut ever = false;
     if let Some(base) = &timeline.base {
         let step = cursor.advance(base)?;
-        let moved = forest.step(step, timeline, &mut cursor)?;
-        let tree = abide_schema::Tree::link(forest.everything());
+        let moved = forest.apply_step(step, timeline, &mut cursor)?;
+        let tree = abide_schema::Tree::link(forest.collect_all());
         ever = tree.files().any(|file| file.is_judged());
-        let mut known = facts(&tree, |key| forest.has(key), judgement.fields);
+        let mut known = collect_facts(&tree, |key| forest.has_file(key), judgement.fields);
         let own = known.iter().map(|(key, _)| key.clone());
         let own: Vec<FileKey> = own.filter(|key| forest.is_own(key)).collect();
-        let elements = elements(own.iter(), &mut known);
+        let elements = take_elements(own.iter(), &mut known);
         ledger
             .begin(known, records.read(&mut cursor, base), moved.cyclic, |key| forest.is_own(key));
         lives.iter_mut().for_each(|it| it.begin(elements.clone(), &ledger));
@@ -119,14 +119,19 @@ pub(crate) fn walk(
             if step.files.is_empty() && step.imported.is_empty() && recorded.is_none() {
                 continue;
             }
-            let moved = forest.step(step, timeline, &mut cursor)?;
-            jobs.push(Job { commit, moved, records: recorded });
+            let moved = forest.apply_step(step, timeline, &mut cursor)?;
+            jobs.push(PendingStep { commit, moved, records: recorded });
         }
-        let judged: Vec<Option<Judged>> = jobs
+        let judged: Vec<Option<JudgedStep>> = jobs
             .par_iter()
             .map(|job| {
-                let as_of = judgement.as_of.unwrap_or_else(|| day(job.commit.seconds));
-                Some(judge(job.moved.pair.as_ref()?, judgement.policy, as_of, judgement.fields))
+                let as_of = judgement.as_of.unwrap_or_else(|| convert_to_day(job.commit.seconds));
+                Some(compare_step(
+                    job.moved.pair.as_ref()?,
+                    judgement.policy,
+                    as_of,
+                    judgement.fields,
+                ))
             })
             .collect();
         for (job, mut judged) in jobs.into_iter().zip(judged) {
@@ -142,14 +147,15 @@ pub(crate) fn walk(
                 .collect();
             let elements = lives.is_some().then(|| {
                 let own = job.moved.touched.keys().filter(|key| forest.is_own(key));
-                elements(own, judged.as_mut().map_or(&mut [][..], |it| &mut it.files))
+                take_elements(own, judged.as_mut().map_or(&mut [][..], |it| &mut it.files))
             });
             let locked = job.records.is_some();
             let mut packages =
-                ledger.step(job.moved, judged, job.records, |key| forest.is_own(key));
+                ledger.apply_step(job.moved, judged, job.records, |key| forest.is_own(key));
             if let Some((lives, elements)) = lives.as_mut().zip(elements) {
-                let (day, commit) = (day(job.commit.seconds), job.commit.id.to_string().into());
-                lives.step(&Step { day, commit }, elements, &packages, locked, &ledger);
+                let (day, commit) =
+                    (convert_to_day(job.commit.seconds), job.commit.id.to_string().into());
+                lives.apply_step(&StepMoment { day, commit }, elements, &packages, locked, &ledger);
             }
             packages.retain(|row| {
                 is_in_focus(timeline, focus, &ledger, &row.package) || gone.contains(&row.package)
@@ -183,8 +189,8 @@ pub(crate) fn walk(
             })
             .collect()
     });
-    let counted = timeline.base.as_ref().and_then(|base| from_there(base, &counted));
-    Ok(History {
+    let counted = timeline.base.as_ref().and_then(|base| describe_counted_packages(base, &counted));
+    Ok(TreeHistory {
         folder: timeline.top().to_owned(),
         commits,
         lives,
@@ -195,7 +201,12 @@ pub(crate) fn walk(
 }
 
 /// Returns true if a package has a file in the part of the tree to show.
-fn is_in_focus(timeline: &Timeline, focus: Option<&str>, ledger: &Ledger, package: &str) -> bool {
+fn is_in_focus(
+    timeline: &Timeline,
+    focus: Option<&str>,
+    ledger: &PackageTracker,
+    package: &str,
+) -> bool {
     focus.is_none_or(|focus| {
         let mut files = ledger.files_of(package);
         files.any(|(root, path)| is_below(&timeline.display(*root, path), focus))
@@ -203,7 +214,7 @@ fn is_in_focus(timeline: &Timeline, focus: Option<&str>, ledger: &Ledger, packag
 }
 
 /// A note about packages whose versions are counted from the start of the walk.
-fn from_there(base: &Commit, packages: &BTreeSet<String>) -> Option<String> {
+fn describe_counted_packages(base: &Commit, packages: &BTreeSet<String>) -> Option<String> {
     let first = match &**packages.first()? {
         "" => "(no package)".to_owned(),
         first => format!("`{first}`"),
@@ -220,7 +231,7 @@ fn from_there(base: &Commit, packages: &BTreeSet<String>) -> Option<String> {
 }
 
 /// The day of a moment in seconds since 1970, in UTC.
-pub(crate) fn day(seconds: i64) -> Date {
+pub(crate) fn convert_to_day(seconds: i64) -> Date {
     let moment = jiff::Timestamp::from_second(seconds).unwrap_or_default();
     moment.to_zoned(TimeZone::UTC).date()
 }

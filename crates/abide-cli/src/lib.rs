@@ -6,10 +6,10 @@ mod args;
 mod commands;
 mod diff;
 mod error;
-mod generated_part;
 mod history;
 mod load;
 mod lsp;
+mod managed_section;
 mod owners_file;
 mod plugin;
 mod printable;
@@ -31,11 +31,11 @@ pub use plugin::launch;
 
 /// Runs the command line of this process and returns its exit status.
 pub fn main() -> ExitCode {
-    if let Some(plugin) = plugin::Plugin::of_this_process() {
+    if let Some(plugin) = plugin::Plugin::from_program_name() {
         return plugin.run(&std::env::args().skip(1).collect::<Vec<_>>());
     }
     // clap prints help and usage errors itself, and exits with status 0 or 2.
-    let matches = args::Cli::documented().get_matches();
+    let matches = args::Cli::build_documented().get_matches();
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     commands::run(&cli, &matches)
 }

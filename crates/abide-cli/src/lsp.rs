@@ -1,18 +1,18 @@
 //! A language server on standard input and output: the protocol around [`abide_editor`].
 
-mod assistance;
+mod background;
 mod client;
 mod diagnostics;
 mod documents;
 mod edits;
 mod encoding;
-mod home;
+mod hover_completion;
+mod project_root;
 mod requests;
 mod server;
 mod session;
 mod transport;
 mod uri;
-mod work;
 
 use crate::args::Global;
 

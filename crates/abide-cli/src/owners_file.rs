@@ -33,11 +33,11 @@ impl OwnersFile {
     /// Finds the file: in the revision if the tree is one, in the archive if it is one, else on
     /// disk at the top of the repository.
     pub(crate) fn find(source: &Source, settings: &Settings) -> Result<Option<OwnersFile>, Error> {
-        let top = settings.top();
+        let top = settings.find_top();
         for (folder, forge) in FOLDERS {
             let path = join(folder, OWNERS);
             let bytes = match source.folder() {
-                Some(_) => on_disk(&top.join(&path), &settings.links(&top))?,
+                Some(_) => read_on_disk(&top.join(&path), &settings.links(&top))?,
                 None if source.prefix().is_some() => source.at_top(&path)?.map(|it| it.to_vec()),
                 None => source.text(&path)?.map(|it| it.to_vec()),
             };
@@ -51,7 +51,7 @@ impl OwnersFile {
     }
 
     /// The errors in its lines, one phrase each, with their places.
-    pub(crate) fn problems(&self) -> Vec<String> {
+    pub(crate) fn list_problems(&self) -> Vec<String> {
         let index = LineIndex::new(self.text.as_bytes());
         self.owners
             .problems
@@ -67,7 +67,7 @@ impl OwnersFile {
 }
 
 /// The owners of packages, whose files are given by their paths in the tree.
-pub(crate) fn package_owners(
+pub(crate) fn find_package_owners(
     files: &PackageFiles,
     file: Option<&OwnersFile>,
     source: &Source,
@@ -78,7 +78,7 @@ pub(crate) fn package_owners(
     PackageOwners::of(files, file.map(|it| &it.owners), |path| full_path(&prefix, path))
 }
 
-fn on_disk(path: &Path, links: &Links) -> Result<Option<Vec<u8>>, Error> {
+fn read_on_disk(path: &Path, links: &Links) -> Result<Option<Vec<u8>>, Error> {
     if !path.exists() {
         return Ok(None);
     }

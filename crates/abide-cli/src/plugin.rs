@@ -5,8 +5,8 @@ mod buf_rules;
 mod launcher;
 mod messages;
 mod pluginrpc;
+mod policy;
 mod protoc;
-mod terms;
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub use launcher::launch;
 
 use crate::printable::shown;
-use crate::terminal::{say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line};
 
 /// A tool that Abide is a plugin of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Plugin {
         [("buf-plugin-abide", Plugin::Buf), ("protoc-gen-abide", Plugin::Protoc)];
 
     /// The plugin whose name this process was started by, as through a link.
-    pub(crate) fn of_this_process() -> Option<Plugin> {
+    pub(crate) fn from_program_name() -> Option<Plugin> {
         let program = std::env::args_os().next()?;
         let name = Path::new(&program).file_name()?.to_str()?;
         let name = name.strip_suffix(std::env::consts::EXE_SUFFIX).unwrap_or(name);
@@ -41,13 +41,13 @@ impl Plugin {
     /// Does what the other tool asks for.
     pub(crate) fn run(self, args: &[String]) -> ExitCode {
         let output = match self {
-            Plugin::Buf => pluginrpc::run(buf::PROCEDURES, args, input),
+            Plugin::Buf => pluginrpc::run(buf::PROCEDURES, args, read_input),
             Plugin::Protoc => protoc(args),
         };
-        match output.and_then(|output| written(&output)) {
+        match output.and_then(|output| write_output(&output)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                say(&format!("error: {error}"));
+                eprint_line(&format!("error: {error}"));
                 ExitCode::from(2)
             }
         }
@@ -60,21 +60,21 @@ fn protoc(args: &[String]) -> Result<Vec<u8>, String> {
             "unexpected argument `{arg}`: protoc starts this program, with `--abide_out=DIR`"
         ));
     }
-    let answer = protoc::run(&input()?);
+    let answer = protoc::run(&read_input()?);
     for warning in &answer.warnings {
-        say_rendered(&shown(warning));
+        eprint_block(&shown(warning));
     }
     Ok(answer.response)
 }
 
-fn input() -> Result<Vec<u8>, String> {
+fn read_input() -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|error| format!("cannot read standard input: {error}"))?;
     Ok(bytes)
 }
 
-fn written(output: &[u8]) -> Result<(), String> {
+fn write_output(output: &[u8]) -> Result<(), String> {
     let mut stdout = std::io::stdout().lock();
     stdout
         .write_all(output)

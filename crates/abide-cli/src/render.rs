@@ -2,6 +2,7 @@
 
 mod calendar_note;
 mod comment;
+mod context;
 mod deprecation_report;
 mod diff_report;
 mod element_lives;
@@ -27,7 +28,6 @@ mod rule_list;
 mod rule_page;
 mod runtime_report;
 mod sarif;
-mod scene;
 mod simulation_report;
 mod snippets;
 mod sources;
@@ -38,37 +38,42 @@ mod workflow_command;
 use abide_lint::{GraphView, Policy, Report, Status, UsableDeprecation};
 use abide_schema::Graph;
 
-use crate::history::History;
+use crate::history::TreeHistory;
 
+pub(crate) use context::{RenderContext, Style, TextFile, full_path};
 pub(crate) use deprecation_report::{
-    DeprecationReport, TITLE as DEPRECATIONS_TITLE, is_of_tables, tables as deprecation_tables,
+    DeprecationReport, TITLE as DEPRECATIONS_TITLE, is_of_tables,
+    render_tables as deprecation_tables,
 };
-pub(crate) use diff_report::{DiffReport, Side};
-pub(crate) use format::{Format, one_of};
-pub(crate) use hash_list::{HashList, Told};
+pub(crate) use diff_report::{DiffReport, DiffSide};
+pub(crate) use format::{OutputFormat, parse_format};
+pub(crate) use hash_list::{HashList, PrintedPackage};
 pub(crate) use man_page::ManPage;
 pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
 pub(crate) use rule_counts::{count_lines, count_table};
-pub(crate) use rule_page::{family_page, laid_out, rule_page};
+pub(crate) use rule_page::{render_family_page, render_for_terminal, render_rule_page};
 pub(crate) use runtime_report::{RuntimePlace, RuntimeReport};
-pub(crate) use scene::{Look, Scene, TextFile, full_path};
 pub(crate) use simulation_report::SimulationReport;
-pub(crate) use snippets::config_errors;
-pub(crate) use translation_report::{TranslationReport, line_and_column};
+pub(crate) use snippets::render_config_errors;
+pub(crate) use translation_report::{TranslationReport, count_line_and_column};
 
 /// Of `abide check`, `abide lint` and `abide breaking`.
-pub(crate) type ReportFormat = Format<fn(&Report, &Scene) -> Vec<u8>>;
+pub(crate) type ReportFormat = OutputFormat<fn(&Report, &RenderContext) -> Vec<u8>>;
 /// The forms of a report.
 pub(crate) const REPORTS: &[ReportFormat] = &[
     HUMAN,
-    Format::plain("json", "JSON Lines: one object per finding, then a summary", json_lines::render),
-    Format::plain(
+    OutputFormat::plain(
+        "json",
+        "JSON Lines: one object per finding, then a summary",
+        json_lines::render,
+    ),
+    OutputFormat::plain(
         "sarif",
         "SARIF 2.1.0 for code scanning, with the page of every rule that reports",
         sarif::render,
     ),
-    Format::plain(
+    OutputFormat::plain(
         "junit",
         "JUnit XML: one suite per file; findings at error level are failures",
         junit::render,
@@ -88,7 +93,7 @@ pub(crate) const REPORTS: &[ReportFormat] = &[
         comment::render,
     )
     .naming_packages(),
-    Format::plain(
+    OutputFormat::plain(
         "html",
         "One self-contained page: the findings by file, with a filter",
         html::render,
@@ -96,177 +101,231 @@ pub(crate) const REPORTS: &[ReportFormat] = &[
 ];
 
 /// The format of findings that keep a command from its work.
-pub(crate) const HUMAN: ReportFormat = Format::styled(
+pub(crate) const HUMAN: ReportFormat = OutputFormat::styled(
     "human",
     "For people: each finding with a snippet of its source",
     snippets::render,
 );
 
 /// Of `abide config upgrade` and `abide config downgrade`.
-pub(crate) type TranslationFormat = Format<fn(&TranslationReport<'_>, &Scene) -> Vec<u8>>;
+pub(crate) type TranslationFormat =
+    OutputFormat<fn(&TranslationReport<'_>, &RenderContext) -> Vec<u8>>;
 /// The forms of a report about translated files.
 pub(crate) const TRANSLATIONS: &[TranslationFormat] = &[
-    Format::styled("human", "For people: what has no place", translation_report::human),
-    Format::plain(
+    OutputFormat::styled(
+        "human",
+        "For people: what has no place",
+        translation_report::render_human,
+    ),
+    OutputFormat::plain(
         "json",
         "JSON Lines: one object per document and finding, then a summary",
-        translation_report::json,
+        translation_report::render_json,
     ),
 ];
 
 /// Of `abide bump`.
-pub(crate) type PlanFormat = Format<fn(&PlanReport<'_>, Look) -> Vec<u8>>;
+pub(crate) type PlanFormat = OutputFormat<fn(&PlanReport<'_>, Style) -> Vec<u8>>;
 /// The forms of a plan of versions.
 pub(crate) const PLANS: &[PlanFormat] = &[
-    Format::styled(
+    OutputFormat::styled(
         "human",
         "For people: each package with the version it needs, and why",
-        plan_report::human,
+        plan_report::render_human,
     ),
-    Format::plain("json", "JSON Lines: one object per package, then a summary", plan_report::json),
+    OutputFormat::plain(
+        "json",
+        "JSON Lines: one object per package, then a summary",
+        plan_report::render_json,
+    ),
 ];
 
 /// Of `abide hash`.
-pub(crate) type HashFormat = Format<fn(&HashList<'_>, Look) -> String>;
+pub(crate) type HashFormat = OutputFormat<fn(&HashList<'_>, Style) -> String>;
 /// The forms of a list of hashes.
 pub(crate) const HASHES: &[HashFormat] = &[
-    Format::styled("human", "For people", hash_list::human),
-    Format::plain("json", "JSON Lines: one object per entry", hash_list::lines),
+    OutputFormat::styled("human", "For people", hash_list::render_human),
+    OutputFormat::plain("json", "JSON Lines: one object per entry", hash_list::render_json),
 ];
 
 /// Of `abide config diff`.
-pub(crate) type DiffFormat = Format<fn(&DiffReport<'_>, Look) -> String>;
+pub(crate) type DiffFormat = OutputFormat<fn(&DiffReport<'_>, Style) -> String>;
 /// The forms of a difference.
 pub(crate) const DIFFS: &[DiffFormat] = &[
-    Format::styled("human", "For people: each change with its places and cost", diff_report::human),
-    Format::plain("json", "JSON Lines: one object per change, then a summary", diff_report::json),
-    Format::plain("markdown", "A table for a pull request", diff_report::markdown),
+    OutputFormat::styled(
+        "human",
+        "For people: each change with its places and cost",
+        diff_report::render_human,
+    ),
+    OutputFormat::plain(
+        "json",
+        "JSON Lines: one object per change, then a summary",
+        diff_report::json,
+    ),
+    OutputFormat::plain("markdown", "A table for a pull request", diff_report::render_markdown),
 ];
 
 /// Of `abide runtime show`.
-pub(crate) type RuntimeFormat = Format<fn(&RuntimeReport<'_>, Look) -> String>;
+pub(crate) type RuntimeFormat = OutputFormat<fn(&RuntimeReport<'_>, Style) -> String>;
 /// The forms of a runtime.
 pub(crate) const RUNTIMES: &[RuntimeFormat] = &[
-    Format::styled("human", "For people: each key with its value and layer", runtime_report::human),
-    Format::plain("json", "JSON Lines: one object per key, then a summary", runtime_report::json),
+    OutputFormat::styled(
+        "human",
+        "For people: each key with its value and layer",
+        runtime_report::render_human,
+    ),
+    OutputFormat::plain(
+        "json",
+        "JSON Lines: one object per key, then a summary",
+        runtime_report::render_json,
+    ),
 ];
 
 /// Of `abide config deprecations`.
-pub(crate) type UsableDeprecationFormat = Format<fn(&[UsableDeprecation<'_>], Look) -> String>;
+pub(crate) type UsableDeprecationFormat =
+    OutputFormat<fn(&[UsableDeprecation<'_>], Style) -> String>;
 /// The forms of what instances can use and is deprecated.
 pub(crate) const USABLE_DEPRECATIONS: &[UsableDeprecationFormat] = &[
-    Format::styled(
+    OutputFormat::styled(
         "human",
         "For people: each element with its replacement",
-        usable_deprecations::human,
+        usable_deprecations::render_human,
     ),
-    Format::plain("json", "JSON Lines: one object per element", usable_deprecations::json),
+    OutputFormat::plain(
+        "json",
+        "JSON Lines: one object per element",
+        usable_deprecations::render_json,
+    ),
 ];
 
 /// Of `abide rules`.
-pub(crate) type RulesFormat = Format<fn(&Policy) -> String>;
+pub(crate) type RulesFormat = OutputFormat<fn(&Policy) -> String>;
 /// The forms of the list of rules.
 pub(crate) const RULE_LISTS: &[RulesFormat] = &[
-    Format::plain("human", "For people", rule_list::human),
-    Format::plain("json", "JSON Lines: one object per entry", rule_list::json),
+    OutputFormat::plain("human", "For people", rule_list::render_human),
+    OutputFormat::plain("json", "JSON Lines: one object per entry", rule_list::render_json),
 ];
 
 /// Of `abide graph`.
-pub(crate) type GraphFormat = Format<fn(GraphView<'_>, &Graph<'_>) -> String>;
+pub(crate) type GraphFormat = OutputFormat<fn(GraphView<'_>, &Graph<'_>) -> String>;
 /// The forms of a graph.
 pub(crate) const GRAPHS: &[GraphFormat] = &[
-    Format::plain("dot", "Graphviz", |view, graph| view.dot(graph)),
-    Format::plain("mermaid", "Mermaid, which GitHub renders", |view, graph| view.mermaid(graph)),
-    Format::plain(
+    OutputFormat::plain("dot", "Graphviz", |view, graph| view.dot(graph)),
+    OutputFormat::plain("mermaid", "Mermaid, which GitHub renders", |view, graph| {
+        view.mermaid(graph)
+    }),
+    OutputFormat::plain(
         "json",
         "JSON: packages, and edges with the declarations behind them",
         |view, graph| view.json(graph),
     ),
-    Format::plain("svg", "A drawing for browsers and documents", |view, graph| view.svg(graph)),
-    Format::plain(
+    OutputFormat::plain("svg", "A drawing for browsers and documents", |view, graph| {
+        view.svg(graph)
+    }),
+    OutputFormat::plain(
         "html",
         "One self-contained page: the drawing with zoom, filter and focus",
-        graph_page::html,
+        graph_page::render_html,
     ),
 ];
 
 /// Of `abide history`.
-pub(crate) type HistoryFormat = Format<fn(&History, Look) -> Vec<u8>>;
+pub(crate) type HistoryFormat = OutputFormat<fn(&TreeHistory, Style) -> Vec<u8>>;
 /// The forms of a history.
 pub(crate) const HISTORIES: &[HistoryFormat] = &[
-    Format::styled("human", "For people: a table, newest commit first", history_report::human),
-    Format::plain(
+    OutputFormat::styled(
+        "human",
+        "For people: a table, newest commit first",
+        history_report::render_human,
+    ),
+    OutputFormat::plain(
         "json",
         "JSON Lines: one object per commit and package, oldest first, then a summary",
-        history_report::json,
+        history_report::render_json,
     ),
-    Format::plain(
+    OutputFormat::plain(
         "html",
         "One self-contained page: the timeline of every package",
-        history_report::html,
+        history_report::render_html,
     ),
 ];
 
 /// Of `abide deprecations`.
-pub(crate) type DeprecationFormat = Format<fn(&DeprecationReport<'_, '_>, Look) -> Vec<u8>>;
+pub(crate) type DeprecationFormat = OutputFormat<fn(&DeprecationReport<'_, '_>, Style) -> Vec<u8>>;
 /// The forms of the list of what is deprecated.
 pub(crate) const DEPRECATIONS: &[DeprecationFormat] = &[
-    Format::styled(
+    OutputFormat::styled(
         "human",
         "For people: each element with its phase, and what comes next",
-        deprecation_report::human,
+        deprecation_report::render_human,
     ),
-    Format::plain(
+    OutputFormat::plain(
         "markdown",
         "The list that --write writes: tables by package, with dates only",
-        deprecation_report::markdown,
+        deprecation_report::render_markdown,
     ),
-    Format::plain(
+    OutputFormat::plain(
         "json",
         "JSON Lines: one object per element, then a summary",
-        deprecation_report::json,
+        deprecation_report::render_json,
     ),
 ];
 
 /// Of `abide calendar`.
-pub(crate) type CalendarFormat = Format<fn(&Status<'_>, Look) -> Vec<u8>>;
+pub(crate) type CalendarFormat = OutputFormat<fn(&Status<'_>, Style) -> Vec<u8>>;
 /// The forms of the calendar.
 pub(crate) const CALENDARS: &[CalendarFormat] = &[
-    Format::styled(
+    OutputFormat::styled(
         "human",
         "For people: the next releases, and what happens to old elements and majors",
-        calendar_note::report,
+        calendar_note::render_report,
     ),
-    Format::plain("json", "One JSON object", calendar_note::line),
+    OutputFormat::plain("json", "One JSON object", calendar_note::render_line),
 ];
 
 /// Of `abide calendar simulate`.
-pub(crate) type SimulationFormat = Format<fn(&SimulationReport<'_>, Look) -> Vec<u8>>;
+pub(crate) type SimulationFormat = OutputFormat<fn(&SimulationReport<'_>, Style) -> Vec<u8>>;
 /// The forms of a simulation.
 pub(crate) const SIMULATIONS: &[SimulationFormat] = &[
-    Format::styled(
+    OutputFormat::styled(
         "human",
         "For people: the answer, how it was counted, and a timeline",
-        simulation_report::human,
+        simulation_report::render_human,
     ),
-    Format::plain(
+    OutputFormat::plain(
         "json",
         "JSON Lines: the answer, then fleets, bounds and lives",
-        simulation_report::json,
+        simulation_report::render_json,
     ),
-    Format::plain("html", "One self-contained page without a script", simulation_report::html),
+    OutputFormat::plain(
+        "html",
+        "One self-contained page without a script",
+        simulation_report::render_html,
+    ),
 ];
 
 /// Of `abide owners`.
-pub(crate) type OwnersFormat = Format<fn(&OwnerReport<'_>, Look) -> Vec<u8>>;
+pub(crate) type OwnersFormat = OutputFormat<fn(&OwnerReport<'_>, Style) -> Vec<u8>>;
 /// The forms of a list of owners.
 pub(crate) const OWNER_LISTS: &[OwnersFormat] = &[
-    Format::styled("human", "For people: each package with its owners", owner_list::human),
-    Format::plain("json", "JSON Lines: one object per package, then a summary", owner_list::json),
-    Format::plain("markdown", "A table for a comment on a pull request", owner_list::markdown),
-    Format::plain(
+    OutputFormat::styled(
+        "human",
+        "For people: each package with its owners",
+        owner_list::render_human,
+    ),
+    OutputFormat::plain(
+        "json",
+        "JSON Lines: one object per package, then a summary",
+        owner_list::render_json,
+    ),
+    OutputFormat::plain(
+        "markdown",
+        "A table for a comment on a pull request",
+        owner_list::render_markdown,
+    ),
+    OutputFormat::plain(
         "github",
         "Annotations of GitHub Actions: the owners, and packages without one",
-        owner_list::github,
+        owner_list::render_github,
     ),
 ];

@@ -8,7 +8,7 @@ use abide_syntax::Span;
 
 use crate::args::{Global, HistoryArgs, JudgeArgs, TreeArgs};
 use crate::error::Error;
-use crate::render::{TextFile, config_errors};
+use crate::render::{TextFile, render_config_errors};
 use crate::source::{
     ACCEPTED, CONFIG, LOCK, Links, Source, SourceError, SourceOptions, Timeline, config_places,
     is_committed, is_config, is_packed, read_limited,
@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     /// The folder of the tree: that of `abide.toml`, else SOURCE, else the current folder.
     pub(crate) folder: PathBuf,
     /// What an archive holds of the settings, if the tree is in one.
-    packed: Option<Packed>,
+    packed: Option<PackedSettings>,
     /// If SOURCE is a part of the tree, or several are: the parts, relative to `folder`. An empty
     /// path is the whole tree.
     focus: Vec<String>,
@@ -62,17 +62,17 @@ impl Settings {
         let is_typed = judge.stdin_filepath.is_some();
         let mut settings = Settings::read_for(global, parts.first().copied(), is_typed, color)?;
         if parts.len() > 1 || is_typed {
-            settings.judge_parts(&parts)?;
+            settings.focus_on_parts(&parts)?;
         }
         Ok(settings)
     }
 
     /// Judges only these files and folders of the tree.
-    fn judge_parts(&mut self, parts: &[&str]) -> Result<(), Error> {
+    fn focus_on_parts(&mut self, parts: &[&str]) -> Result<(), Error> {
         if self.file.is_none() {
             // They are parts of the current folder, if all of them are below it.
             let paths: Vec<PathBuf> = parts.iter().map(|it| self.current.join(it)).collect();
-            let is_below = |path: &PathBuf| place_below(&self.current, path).is_some();
+            let is_below = |path: &PathBuf| find_path_below(&self.current, path).is_some();
             if let (false, [path]) = (paths.iter().all(is_below), &paths[..]) {
                 self.folder = path.parent().unwrap_or(&self.current).to_owned();
             } else {
@@ -86,13 +86,13 @@ impl Settings {
             // Without roots, the folder itself is the only one.
             let below = || {
                 let is_part = self.config.roots.is_empty() && (path.is_dir() || is_proto(&path));
-                place_below(&self.folder, &path).filter(|_| is_part)
+                find_path_below(&self.folder, &path).filter(|_| is_part)
             };
             self.focus_on(&path).or_else(below).ok_or_else(|| {
                 Error::Usage(format!(
                     "`{part}` is not a `.proto` file or a folder of the tree in `{}`: name parts of \
                      one tree",
-                    shown(&self.folder, &self.current)
+                    format_from(&self.folder, &self.current)
                 ))
             })
         };
@@ -104,8 +104,8 @@ impl Settings {
     }
 
     /// The path of a part in the tree.
-    pub(crate) fn place(&self, part: &str) -> Option<String> {
-        place_below(&self.folder, &self.current.join(part))
+    pub(crate) fn find_place(&self, part: &str) -> Option<String> {
+        find_path_below(&self.folder, &self.current.join(part))
     }
 
     fn read_for(
@@ -134,7 +134,7 @@ impl Settings {
         let packed = source.filter(|spec| is_packed(spec, &options));
         let tree = if packed.is_some() { current.clone() } else { tree };
         let packed = match packed {
-            Some(spec) if global.config.is_none() => Packed::open(spec, &options)?,
+            Some(spec) if global.config.is_none() => PackedSettings::open(spec, &options)?,
             _ => None,
         };
         let mut passed = Vec::new();
@@ -151,9 +151,9 @@ impl Settings {
         };
         let preset = global.preset.as_deref().map(find_preset).transpose()?;
         if let Some(file) = packed.as_ref().and_then(|it| it.config.clone()) {
-            let config = parsed(&file, preset, color)?;
+            let config = parse_config(&file, preset, color)?;
             let mut settings = Settings {
-                config: in_archive(config)?,
+                config: restrict_to_archive(config)?,
                 file: Some(file),
                 folder: current.clone(),
                 packed,
@@ -172,12 +172,13 @@ impl Settings {
             let config = Config::of_preset(preset.unwrap_or_default());
             // What lies below a root of the current folder is a part of the tree there.
             let rooted = present.as_ref().and_then(|path| {
-                let is_below = |root: &PathBuf| place_below(&current.join(root), path).is_some();
+                let is_below =
+                    |root: &PathBuf| find_path_below(&current.join(root), path).is_some();
                 let place =
-                    place_below(&current, path).filter(|_| global.root.iter().any(is_below));
+                    find_path_below(&current, path).filter(|_| global.root.iter().any(is_below));
                 place.filter(|_| path.is_dir() || is_proto(path))
             });
-            let alone = || on_disk.as_ref().and_then(|path| file_alone(&current, path));
+            let alone = || on_disk.as_ref().and_then(|path| find_single_file(&current, path));
             let (folder, alone) = match rooted.is_none().then(alone).flatten() {
                 Some((folder, file)) => (folder, Some(file)),
                 None if rooted.is_some() => (current.clone(), None),
@@ -204,9 +205,9 @@ impl Settings {
             (None, Some(folder)) => Some(Links::around(folder, &links)),
             _ => None,
         };
-        let text = read_text(&path, &shown(&path, &current), reach.as_ref())?;
-        let file = TextFile { name: shown(&path, &current), text };
-        let config = parsed(&file, preset, color)?;
+        let text = read_text(&path, &format_from(&path, &current), reach.as_ref())?;
+        let file = TextFile { name: format_from(&path, &current), text };
+        let config = parse_config(&file, preset, color)?;
         let folder = path.parent().map_or_else(|| current.clone(), Path::to_owned);
         // Findings are the same whatever the current folder is.
         let file = TextFile { name: CONFIG.to_owned(), ..file };
@@ -226,7 +227,7 @@ impl Settings {
         settings.set_roots(&global.root)?;
         settings.focus = on_disk.iter().filter_map(|path| settings.focus_on(path)).collect();
         if let Some(path) = on_disk.filter(|_| settings.focus.is_empty()) {
-            (settings.own, settings.alone) = match file_alone(&settings.current, &path) {
+            (settings.own, settings.alone) = match find_single_file(&settings.current, &path) {
                 Some((folder, file)) => (Some(folder), Some(file)),
                 None => (path.is_dir().then_some(path), None),
             };
@@ -240,7 +241,7 @@ impl Settings {
             return None;
         }
         let top = self.folder.canonicalize().ok()?;
-        let path = canonical_file(path)?;
+        let path = canonicalize_file(path)?;
         let focus = path.strip_prefix(&top).ok()?;
         let under = |folders: &[String], both: bool| {
             let there = folders.iter().filter_map(|folder| top.join(folder).canonicalize().ok());
@@ -249,22 +250,22 @@ impl Settings {
         // A folder beside the roots is a tree of its own. Without roots, every folder is.
         let inside = focus.as_os_str().is_empty()
             || under(&self.config.roots, true) && !under(&self.config.import_paths, false);
-        inside.then(|| slashed(focus))?
+        inside.then(|| format_with_slashes(focus))?
     }
 
     /// Opens the tree that is judged.
-    pub(crate) fn source(&self, tree: &TreeArgs) -> Result<Source, Error> {
+    pub(crate) fn open_source(&self, tree: &TreeArgs) -> Result<Source, Error> {
         if tree.source.is_none() || !self.focus.is_empty() {
             self.check_roots()?;
         }
-        let named = self.named_imports(&tree.import_path);
+        let named = self.resolve_named_imports(&tree.import_path);
         self.check_import_paths(&named)?;
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, None);
         self.open(tree.source.as_deref(), import_paths, &named, &self.focus, None)
     }
 
     /// The folders of `-I`, in full.
-    fn named_imports(&self, import_paths: &[String]) -> Vec<PathBuf> {
+    fn resolve_named_imports(&self, import_paths: &[String]) -> Vec<PathBuf> {
         import_paths.iter().map(|it| self.current.join(it)).collect()
     }
 
@@ -281,13 +282,13 @@ impl Settings {
         let errors: Vec<ConfigError> = named.filter_map(error).collect();
         match errors.is_empty() {
             true => Ok(()),
-            false => Err(Error::Config(config_errors(&errors, file, self.color))),
+            false => Err(Error::Config(render_config_errors(&errors, file, self.color))),
         }
     }
 
     /// Refuses a folder or file that a key of `abide.toml` names, if it leads out of the tree by way
     /// of a link.
-    pub(crate) fn refuse_if_outside(&self, key: &str, path: &str) -> Result<(), Error> {
+    pub(crate) fn check_inside(&self, key: &str, path: &str) -> Result<(), Error> {
         match self.links(&self.folder).refusal(&self.folder, path) {
             Some(reason) => {
                 Err(Error::Usage(format!("cannot read `{path}`, which `{key}` names: {reason}")))
@@ -301,14 +302,14 @@ impl Settings {
         let Some(file) = &self.file else { return Ok(()) };
         let roots = self.config.roots.iter().zip(&self.config.root_spans);
         let errors: Vec<ConfigError> =
-            roots.filter_map(|(root, span)| self.root_error(root, *span)).collect();
+            roots.filter_map(|(root, span)| self.check_root(root, *span)).collect();
         match errors.is_empty() {
             true => Ok(()),
-            false => Err(Error::Config(config_errors(&errors, file, self.color))),
+            false => Err(Error::Config(render_config_errors(&errors, file, self.color))),
         }
     }
 
-    fn root_error(&self, root: &str, span: Span) -> Option<ConfigError> {
+    fn check_root(&self, root: &str, span: Span) -> Option<ConfigError> {
         let error =
             |message: String, help: String| Some(ConfigError { message, span, help: Some(help) });
         let is_inside = |it| matches!(it, Component::Normal(_) | Component::CurDir);
@@ -322,7 +323,7 @@ impl Settings {
         if self.folder.join(root).is_dir() || is_committed(&self.folder, root) {
             return None;
         }
-        let folders = folders(&self.folder);
+        let folders = list_folders(&self.folder);
         let help = match nearest(root, folders.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "create the folder, or remove it from `roots`".to_owned(),
@@ -339,8 +340,8 @@ impl Settings {
         let top = full(&self.folder);
         let below = |root: &PathBuf| {
             let path = full(&self.current.join(root));
-            path.strip_prefix(&top).ok().and_then(slashed).ok_or_else(|| {
-                let (root, top) = (root.display(), shown(&self.folder, &self.current));
+            path.strip_prefix(&top).ok().and_then(format_with_slashes).ok_or_else(|| {
+                let (root, top) = (root.display(), format_from(&self.folder, &self.current));
                 Error::Usage(format!("the root `{root}` is not inside the folder `{top}`"))
             })
         };
@@ -351,13 +352,13 @@ impl Settings {
 
     /// Opens the tree to compare with. If only a part of the configured tree is judged, the same
     /// part of the old tree is compared; otherwise all the rest would look removed.
-    pub(crate) fn baseline(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
-        self.old_tree(spec, tree).map_err(|error| self.without_baseline(spec, error))
+    pub(crate) fn open_baseline(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
+        self.open_old_tree(spec, tree).map_err(|error| self.without_baseline(spec, error))
     }
 
     /// The same, or `None` and a note if `abide.toml` names it and there is no commit yet: nothing can
     /// break before the first one.
-    pub(crate) fn baseline_if_any(
+    pub(crate) fn open_baseline_if_any(
         &self,
         spec: &str,
         tree: &TreeArgs,
@@ -365,7 +366,7 @@ impl Settings {
     ) -> Result<Option<Source>, Error> {
         let configured = [&self.config.against, &self.config.bump_against];
         let is_configured = configured.into_iter().any(|it| it.as_deref() == Some(spec));
-        match self.old_tree(spec, tree) {
+        match self.open_old_tree(spec, tree) {
             Err(Error::Source(SourceError::NoCommitYet { .. })) if is_configured => {
                 notes.push(format!("there is no commit yet, so nothing is compared with {spec}"));
                 Ok(None)
@@ -374,10 +375,10 @@ impl Settings {
         }
     }
 
-    /// Opens the tree of a commit, as [`baseline`](Settings::baseline) does; `None` if there is no
+    /// Opens the tree of a commit, as [`open_baseline`](Settings::open_baseline) does; `None` if there is no
     /// commit yet.
-    pub(crate) fn commit(&self, spec: &str, tree: &TreeArgs) -> Result<Option<Source>, Error> {
-        match self.old_tree(spec, tree) {
+    pub(crate) fn open_commit(&self, spec: &str, tree: &TreeArgs) -> Result<Option<Source>, Error> {
+        match self.open_old_tree(spec, tree) {
             Err(Error::Source(
                 SourceError::UnknownRevision { may_come: true, .. }
                 | SourceError::NoCommitYet { .. },
@@ -386,16 +387,16 @@ impl Settings {
         }
     }
 
-    fn old_tree(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
+    fn open_old_tree(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
         let configured =
             [("against", &self.config.against), ("bump-against", &self.config.bump_against)];
         for (key, value) in configured {
             if value.as_deref() == Some(spec) && !spec.starts_with("git:") {
-                self.refuse_if_outside(key, spec)?;
+                self.check_inside(key, spec)?;
             }
         }
-        let named = self.named_imports(&tree.import_path);
+        let named = self.resolve_named_imports(&tree.import_path);
         self.check_import_paths(&named)?;
         let copy = self.current.join(spec);
         let import_paths = |base: &Path| self.import_paths(base, &tree.import_path, Some(&copy));
@@ -457,7 +458,7 @@ impl Settings {
         // `abide.toml`.
         let own = git.and_then(crate::source::subdir).is_some_and(|subdir| {
             let top = self.folder.ancestors().find(|dir| dir.join(".git").exists());
-            top.is_none_or(|top| !same_folder(&top.join(subdir), &self.folder))
+            top.is_none_or(|top| !is_same_folder(&top.join(subdir), &self.folder))
         });
         let rooted = match beside {
             Some(folder) => !own && holds_roots(folder),
@@ -489,19 +490,22 @@ impl Settings {
     }
 
     /// Opens the commits of the tree to show, with the part of it to show if there is one.
-    pub(crate) fn timeline(&self, args: &HistoryArgs) -> Result<(Timeline, Option<String>), Error> {
+    pub(crate) fn open_timeline(
+        &self,
+        args: &HistoryArgs,
+    ) -> Result<(Timeline, Option<String>), Error> {
         let path = args.path.as_deref();
         let gone = path.filter(|path| !self.current.join(path).exists());
         // A folder that no longer exists may have been a part of the configured tree.
         let part = match gone {
-            Some(path) if self.file.is_some() => self.part_that_was(path),
+            Some(path) if self.file.is_some() => self.find_former_part(path),
             _ if self.own.is_some() => None,
             _ => self.focus.first().or(self.alone.as_ref()).cloned(),
         };
         let own = path.filter(|_| part.is_none() && (gone.is_some() || self.file.is_some()));
         let base = if own.is_some() { &self.current } else { &self.folder };
         let roots: &[String] = if own.is_some() { &[] } else { &self.config.roots };
-        self.check_import_paths(&self.named_imports(&args.import_path))?;
+        self.check_import_paths(&self.resolve_named_imports(&args.import_path))?;
         let import_paths = self.import_paths(base, &args.import_path, None);
         let (import_paths, links) = (&import_paths[..], &self.links[..]);
         let options = SourceOptions { import_paths, roots, links, ..SourceOptions::new(base) };
@@ -510,10 +514,10 @@ impl Settings {
     }
 
     /// The place that a folder which is not on disk would have in the configured tree.
-    fn part_that_was(&self, path: &str) -> Option<String> {
+    fn find_former_part(&self, path: &str) -> Option<String> {
         let full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = full(&self.current).join(path);
-        let below = slashed(path.strip_prefix(full(&self.folder)).ok()?)?;
+        let below = format_with_slashes(path.strip_prefix(full(&self.folder)).ok()?)?;
         let names: Vec<&str> = below.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         let below = names.join("/");
         let under = |root: &String| Path::new(&below).starts_with(root);
@@ -529,24 +533,24 @@ impl Settings {
             let copy = copy.filter(|copy| copy.join(path).is_dir());
             (path, copy.unwrap_or(&self.folder))
         });
-        given.chain(named).map(|(path, from)| counted_from(base, path, from)).collect()
+        given.chain(named).map(|(path, from)| format_relative_to(base, path, from)).collect()
     }
 
     /// The accepted findings, if the file exists.
-    pub(crate) fn accepted(&self, color: bool) -> Result<Option<(Accepted, TextFile)>, Error> {
+    pub(crate) fn read_accepted(&self, color: bool) -> Result<Option<(Accepted, TextFile)>, Error> {
         let path = self.accepted_path();
         let file = match &self.packed {
-            Some(Packed { accepted: Some(file), .. }) => file.clone(),
+            Some(PackedSettings { accepted: Some(file), .. }) => file.clone(),
             Some(_) => return Ok(None),
             None if !path.exists() => return Ok(None),
             None => {
-                let name = shown(&path, &self.current);
+                let name = format_from(&path, &self.current);
                 let reach = self.links(&self.folder);
                 TextFile { text: read_text(&path, &name, Some(&reach))?, name }
             }
         };
         let accepted = Accepted::parse(&file.text)
-            .map_err(|errors| Error::Config(config_errors(&errors, &file, color)))?;
+            .map_err(|errors| Error::Config(render_config_errors(&errors, &file, color)))?;
         Ok(Some((accepted, TextFile { name: ACCEPTED.to_owned(), ..file })))
     }
 
@@ -556,7 +560,7 @@ impl Settings {
     }
 
     /// The folder that the paths of the tree count from, if it is on disk.
-    pub(crate) fn tree_folder(&self, tree: &TreeArgs) -> Option<PathBuf> {
+    pub(crate) fn find_tree_folder(&self, tree: &TreeArgs) -> Option<PathBuf> {
         let folder = match &tree.source {
             Some(spec) if self.focus.is_empty() => self.current.join(spec),
             _ => self.folder.clone(),
@@ -566,29 +570,29 @@ impl Settings {
 
     /// The folder that the paths of its files count from, if it is on disk: that of the tree, or the
     /// one around a SOURCE that is a file alone.
-    pub(crate) fn file_folder(&self, tree: &TreeArgs) -> Option<PathBuf> {
+    pub(crate) fn find_file_folder(&self, tree: &TreeArgs) -> Option<PathBuf> {
         let alone = self.alone.as_ref().map(|_| self.own.as_ref().unwrap_or(&self.folder));
-        alone.cloned().or_else(|| self.tree_folder(tree))
+        alone.cloned().or_else(|| self.find_tree_folder(tree))
     }
 
     /// A path of a folder as a user in the current folder would write it.
-    pub(crate) fn seen_from_here(&self, path: &str, folder: &Path) -> String {
-        counted_from(&self.current, path, folder)
+    pub(crate) fn format_from_here(&self, path: &str, folder: &Path) -> String {
+        format_relative_to(&self.current, path, folder)
     }
 
     /// The prefix that makes a path of the tree relative to the top of its repository, or without
     /// one to the current folder.
     pub(crate) fn prefix(&self, tree: &TreeArgs) -> String {
-        self.file_folder(tree).map_or(String::new(), |folder| self.prefix_of(&folder))
+        self.find_file_folder(tree).map_or(String::new(), |folder| self.compute_prefix(&folder))
     }
 
     /// The same prefix for `abide.toml` and the files beside it.
     pub(crate) fn config_prefix(&self) -> String {
-        self.prefix_of(&self.folder)
+        self.compute_prefix(&self.folder)
     }
 
     /// The bytes of a file that settings are read from; `None` if there is none to read.
-    pub(crate) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+    pub(crate) fn read_bytes(&self, path: &Path) -> Option<Vec<u8>> {
         self.links(&self.folder).read(path).ok()
     }
 
@@ -598,21 +602,21 @@ impl Settings {
     }
 
     /// The top of the repository that the tree is in, or without one the current folder.
-    pub(crate) fn top(&self) -> PathBuf {
-        self.top_around(self.own.as_ref().unwrap_or(&self.folder))
+    pub(crate) fn find_top(&self) -> PathBuf {
+        self.find_top_around(self.own.as_ref().unwrap_or(&self.folder))
     }
 
-    fn top_around(&self, folder: &Path) -> PathBuf {
+    fn find_top_around(&self, folder: &Path) -> PathBuf {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let top = folder.ancestors().find(|dir| dir.join(".git").exists());
         let current = || self.current.canonicalize().unwrap_or_else(|_| self.current.clone());
         top.map_or_else(current, Path::to_owned)
     }
 
-    fn prefix_of(&self, folder: &Path) -> String {
+    fn compute_prefix(&self, folder: &Path) -> String {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let from = self.top_around(&folder);
-        match folder.strip_prefix(&from).ok().and_then(slashed) {
+        let from = self.find_top_around(&folder);
+        match folder.strip_prefix(&from).ok().and_then(format_with_slashes) {
             Some(path) if path.is_empty() => path,
             Some(path) => format!("{path}/"),
             None => format!("{}/", folder.display()),
@@ -621,15 +625,15 @@ impl Settings {
 }
 
 /// The settings that an archive holds.
-struct Packed {
+struct PackedSettings {
     config: Option<TextFile>,
     accepted: Option<TextFile>,
 }
 
-impl Packed {
+impl PackedSettings {
     /// Those of a source; `None` if it is no archive, or cannot be opened, which is told where it is
     /// read.
-    fn open(spec: &str, options: &SourceOptions<'_>) -> Result<Option<Packed>, Error> {
+    fn open(spec: &str, options: &SourceOptions<'_>) -> Result<Option<PackedSettings>, Error> {
         let Ok(source) = Source::open(Some(spec), options) else { return Ok(None) };
         if !source.is_archive() {
             return Ok(None);
@@ -644,18 +648,18 @@ impl Packed {
                 }),
             }
         };
-        Ok(Some(Packed { config: text(CONFIG)?, accepted: text(ACCEPTED)? }))
+        Ok(Some(PackedSettings { config: text(CONFIG)?, accepted: text(ACCEPTED)? }))
     }
 }
 
 /// The configuration that a file has.
-fn parsed(file: &TextFile, preset: Option<Preset>, color: bool) -> Result<Config, Error> {
+fn parse_config(file: &TextFile, preset: Option<Preset>, color: bool) -> Result<Config, Error> {
     let parsed = Config::parse(&file.text, preset);
-    parsed.map_err(|errors| Error::Config(config_errors(&errors, file, color)))
+    parsed.map_err(|errors| Error::Config(render_config_errors(&errors, file, color)))
 }
 
 /// The configuration of a tree that is in an archive: what it names is there, or nowhere.
-fn in_archive(mut config: Config) -> Result<Config, Error> {
+fn restrict_to_archive(mut config: Config) -> Result<Config, Error> {
     let is_inside = |path: &&String| {
         let is_below = |it| matches!(it, Component::Normal(_) | Component::CurDir);
         Path::new(path).components().all(is_below)
@@ -675,16 +679,16 @@ fn in_archive(mut config: Config) -> Result<Config, Error> {
 
 /// Reads the `abide.lock` of a source, if it has one. Messages add `whose` to its name, to tell the
 /// locks of two sources apart.
-pub(crate) fn lock(source: &Source, whose: &str, color: bool) -> Result<Option<Lock>, Error> {
+pub(crate) fn read_lock(source: &Source, whose: &str, color: bool) -> Result<Option<Lock>, Error> {
     let Some(text) = source.lock()? else { return Ok(None) };
     let text = String::from_utf8_lossy(&text).into_owned();
     let lock = Lock::parse(&text);
     let file = TextFile { name: format!("{LOCK}{whose}"), text };
-    lock.map(Some).map_err(|errors| Error::Config(config_errors(&errors, &file, color)))
+    lock.map(Some).map_err(|errors| Error::Config(render_config_errors(&errors, &file, color)))
 }
 
 /// A note about a lock with a merge conflict.
-pub(crate) fn unresolved(lock: Option<&Lock>) -> Option<String> {
+pub(crate) fn describe_conflict(lock: Option<&Lock>) -> Option<String> {
     lock.filter(|it| it.is_unresolved()).map(|_| {
         format!(
             "{LOCK} has a merge conflict; both sides count until `abide bump --write` resolves it"
@@ -712,29 +716,30 @@ fn is_proto(path: &Path) -> bool {
 }
 
 /// A path without links, also of a file that is still to be written.
-fn canonical_file(path: &Path) -> Option<PathBuf> {
+fn canonicalize_file(path: &Path) -> Option<PathBuf> {
     let new = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(new)
 }
 
 /// The path of a file or folder from a folder that holds it.
-fn place_below(folder: &Path, path: &Path) -> Option<String> {
-    slashed(canonical_file(path)?.strip_prefix(folder.canonicalize().ok()?).ok()?)
+fn find_path_below(folder: &Path, path: &Path) -> Option<String> {
+    format_with_slashes(canonicalize_file(path)?.strip_prefix(folder.canonicalize().ok()?).ok()?)
 }
 
 /// The folder that the path of a single proto file counts from, and that path. The folder is the
 /// current one if it holds the file, else the file's own.
-fn file_alone(current: &Path, path: &Path) -> Option<(PathBuf, String)> {
+fn find_single_file(current: &Path, path: &Path) -> Option<(PathBuf, String)> {
     if !path.is_file() || !is_proto(path) {
         return None;
     }
     let file = path.canonicalize().ok()?;
-    let below = |folder: &Path| slashed(file.strip_prefix(folder.canonicalize().ok()?).ok()?);
+    let below =
+        |folder: &Path| format_with_slashes(file.strip_prefix(folder.canonicalize().ok()?).ok()?);
     [current, path.parent()?].into_iter().find_map(|it| Some((it.to_owned(), below(it)?)))
 }
 
 /// The names of the folders in a folder.
-fn folders(folder: &Path) -> Vec<String> {
+fn list_folders(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let folders = entries.filter(|it| it.path().is_dir());
     let mut names: Vec<String> =
@@ -743,7 +748,7 @@ fn folders(folder: &Path) -> Vec<String> {
     names
 }
 
-fn same_folder(a: &Path, b: &Path) -> bool {
+fn is_same_folder(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
@@ -751,13 +756,13 @@ fn same_folder(a: &Path, b: &Path) -> bool {
 }
 
 /// A relative path with `/` between names, if it is Unicode.
-fn slashed(path: &Path) -> Option<String> {
+fn format_with_slashes(path: &Path) -> Option<String> {
     let names: Option<Vec<&str>> = path.iter().map(|name| name.to_str()).collect();
     names.map(|names| names.join("/"))
 }
 
 /// Makes `path`, which is relative to the folder `from`, relative to the folder `base`.
-fn counted_from(base: &Path, path: &str, from: &Path) -> String {
+fn format_relative_to(base: &Path, path: &str, from: &Path) -> String {
     if base == from || Path::new(path).is_absolute() {
         return path.to_owned();
     }
@@ -775,7 +780,7 @@ fn counted_from(base: &Path, path: &str, from: &Path) -> String {
 }
 
 /// A path as a user in the current folder would write it.
-fn shown(path: &Path, current: &Path) -> String {
+fn format_from(path: &Path, current: &Path) -> String {
     let relative = path.strip_prefix(current).unwrap_or(path);
     if relative.as_os_str().is_empty() { ".".to_owned() } else { relative.display().to_string() }
 }

@@ -4,55 +4,55 @@ use std::io::{IsTerminal, Write};
 
 use crate::args::{Color, Global};
 use crate::printable::shown;
-use crate::render::Look;
+use crate::render::Style;
 
 /// The width of a report if it does not go to a terminal.
 const WIDTH: usize = 100;
 
 /// Prints a line to standard error, with every character that a terminal would obey escaped. If
 /// that fails, the exit status still says what happened.
-pub(crate) fn say(line: &str) {
-    say_rendered(&shown(line));
+pub(crate) fn eprint_line(line: &str) {
+    eprint_block(&shown(line));
 }
 
 /// Prints a text that is rendered already: lines, perhaps in colour.
-pub(crate) fn say_rendered(text: &str) {
+pub(crate) fn eprint_block(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// Returns the style of a format; one that is not for people looks the same everywhere.
-pub(crate) fn look(global: &Global, is_styled: bool) -> Look {
-    Look {
-        color: is_styled && report_color(global),
-        is_terminal: is_styled && shows_report(global),
-        width: if is_styled { width(global) } else { WIDTH },
+pub(crate) fn style(global: &Global, is_styled: bool) -> Style {
+    Style {
+        color: is_styled && use_report_color(global),
+        is_terminal: is_styled && is_report_on_terminal(global),
+        width: if is_styled { find_width(global) } else { WIDTH },
         quiet: global.quiet,
         verbose: global.verbose,
     }
 }
 
 /// Returns the style of standard error.
-pub(crate) fn look_of_errors(global: &Global) -> Look {
-    Look {
-        color: error_color(global),
+pub(crate) fn error_style(global: &Global) -> Style {
+    Style {
+        color: use_error_color(global),
         is_terminal: std::io::stderr().is_terminal(),
-        width: width(global),
+        width: find_width(global),
         quiet: true,
         verbose: global.verbose,
     }
 }
 
 /// Returns true if the report is shown on a terminal.
-fn shows_report(global: &Global) -> bool {
+fn is_report_on_terminal(global: &Global) -> bool {
     global.output.is_none() && std::io::stdout().is_terminal()
 }
 
-fn report_color(global: &Global) -> bool {
-    use_color(global, shows_report(global))
+fn use_report_color(global: &Global) -> bool {
+    use_color(global, is_report_on_terminal(global))
 }
 
 /// Returns true if the errors of the tool itself are coloured.
-pub(crate) fn error_color(global: &Global) -> bool {
+pub(crate) fn use_error_color(global: &Global) -> bool {
     use_color(global, std::io::stderr().is_terminal())
 }
 
@@ -69,8 +69,8 @@ fn use_color(global: &Global, terminal: bool) -> bool {
 }
 
 /// The width of a report: that of the terminal, within readable limits.
-fn width(global: &Global) -> usize {
-    if !shows_report(global) {
+fn find_width(global: &Global) -> usize {
+    if !is_report_on_terminal(global) {
         return WIDTH;
     }
     terminal_size::terminal_size().map_or(WIDTH, |(columns, _)| columns.0.clamp(40, 160).into())

@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::{TreeArgs, date};
-use crate::render::{CALENDARS, CalendarFormat, SIMULATIONS, SimulationFormat, one_of};
+use super::{TreeArgs, parse_date};
+use crate::render::{CALENDARS, CalendarFormat, SIMULATIONS, SimulationFormat, parse_format};
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -38,7 +38,7 @@ pub(crate) struct CalendarArgs {
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
     /// The format of the calendar
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(CALENDARS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(CALENDARS))]
     pub(crate) format: &'static CalendarFormat,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
     /// The first day [default: --as-of, else today]
-    #[arg(long, value_name = "DATE", value_parser = date)]
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
     pub(crate) from: Option<jiff::civil::Date>,
     /// How many years to show
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=20))]
@@ -75,6 +75,6 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) package: Option<String>,
     /// The format of the simulation
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(SIMULATIONS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(SIMULATIONS))]
     pub(crate) format: &'static SimulationFormat,
 }

@@ -7,7 +7,9 @@ use clap::{Args, Subcommand};
 
 use super::SelectArgs;
 use super::translation::{DOWNGRADE, TranslationArgs, UPGRADE};
-use crate::render::{REPORTS, ReportFormat, USABLE_DEPRECATIONS, UsableDeprecationFormat, one_of};
+use crate::render::{
+    REPORTS, ReportFormat, USABLE_DEPRECATIONS, UsableDeprecationFormat, parse_format,
+};
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -87,7 +89,7 @@ pub(crate) struct ConfigDeprecationsArgs {
     #[arg(short = 'I', long = "import-path", value_name = "DIR")]
     pub(crate) import_path: Vec<String>,
     /// The format of the list
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(USABLE_DEPRECATIONS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(USABLE_DEPRECATIONS))]
     pub(crate) format: &'static UsableDeprecationFormat,
 }
 
@@ -128,23 +130,23 @@ pub(crate) struct ConfigCheckArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) at: Option<String>,
     /// The notation of all files [default: by their names]
-    #[arg(long, value_name = "NOTATION", value_parser = notations())]
+    #[arg(long, value_name = "NOTATION", value_parser = parse_notation())]
     pub(crate) notation: Option<String>,
     /// Whose reading of YAML and JSON is meant [default: by the type]
-    #[arg(long, value_name = "READER", value_parser = readers())]
+    #[arg(long, value_name = "READER", value_parser = parse_reader())]
     pub(crate) reader: Option<String>,
     /// The format of the report
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(REPORTS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(REPORTS))]
     pub(crate) format: &'static ReportFormat,
     /// The findings to show.
     #[command(flatten)]
     pub(crate) show: SelectArgs,
 }
 
-pub(super) fn notations() -> PossibleValuesParser {
+pub(super) fn parse_notation() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_instance::Notation::ALL.iter().map(|it| it.name()))
 }
 
-pub(super) fn readers() -> PossibleValuesParser {
+pub(super) fn parse_reader() -> PossibleValuesParser {
     PossibleValuesParser::new(abide_instance::Dialect::ALL.iter().map(|it| it.name()))
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::TreeArgs;
-use crate::render::{DEPRECATIONS, DeprecationFormat, one_of};
+use crate::render::{DEPRECATIONS, DeprecationFormat, parse_format};
 
 pub(super) const HELP: &str = "\
 For each deprecated element, the list shows since when it is deprecated, what replaces it, and when \
@@ -32,7 +32,7 @@ pub(crate) struct DeprecationsArgs {
     #[arg(long, requires = "write")]
     pub(crate) overwrite: bool,
     /// The format of the list
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(DEPRECATIONS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(DEPRECATIONS))]
     #[arg(conflicts_with_all = ["write", "check", "diff"])]
     pub(crate) format: &'static DeprecationFormat,
 }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::config::notations;
-use crate::render::{DIFFS, DiffFormat, one_of};
+use super::config::parse_notation;
+use crate::render::{DIFFS, DiffFormat, parse_format};
 
 pub(super) const HELP: &str = "\
 Compares values, not texts: comments, order of keys, notation and spelled-out defaults do not count. \
@@ -38,9 +38,9 @@ pub(crate) struct ConfigDiffArgs {
     #[arg(long = "type", value_name = "NAME")]
     pub(crate) ty: Option<String>,
     /// The notation of both files [default: by their names]
-    #[arg(long, value_name = "NOTATION", value_parser = notations())]
+    #[arg(long, value_name = "NOTATION", value_parser = parse_notation())]
     pub(crate) notation: Option<String>,
     /// The format of the report
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(DIFFS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(DIFFS))]
     pub(crate) format: &'static DiffFormat,
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::TreeArgs;
-use crate::render::{OWNER_LISTS, OwnersFormat, one_of};
+use crate::render::{OWNER_LISTS, OwnersFormat, parse_format};
 
 pub(super) const HELP: &str = "\
 The owners are those of .github/CODEOWNERS, CODEOWNERS, docs/CODEOWNERS or .gitlab/CODEOWNERS, the \
@@ -29,6 +29,6 @@ pub(crate) struct OwnersArgs {
     #[arg(long)]
     pub(crate) check: bool,
     /// The format of the list
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(OWNER_LISTS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(OWNER_LISTS))]
     pub(crate) format: &'static OwnersFormat,
 }

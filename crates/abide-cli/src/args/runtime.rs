@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::config::notations;
-use crate::render::{RUNTIMES, RuntimeFormat, one_of};
+use super::config::parse_notation;
+use crate::render::{RUNTIMES, RuntimeFormat, parse_format};
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -65,9 +65,9 @@ pub(crate) struct RuntimeShowArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
     /// The notation of the bootstrap [default: by its name]
-    #[arg(long, value_name = "NOTATION", value_parser = notations())]
+    #[arg(long, value_name = "NOTATION", value_parser = parse_notation())]
     pub(crate) notation: Option<String>,
     /// The format of the report
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(RUNTIMES))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(RUNTIMES))]
     pub(crate) format: &'static RuntimeFormat,
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config::{notations, readers};
-use crate::render::{TRANSLATIONS, TranslationFormat, one_of};
+use super::config::{parse_notation, parse_reader};
+use crate::render::{TRANSLATIONS, TranslationFormat, parse_format};
 
 pub(super) const UPGRADE: &str = "\
 Types get the names that the mapping or the annotations of the newer version say, in \
@@ -59,13 +59,13 @@ pub(crate) struct TranslationArgs {
     #[arg(long = "type", value_name = "NAME")]
     pub(crate) ty: Option<String>,
     /// The notation of all files [default: by their names]
-    #[arg(long, value_name = "NOTATION", value_parser = notations())]
+    #[arg(long, value_name = "NOTATION", value_parser = parse_notation())]
     pub(crate) notation: Option<String>,
     /// Whose reading of YAML and JSON is meant [default: by the type]
-    #[arg(long, value_name = "READER", value_parser = readers())]
+    #[arg(long, value_name = "READER", value_parser = parse_reader())]
     pub(crate) reader: Option<String>,
     /// The format of the report
-    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = one_of(TRANSLATIONS))]
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(TRANSLATIONS))]
     pub(crate) format: &'static TranslationFormat,
 }
 

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use abide_schema::value::Codec;
 use abide_schema::{FileDecl, FileId, Place, Tree, encode_pieces};
 
-use super::fitness::unless_linked;
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
+use super::preconditions::refuse_unlinked;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::source::{DescriptorFormat, asked_for};
-use crate::terminal::{error_color, say};
+use crate::terminal::{eprint_line, use_error_color};
 use crate::write::write_with;
 
 pub(super) fn build(
@@ -25,28 +25,28 @@ pub(super) fn build(
     out: Option<&Path>,
     exclude_imports: bool,
     exclude_source_info: bool,
-) -> Result<Outcome, Error> {
+) -> Result<CommandOutcome, Error> {
     let progress = Progress::new(global.quiet);
-    let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
-    let loaded = load(&settings.source(args)?, &progress)?;
+    let settings = Settings::read(global, args.source.as_deref(), use_error_color(global))?;
+    let loaded = load(&settings.open_source(args)?, &progress)?;
     let tree = &loaded.tree;
     progress.step("checking the links");
-    if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
+    if let Some(refused) = refuse_unlinked(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
     progress.step("looking for clashes");
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
-    if let Some(clash) = clash(tree, &judged) {
+    if let Some(clash) = find_clashes(tree, &judged) {
         progress.finish();
-        clash.lines().for_each(say);
-        say("note: nothing was written");
-        return Ok(Outcome::nothing(true));
+        clash.lines().for_each(eprint_line);
+        eprint_line("note: nothing was written");
+        return Ok(CommandOutcome::nothing(true));
     }
     let files = abide_schema::set_files(tree, &judged, !exclude_imports);
     let target = out.or(global.output.as_deref());
     let name = target.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let (format, compression) = asked_for(&name);
-    let set = Set { tree, files, source_info: !exclude_source_info };
+    let set = DescriptorSet { tree, files, source_info: !exclude_source_info };
     let written = match format {
         DescriptorFormat::Binary => {
             progress.step(format!("writing descriptors of {} files", set.files.len()));
@@ -54,7 +54,7 @@ pub(super) fn build(
         }
         DescriptorFormat::Json | DescriptorFormat::Text | DescriptorFormat::Yaml => {
             progress.step(format!("making descriptors of {} files", set.files.len()));
-            let text = set.text(format)?;
+            let text = set.render_text(format)?;
             progress.step("writing them");
             write_with(target, &mut |out| compression.pack(out, |out| out.write_all(&text)))
         }
@@ -62,27 +62,27 @@ pub(super) fn build(
     progress.finish();
     written.map_err(|error| Error::unwritten(target, error))?;
     let timings = if global.verbose { progress.timings() } else { Vec::new() };
-    timings.iter().for_each(|timing| say(&format!("note: {timing}")));
+    timings.iter().for_each(|timing| eprint_line(&format!("note: {timing}")));
     // The process ends now: do not spend time on freeing the tree.
     std::mem::forget(loaded);
-    Ok(Outcome::nothing(false))
+    Ok(CommandOutcome::nothing(false))
 }
 
 /// The descriptor set to write.
-struct Set<'t> {
+struct DescriptorSet<'t> {
     tree: &'t Tree,
     files: Vec<FileId>,
     source_info: bool,
 }
 
-impl Set<'_> {
+impl DescriptorSet<'_> {
     /// Writes it while it is made.
     fn write(&self, out: &mut (dyn Write + Send)) -> io::Result<()> {
         encode_pieces(self.tree, &self.files, self.source_info, |piece| out.write_all(piece))
     }
 
     /// All of it in a format of text. The tree has the types of the custom options in it.
-    fn text(&self, format: DescriptorFormat) -> Result<Vec<u8>, Error> {
+    fn render_text(&self, format: DescriptorFormat) -> Result<Vec<u8>, Error> {
         let tree = self.tree;
         let mut messages = tree.files().flat_map(|file| file.messages());
         let Some(ty) = messages.find(|it| it.full_name() == "google.protobuf.FileDescriptorSet")
@@ -112,7 +112,7 @@ fn refuse_format(reason: impl std::fmt::Display) -> Error {
 
 /// The errors that come up when the files of several roots become one descriptor set. A set has no
 /// roots, so paths and names that are distinct in the tree may clash in it.
-fn clash(tree: &Tree, judged: &[FileId]) -> Option<String> {
+fn find_clashes(tree: &Tree, judged: &[FileId]) -> Option<String> {
     let files = abide_schema::set_files(tree, judged, true);
     let files: Vec<_> = files.into_iter().map(|id| tree.file(id).shared_decl()).collect();
     if files.iter().map(|file| file.root).collect::<BTreeSet<_>>().len() < 2 {

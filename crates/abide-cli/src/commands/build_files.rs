@@ -6,27 +6,27 @@ use std::path::Path;
 use abide_schema::{FileId, Tree};
 use abide_upgrade::{BUILD_MARK, BuildFile};
 
-use super::file_changes::{Author, Changes, FileChange, display};
-use super::made_files::MadeFiles;
+use super::file_changes::{Changes, ContentAuthor, FileChange, display_of_generated};
+use super::generated_files::GeneratedFiles;
 use crate::write::Folder;
 
 /// BUILD files to write or delete.
-pub(super) struct Builds<'a> {
+pub(super) struct BuildFiles<'a> {
     /// The content on disk and the generated one, by path.
     files: BTreeMap<String, (Option<Vec<u8>>, Option<&'a str>)>,
 }
 
-impl<'a> Builds<'a> {
+impl<'a> BuildFiles<'a> {
     /// Collects the generated ones, and those to delete with the last proto of their folder.
-    pub(super) fn of(
+    pub(super) fn collect(
         tree: &Tree,
         made: &'a [BuildFile],
         gone: &[FileId],
         folder: Option<&Folder>,
-    ) -> Builds<'a> {
+    ) -> BuildFiles<'a> {
         let mut files = BTreeMap::new();
         for file in made {
-            let path = display(tree.file(file.beside), &file.path);
+            let path = display_of_generated(tree.file(file.beside), &file.path);
             files.insert(path.clone(), (read_file(folder, &path), Some(file.text.as_str())));
         }
         let gone: BTreeSet<FileId> = gone.iter().copied().collect();
@@ -44,17 +44,17 @@ impl<'a> Builds<'a> {
                 files.entry(path).or_insert((old, None));
             }
         }
-        Builds { files }
+        BuildFiles { files }
     }
 
     /// Adds the files that differ.
-    pub(super) fn add_to(&self, changes: &mut Changes<'a>, records: &MadeFiles) {
+    pub(super) fn add_to(&self, changes: &mut Changes<'a>, records: &GeneratedFiles) {
         for (path, (old, new)) in &self.files {
             let new = new.map(str::as_bytes);
             if old.as_deref() != new {
                 let author = match old {
                     Some(old) => records.author(path, old),
-                    None => Author::Abide,
+                    None => ContentAuthor::Abide,
                 };
                 let change = FileChange { old: old.clone(), new, last: false, author };
                 changes.insert(path.clone(), change);
@@ -63,7 +63,7 @@ impl<'a> Builds<'a> {
     }
 
     /// The generated ones, with their texts.
-    pub(super) fn made(&self) -> impl Iterator<Item = (&str, &'a [u8])> {
+    pub(super) fn generated(&self) -> impl Iterator<Item = (&str, &'a [u8])> {
         self.files.iter().filter_map(|(path, (_, new))| Some((path.as_str(), (*new)?.as_bytes())))
     }
 }

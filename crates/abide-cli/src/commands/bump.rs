@@ -8,27 +8,27 @@ use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
 use super::changed::LAST_COMMIT;
-use super::days;
-use super::file_changes::{open, unmade, writable};
-use super::fitness::{foreign, unless_linked, unlinked};
-use super::folder_lock::exclusive;
-use super::outcome::Outcome;
+use super::file_changes::{convert_write_error, expect_folder, open_folder};
+use super::folder_lock::lock_exclusively;
+use super::history_dates;
+use super::outcome::CommandOutcome;
+use super::preconditions::{check_baseline_links, find_unrelated_baseline, refuse_unlinked};
 use crate::args::{BumpAction, Global, TreeArgs};
-use crate::diff::unified;
+use crate::diff::render_unified;
 use crate::error::Error;
 use crate::load::{Loaded, load, load_old};
 use crate::progress::Progress;
 use crate::render::{PlanFormat, PlanReport};
-use crate::settings::{Settings, lock, today, unresolved};
+use crate::settings::{Settings, describe_conflict, read_lock, today};
 use crate::source::{CONFIG, LOCK, Source};
-use crate::terminal::{error_color, look, say};
+use crate::terminal::{eprint_line, style, use_error_color};
 use crate::write::{FileStep, Folder, Unmade};
 
 /// The number of attempts, if somebody edits the files at the same time.
 const ATTEMPTS: u32 = 5;
 
 /// A file to rewrite.
-struct Rewrite {
+struct FileRewrite {
     /// Its path, relative to the folder of the tree.
     path: String,
     /// Its content when the plan was made; `None` if it did not exist.
@@ -36,14 +36,14 @@ struct Rewrite {
     new: Vec<u8>,
 }
 
-impl Rewrite {
+impl FileRewrite {
     /// Returns true if the rewrite adds the import of the file that declares the option.
-    fn imports_status(&self) -> bool {
-        names_status(&self.new) && !self.old.as_deref().is_some_and(names_status)
+    fn is_importing_status(&self) -> bool {
+        has_status_import(&self.new) && !self.old.as_deref().is_some_and(has_status_import)
     }
 }
 
-fn names_status(text: &[u8]) -> bool {
+fn has_status_import(text: &[u8]) -> bool {
     memmem::find(text, STATUS_PROTO.as_bytes()).is_some()
 }
 
@@ -53,8 +53,8 @@ pub(super) fn bump(
     (against, from_history): (Option<&str>, bool),
     action: BumpAction,
     format: &PlanFormat,
-) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
+) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read(global, tree.source.as_deref(), use_error_color(global))?;
     if settings.is_part() {
         return Err(Error::Usage(format!(
             "versions are counted for whole packages: leave SOURCE out, or name the folder of \
@@ -65,24 +65,24 @@ pub(super) fn bump(
     let against = against.or(config.bump_against.as_deref()).or(config.against.as_deref());
     let progress = Progress::new(global.quiet);
     for _ in 0..ATTEMPTS {
-        let source = settings.source(tree)?;
-        let folder = if action.write { Some(writable(source.folder())?) } else { None };
+        let source = settings.open_source(tree)?;
+        let folder = if action.write { Some(expect_folder(source.folder())?) } else { None };
         // Held from the first look at the tree until everything is written, so that two runs
         // cannot overwrite each other's records.
-        let guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
+        let guard = folder.map(|folder| lock_exclusively(folder, global)).transpose()?;
         let loaded = load(&source, &progress)?;
-        if let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
+        if let Some(refused) = refuse_unlinked(global, &settings, &loaded, &progress) {
             return Ok(refused);
         }
         let since = (against, from_history);
-        let plan = plan(global, &settings, tree, &source, &loaded, since, &progress)?;
-        say_what_is_missing(global, &plan, action);
-        let rewrites = rewrites(&plan, &source, &loaded)?;
-        if rewrites.iter().any(Rewrite::imports_status) {
+        let plan = compute_plan(global, &settings, tree, &source, &loaded, since, &progress)?;
+        report_missing_records(global, &plan, action);
+        let rewrites = collect_rewrites(&plan, &source, &loaded)?;
+        if rewrites.iter().any(FileRewrite::is_importing_status) {
             find_status_proto(&source, &loaded.tree)?;
         }
         if let Some(folder) = folder
-            && !write_all(&open(folder)?, &rewrites)?
+            && !write_all(&open_folder(folder)?, &rewrites)?
         {
             continue;
         }
@@ -91,13 +91,13 @@ pub(super) fn bump(
         drop(guard);
         progress.finish();
         let report = if action.diff {
-            diff(&rewrites, &settings.prefix(tree))
+            render_patch(&rewrites, &settings.prefix(tree))
         } else {
             let as_of = global.as_of.unwrap_or_else(today);
             let status = Status::of(&loaded.tree, &settings.config.policy, Some(&plan.lock), as_of);
             let written = &written[..];
             let report = PlanReport { plan: &plan, status: &status, written };
-            (format.write)(&report, look(global, format.is_styled))
+            (format.write)(&report, style(global, format.is_styled))
         };
         let undone = plan.count(Verdict::Unknown) > 0;
         let failed = [Verdict::Refused, Verdict::Early, Verdict::Frozen]
@@ -105,12 +105,12 @@ pub(super) fn bump(
             .any(|it| plan.count(it) > 0)
             || action.write && undone
             || action.check && (undone || !plan.is_recorded());
-        return Ok(Outcome { failed, ..Outcome::of(report) });
+        return Ok(CommandOutcome { failed, ..CommandOutcome::of(report) });
     }
     Err(Error::Usage("the tree keeps changing: run `abide bump --write` again".to_owned()))
 }
 
-fn plan(
+fn compute_plan(
     global: &Global,
     settings: &Settings,
     tree: &TreeArgs,
@@ -119,19 +119,19 @@ fn plan(
     (against, from_history): (Option<&str>, bool),
     progress: &Progress,
 ) -> Result<Plan, Error> {
-    let color = error_color(global);
-    let mut recorded = lock(source, "", color)?;
+    let color = use_error_color(global);
+    let mut recorded = read_lock(source, "", color)?;
     let mut notes = loaded.notes.clone();
-    notes.extend(unresolved(recorded.as_ref()));
+    notes.extend(describe_conflict(recorded.as_ref()));
     let is_lost = recorded.is_none() && source.folder().is_some();
-    if is_lost && let Some(committed) = committed_lock(settings, tree) {
+    if is_lost && let Some(committed) = read_committed_lock(settings, tree) {
         notes.push(format!("`{LOCK}` is gone, and the lines of the last commit count"));
         recorded = Some(committed);
     }
     let mut released = None;
     let mut released_lock = None;
     let release = match against {
-        Some(spec) => settings.baseline_if_any(spec, tree, &mut notes)?.map(|it| (spec, it)),
+        Some(spec) => settings.open_baseline_if_any(spec, tree, &mut notes)?.map(|it| (spec, it)),
         None => None,
     };
     if let Some((spec, release)) = release {
@@ -139,25 +139,25 @@ fn plan(
         if let Some(lost) = old.unreadable.iter().find(|it| it.is_lost) {
             return Err(Error::Usage(format!("in the last release, {lost}")));
         }
-        notes.extend(unlinked(&old)?);
-        notes.extend(foreign(loaded, &old));
+        notes.extend(check_baseline_links(&old)?);
+        notes.extend(find_unrelated_baseline(loaded, &old));
         notes.extend(old.notes.iter().cloned());
-        released_lock = lock(&release, &format!(" of {spec}"), color)?;
+        released_lock = read_lock(&release, &format!(" of {spec}"), color)?;
         released = Some(old);
     }
     // What was recorded since the last release is not forgotten either.
     let other = settings.config.against.as_deref().filter(|it| Some(*it) != against);
-    let earlier = other.and_then(|spec| lock_of(settings, tree, spec));
+    let earlier = other.and_then(|spec| read_lock_at(settings, tree, spec));
     let history = if from_history {
-        Some(days::from_history(global, settings, tree, progress)?)
+        Some(history_dates::from_history(global, settings, tree, progress)?)
     } else {
         None
     };
     for note in notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {note}"));
+        eprint_line(&format!("note: {note}"));
     }
     progress.step("counting versions");
-    let accepted = settings.accepted(color)?;
+    let accepted = settings.read_accepted(color)?;
     let options = Options {
         baseline: released.as_ref().map(|it| &it.tree),
         accepted: accepted.as_ref().map(|(accepted, _)| accepted),
@@ -177,44 +177,48 @@ fn plan(
 }
 
 /// The lock of the last commit, if it records versions.
-fn committed_lock(settings: &Settings, tree: &TreeArgs) -> Option<Lock> {
-    let source = settings.commit(LAST_COMMIT, tree).ok()??;
-    let committed = lock(&source, "", false).ok()??;
+fn read_committed_lock(settings: &Settings, tree: &TreeArgs) -> Option<Lock> {
+    let source = settings.open_commit(LAST_COMMIT, tree).ok()??;
+    let committed = read_lock(&source, "", false).ok()??;
     let has_versions = committed.packages().next().is_some();
     has_versions.then_some(committed)
 }
 
 /// The lock of an old tree, if there is one that can be read.
-pub(super) fn lock_of(settings: &Settings, tree: &TreeArgs, spec: &str) -> Option<Lock> {
-    let source = settings.baseline_if_any(spec, tree, &mut Vec::new()).ok()??;
-    lock(&source, "", false).ok()?
+pub(super) fn read_lock_at(settings: &Settings, tree: &TreeArgs, spec: &str) -> Option<Lock> {
+    let source = settings.open_baseline_if_any(spec, tree, &mut Vec::new()).ok()??;
+    read_lock(&source, "", false).ok()?
 }
 
 /// Says which lines of the lock are missing, and that it is not what would be written, where the
 /// report of the packages does not.
-fn say_what_is_missing(global: &Global, plan: &Plan, action: BumpAction) {
+fn report_missing_records(global: &Global, plan: &Plan, action: BumpAction) {
     let word = if action.check { "error" } else { "note" };
     if action.check || !global.quiet {
         for (_, what) in &plan.forgotten {
-            say(&format!("{word}: `{LOCK}` no longer records {what}"));
+            eprint_line(&format!("{word}: `{LOCK}` no longer records {what}"));
         }
     }
     let is_silent = plan.forgotten.is_empty() && plan.rewritten.is_empty();
     let is_all_recorded = plan.packages.iter().all(|it| it.verdict == Verdict::Recorded);
     if action.check && plan.is_lock_stale && is_silent && is_all_recorded {
-        say(&format!("error: `{LOCK}` is not what `abide bump --write` makes of it"));
+        eprint_line(&format!("error: `{LOCK}` is not what `abide bump --write` makes of it"));
     }
 }
 
 /// Collects the files to write: those of the tree first, and the lock last.
-fn rewrites(plan: &Plan, source: &Source, loaded: &Loaded) -> Result<Vec<Rewrite>, Error> {
+fn collect_rewrites(
+    plan: &Plan,
+    source: &Source,
+    loaded: &Loaded,
+) -> Result<Vec<FileRewrite>, Error> {
     let files = loaded.tree.files().map(|file| (&*file.decl().display, file));
     let by_path: BTreeMap<&str, abide_schema::File<'_>> = files.collect();
     let mut rewrites = Vec::new();
     for file in &plan.rewritten {
         let read = by_path.get(&*file.path).and_then(|it| it.decl().source_text());
         let old = loaded.unresolved.get(&*file.path).map(|it| &**it).or(read);
-        rewrites.push(Rewrite {
+        rewrites.push(FileRewrite {
             path: file.path.clone(),
             old: old.map(|text| text.to_vec()),
             new: file.text.clone(),
@@ -223,14 +227,14 @@ fn rewrites(plan: &Plan, source: &Source, loaded: &Loaded) -> Result<Vec<Rewrite
     if plan.is_lock_stale {
         let old = source.lock()?.map(|text| text.to_vec());
         let new = plan.lock.to_string().into_bytes();
-        rewrites.push(Rewrite { path: LOCK.to_owned(), old, new });
+        rewrites.push(FileRewrite { path: LOCK.to_owned(), old, new });
     }
     Ok(rewrites)
 }
 
 /// Writes all files. If somebody changed one since it was read, writes none and returns false: the
 /// work has to start again.
-fn write_all(folder: &Folder, rewrites: &[Rewrite]) -> Result<bool, Error> {
+fn write_all(folder: &Folder, rewrites: &[FileRewrite]) -> Result<bool, Error> {
     let steps = rewrites.iter().map(|it| FileStep {
         path: it.path.as_ref(),
         old: it.old.as_deref(),
@@ -239,7 +243,7 @@ fn write_all(folder: &Folder, rewrites: &[Rewrite]) -> Result<bool, Error> {
     match folder.apply(&steps.collect::<Vec<_>>()) {
         Ok(()) => Ok(true),
         Err(Unmade::Edited(_)) => Ok(false),
-        Err(why) => Err(unmade(folder, why)),
+        Err(why) => Err(convert_write_error(folder, why)),
     }
 }
 
@@ -255,11 +259,11 @@ fn find_status_proto(source: &Source, tree: &Tree) -> Result<(), Error> {
     )))
 }
 
-fn diff(rewrites: &[Rewrite], prefix: &str) -> Vec<u8> {
+fn render_patch(rewrites: &[FileRewrite], prefix: &str) -> Vec<u8> {
     rewrites
         .iter()
-        .flat_map(|it: &Rewrite| {
-            unified(&format!("{prefix}{}", it.path), it.old.as_deref(), Some(&it.new))
+        .flat_map(|it: &FileRewrite| {
+            render_unified(&format!("{prefix}{}", it.path), it.old.as_deref(), Some(&it.new))
         })
         .collect()
 }
@@ -274,13 +278,13 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("a.proto"), "as read").expect("it can be written");
         std::fs::write(path("b.proto"), "edited").expect("it can be written");
-        let rewrite = |name: &str, old: Option<&str>| Rewrite {
+        let rewrite = |name: &str, old: Option<&str>| FileRewrite {
             path: name.to_owned(),
             old: old.map(|it| it.as_bytes().to_vec()),
             new: b"new".to_vec(),
         };
-        let write = |rewrites: &[Rewrite]| {
-            let tree = open(folder.path()).expect("it is a folder");
+        let write = |rewrites: &[FileRewrite]| {
+            let tree = open_folder(folder.path()).expect("it is a folder");
             write_all(&tree, rewrites).expect("no trouble")
         };
         let edited = [

@@ -3,17 +3,17 @@
 use abide_lint::{DeprecationList, Life, Lock, Scenario, Simulation, Status, nearest};
 use abide_schema::{Element, Package, Tree};
 
-use super::fitness::{link_errors, troubles};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
+use super::preconditions::{find_link_errors, read_errors};
 use crate::args::{CalendarArgs, CalendarCommand, Global, SimulateArgs, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::progress::Progress;
 use crate::render::SimulationReport;
-use crate::settings::{Settings, lock, today};
-use crate::terminal::{error_color, look, say, say_rendered};
+use crate::settings::{Settings, read_lock, today};
+use crate::terminal::{eprint_block, eprint_line, style, use_error_color};
 
-pub(super) fn calendar(global: &Global, args: &CalendarArgs) -> Result<Outcome, Error> {
+pub(super) fn calendar(global: &Global, args: &CalendarArgs) -> Result<CommandOutcome, Error> {
     if let Some(CalendarCommand::Simulate(simulated)) = &args.simulate {
         if args.tree.source.is_some() || !args.tree.import_path.is_empty() {
             let message = "name the tree after `simulate`: `abide calendar simulate SOURCE`";
@@ -21,18 +21,18 @@ pub(super) fn calendar(global: &Global, args: &CalendarArgs) -> Result<Outcome, 
         }
         return simulate(global, simulated);
     }
-    let settings = Settings::read(global, args.tree.source.as_deref(), error_color(global))?;
-    let loaded = opened(global, &settings, &args.tree)?;
+    let settings = Settings::read(global, args.tree.source.as_deref(), use_error_color(global))?;
+    let loaded = load_tree(global, &settings, &args.tree)?;
     let as_of = global.as_of.unwrap_or_else(today);
-    let recorded = recorded(&settings, &args.tree)?;
+    let recorded = read_tree_lock(&settings, &args.tree)?;
     let status = Status::of(&loaded.tree, &settings.config.policy, recorded.as_ref(), as_of);
-    let text = (args.format.write)(&status, look(global, args.format.is_styled));
-    let failed = told_errors(global, &settings, &loaded);
-    Ok(Outcome { failed, troubles: troubles(&loaded), ..Outcome::of(text) })
+    let text = (args.format.write)(&status, style(global, args.format.is_styled));
+    let failed = report_link_errors(global, &settings, &loaded);
+    Ok(CommandOutcome { failed, troubles: read_errors(&loaded), ..CommandOutcome::of(text) })
 }
 
-fn simulate(global: &Global, args: &SimulateArgs) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, args.tree.source.as_deref(), error_color(global))?;
+fn simulate(global: &Global, args: &SimulateArgs) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read(global, args.tree.source.as_deref(), use_error_color(global))?;
     let policy = &settings.config.policy;
     let as_of = global.as_of.unwrap_or_else(today);
     let scenario = Scenario {
@@ -51,23 +51,23 @@ fn simulate(global: &Global, args: &SimulateArgs) -> Result<Outcome, Error> {
     // The policy alone is enough, unless the life of something in a tree is asked for.
     let asked = args.element.as_deref().or(args.package.as_deref());
     let loaded = match asked {
-        Some(_) => Some(opened(global, &settings, &args.tree)?),
+        Some(_) => Some(load_tree(global, &settings, &args.tree)?),
         None => None,
     };
-    let recorded = asked.map(|_| recorded(&settings, &args.tree)).transpose()?.flatten();
+    let recorded = asked.map(|_| read_tree_lock(&settings, &args.tree)).transpose()?.flatten();
     let life = match (&loaded, asked) {
         (Some(loaded), Some(name)) => {
             let status = Status::of(&loaded.tree, policy, recorded.as_ref(), as_of);
             Some(match args.element.is_some() {
                 true => {
-                    let element = element_named(&loaded.tree, name)?;
+                    let element = find_element(&loaded.tree, name)?;
                     let list = DeprecationList::of(&loaded.tree, policy, &status);
                     let name = element.full_name();
                     let deprecated = list.entries.iter().find(|it| it.holder.full_name() == name);
                     Life::of_element(element, deprecated, policy, &scenario)
                 }
                 false => {
-                    let package = package_named(&loaded.tree, name)?;
+                    let package = find_package(&loaded.tree, name)?;
                     let introduced = policy
                         .calendar
                         .introduced(package)
@@ -79,56 +79,56 @@ fn simulate(global: &Global, args: &SimulateArgs) -> Result<Outcome, Error> {
         _ => None,
     };
     let report = SimulationReport { simulation: &simulation, life: life.as_ref() };
-    let text = (args.format.write)(&report, look(global, args.format.is_styled));
-    let failed = loaded.as_ref().is_some_and(|it| told_errors(global, &settings, it));
-    let troubles = loaded.as_ref().map(troubles).unwrap_or_default();
-    Ok(Outcome { failed, troubles, ..Outcome::of(text) })
+    let text = (args.format.write)(&report, style(global, args.format.is_styled));
+    let failed = loaded.as_ref().is_some_and(|it| report_link_errors(global, &settings, it));
+    let troubles = loaded.as_ref().map(read_errors).unwrap_or_default();
+    Ok(CommandOutcome { failed, troubles, ..CommandOutcome::of(text) })
 }
 
-fn opened(global: &Global, settings: &Settings, tree: &TreeArgs) -> Result<Loaded, Error> {
+fn load_tree(global: &Global, settings: &Settings, tree: &TreeArgs) -> Result<Loaded, Error> {
     let progress = Progress::new(global.quiet);
-    let loaded = load(&settings.source(tree)?, &progress)?;
+    let loaded = load(&settings.open_source(tree)?, &progress)?;
     progress.finish();
     for note in loaded.notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {note}"));
+        eprint_line(&format!("note: {note}"));
     }
     Ok(loaded)
 }
 
 /// Reports the link errors of a tree, and says whether there are any.
-fn told_errors(global: &Global, settings: &Settings, loaded: &Loaded) -> bool {
-    let errors = link_errors(global, settings, &loaded.tree);
+fn report_link_errors(global: &Global, settings: &Settings, loaded: &Loaded) -> bool {
+    let errors = find_link_errors(global, settings, &loaded.tree);
     if let Some(errors) = &errors {
-        say_rendered(errors);
-        say("note: the tree is not valid, so the calendar may be incomplete");
+        eprint_block(errors);
+        eprint_line("note: the tree is not valid, so the calendar may be incomplete");
     }
     errors.is_some()
 }
 
 /// The `abide.lock` of the tree.
-fn recorded(settings: &Settings, tree: &TreeArgs) -> Result<Option<Lock>, Error> {
-    lock(&settings.source(tree)?, "", false)
+fn read_tree_lock(settings: &Settings, tree: &TreeArgs) -> Result<Option<Lock>, Error> {
+    read_lock(&settings.open_source(tree)?, "", false)
 }
 
-fn element_named<'t>(tree: &'t Tree, name: &str) -> Result<Element<'t>, Error> {
+fn find_element<'t>(tree: &'t Tree, name: &str) -> Result<Element<'t>, Error> {
     let found = tree.element_named(name).filter(|it| it.file().is_judged());
     found.ok_or_else(|| {
         let elements = tree.files().filter(|it| it.is_judged()).flat_map(|it| it.elements());
         let known: Vec<String> = elements.map(Element::full_name).collect();
-        unknown("element", name, &known)
+        unknown_name_error("element", name, &known)
     })
 }
 
-fn package_named<'t>(tree: &'t Tree, name: &str) -> Result<Package<'t>, Error> {
+fn find_package<'t>(tree: &'t Tree, name: &str) -> Result<Package<'t>, Error> {
     let found = tree.package_named(name).filter(|it| it.is_judged());
     found.ok_or_else(|| {
         let packages = tree.packages().filter(|it| it.is_judged());
         let known: Vec<String> = packages.map(|it| it.full_name()).collect();
-        unknown("package", name, &known)
+        unknown_name_error("package", name, &known)
     })
 }
 
-fn unknown(noun: &str, name: &str, known: &[String]) -> Error {
+fn unknown_name_error(noun: &str, name: &str, known: &[String]) -> Error {
     let near = nearest(name, known.iter().map(String::as_str));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Error::Usage(format!("there is no {noun} `{name}`{near}"))

@@ -7,7 +7,7 @@ use abide_lint::{Config, Lock, VersionIn};
 use abide_upgrade::Closure;
 
 use super::instance_files::NamedFile;
-use super::instances::{Api, Subject};
+use super::instances::{Api, InstanceSubject};
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::{ChangedFiles, ChangedRecords, Loaded, Reached, load_both};
@@ -20,7 +20,7 @@ use crate::source::{ACCEPTED, CONFIG, Source};
 pub(super) const LAST_COMMIT: &str = "git:HEAD";
 
 /// The tree that is judged, and the old one that it is compared with.
-pub(super) struct Trees {
+pub(super) struct LoadedTrees {
     pub(super) loaded: Loaded,
     pub(super) baseline: Option<Loaded>,
     /// The packages to report on, if only those that the change reaches.
@@ -31,15 +31,15 @@ pub(super) struct Trees {
     pub(super) why: Option<String>,
 }
 
-impl Trees {
+impl LoadedTrees {
     /// Whole trees, on all of which there will be a report.
-    pub(super) fn whole(loaded: Loaded, baseline: Option<Loaded>) -> Trees {
-        Trees { loaded, baseline, reached: None, is_slice: false, why: None }
+    pub(super) fn whole(loaded: Loaded, baseline: Option<Loaded>) -> LoadedTrees {
+        LoadedTrees { loaded, baseline, reached: None, is_slice: false, why: None }
     }
 }
 
 /// The two trees of a run with `--changed`.
-pub(super) struct Change<'a> {
+pub(super) struct TreeChange<'a> {
     pub(super) new: &'a Source,
     pub(super) old: &'a Source,
     pub(super) locks: [&'a Option<Lock>; 2],
@@ -51,9 +51,9 @@ pub(super) struct Change<'a> {
     pub(super) progress: &'a Progress,
 }
 
-impl Change<'_> {
+impl TreeChange<'_> {
     /// Loads the trees as far as the change concerns them; whole, if the settings changed.
-    pub(super) fn load(&self, global: &Global, reads_features: bool) -> Result<Trees, Error> {
+    pub(super) fn load(&self, global: &Global, reads_features: bool) -> Result<LoadedTrees, Error> {
         if !self.old.has_blobs() {
             return Err(Error::Usage(format!(
                 "`--changed` finds changed files with git, and `{}` is no revision: name one with \
@@ -61,24 +61,24 @@ impl Change<'_> {
                 self.old.name()
             )));
         }
-        if let Some(name) = self.changed_settings(global, reads_features)? {
-            return self.everything(format!("{name} changed"));
+        if let Some(name) = self.find_changed_settings(global, reads_features)? {
+            return self.load_everything(format!("{name} changed"));
         }
         let found = self.find()?;
         if let Some(folder) = found.untracked() {
-            return self.everything(format!("`{}` is not tracked by git", shown(folder)));
+            return self.load_everything(format!("`{}` is not tracked by git", shown(folder)));
         }
         if !found.parses() {
-            return self.everything("some files do not parse".to_owned());
+            return self.load_everything("some files do not parse".to_owned());
         }
-        let why = self.beyond_slices().or(found.whole());
+        let why = self.find_reason_for_whole().or(found.whole());
         if let Some(why) = why {
             return self.whole(&found, why);
         }
         let reached = Some(found.reached());
         match found.load(self.progress)? {
             Some((loaded, baseline)) => {
-                Ok(Trees { reached, is_slice: true, ..self.trees(loaded, baseline) })
+                Ok(LoadedTrees { reached, is_slice: true, ..self.pair_trees(loaded, baseline) })
             }
             None => self.whole(&self.find()?, "it has errors that depend on other files"),
         }
@@ -88,7 +88,7 @@ impl Change<'_> {
     /// of them did.
     pub(super) fn narrow(
         &self,
-        subjects: &mut Vec<Subject>,
+        subjects: &mut Vec<InstanceSubject>,
         reached: &Reached,
     ) -> Result<(), Error> {
         for subject in subjects.iter_mut() {
@@ -103,7 +103,7 @@ impl Change<'_> {
                 subject
                     .files
                     .iter()
-                    .map(|file: &NamedFile| self.differs(&self.settings.folder.join(&file.name)))
+                    .map(|file: &NamedFile| self.is_changed(&self.settings.folder.join(&file.name)))
                     .collect::<Result<_, _>>()?,
             );
         }
@@ -119,7 +119,7 @@ impl Change<'_> {
             let path = Path::new(name);
             let changed = match path.is_dir() {
                 true => self.old.encloses(path),
-                false => path.exists() && self.differs(path)?,
+                false => path.exists() && self.is_changed(path)?,
             };
             if changed {
                 return Ok(false);
@@ -129,7 +129,7 @@ impl Change<'_> {
     }
 
     /// Loads the whole trees after those of the change alone.
-    pub(super) fn load_whole(&self) -> Result<Trees, Error> {
+    pub(super) fn load_whole(&self) -> Result<LoadedTrees, Error> {
         self.whole(
             &self.find()?,
             "a renamed type or a name that is not found may be like any other",
@@ -137,30 +137,30 @@ impl Change<'_> {
     }
 
     /// Loads the whole trees, on all of which there will be a report.
-    fn everything(&self, why: String) -> Result<Trees, Error> {
+    fn load_everything(&self, why: String) -> Result<LoadedTrees, Error> {
         let (loaded, baseline) = load_both(self.new, self.old, self.progress)?;
         let why = Some(format!("{why}, so everything is reported"));
-        Ok(Trees { why, ..self.trees(loaded, baseline) })
+        Ok(LoadedTrees { why, ..self.pair_trees(loaded, baseline) })
     }
 
     fn find(&self) -> Result<ChangedFiles<'_>, Error> {
-        ChangedFiles::find(self.new, self.old, &self.records(), self.progress)
+        ChangedFiles::find(self.new, self.old, &self.compare_records(), self.progress)
     }
 
-    fn whole(&self, found: &ChangedFiles<'_>, why: &str) -> Result<Trees, Error> {
+    fn whole(&self, found: &ChangedFiles<'_>, why: &str) -> Result<LoadedTrees, Error> {
         let (mut loaded, baseline) = load_both(self.new, self.old, self.progress)?;
         loaded.notes.extend(found.note().cloned());
-        let reached = Some(found.reached_in(&loaded.tree, &baseline.tree, &self.records()));
+        let reached = Some(found.reached_in(&loaded.tree, &baseline.tree, &self.compare_records()));
         let why = Some(format!("the whole tree was read: {why}"));
-        Ok(Trees { reached, why, ..self.trees(loaded, baseline) })
+        Ok(LoadedTrees { reached, why, ..self.pair_trees(loaded, baseline) })
     }
 
-    fn trees(&self, loaded: Loaded, baseline: Loaded) -> Trees {
-        Trees::whole(loaded, Some(baseline).filter(|_| self.is_compared))
+    fn pair_trees(&self, loaded: Loaded, baseline: Loaded) -> LoadedTrees {
+        LoadedTrees::whole(loaded, Some(baseline).filter(|_| self.is_compared))
     }
 
     /// Collects the packages and files that `abide.lock` records differently than before.
-    fn records(&self) -> ChangedRecords<'_> {
+    fn compare_records(&self) -> ChangedRecords<'_> {
         static NOTHING: std::sync::LazyLock<Lock> = std::sync::LazyLock::new(Lock::default);
         let [new, old] = self.locks.map(|it| it.as_ref().unwrap_or(&NOTHING));
         ChangedRecords { packages: new.packages_unlike(old), made: new.made_unlike(old) }
@@ -168,7 +168,7 @@ impl Change<'_> {
 
     /// Returns the reason why a part of the tree may have other findings than the whole, if there
     /// is one.
-    fn beyond_slices(&self) -> Option<&'static str> {
+    fn find_reason_for_whole(&self) -> Option<&'static str> {
         let Config { policy, version_in, .. } = &self.settings.config;
         if policy.upgrade.closure == Closure::All {
             Some("an upgrade of any package is one of all")
@@ -184,7 +184,7 @@ impl Change<'_> {
     }
 
     /// The first of the settings that are not what they were.
-    fn changed_settings(
+    fn find_changed_settings(
         &self,
         global: &Global,
         reads_features: bool,
@@ -198,7 +198,7 @@ impl Change<'_> {
         let nearer = settings.passed.iter().map(|it| (CONFIG.to_owned(), it));
         let own = [(config_name, &config), (ACCEPTED.to_owned(), &accepted)];
         for (name, path) in own.into_iter().chain(nearer) {
-            if self.differs(path)? {
+            if self.is_changed(path)? {
                 return Ok(Some(name));
             }
         }
@@ -214,12 +214,12 @@ impl Change<'_> {
     }
 
     /// Returns true if a file in the repository changed, line ends aside.
-    fn differs(&self, path: &Path) -> Result<bool, Error> {
+    fn is_changed(&self, path: &Path) -> Result<bool, Error> {
         if !self.old.encloses(path) {
             return Ok(false);
         }
         let old: Option<Vec<u8>> = self.old.beside(path)?.map(|it| without_returns(&it));
-        let new: Option<Vec<u8>> = self.settings.bytes(path).map(|it| without_returns(&it));
+        let new: Option<Vec<u8>> = self.settings.read_bytes(path).map(|it| without_returns(&it));
         Ok(old != new)
     }
 }

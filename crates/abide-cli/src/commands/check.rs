@@ -6,27 +6,28 @@ use abide_change::Surface;
 use abide_lint::{Accepted, Options, Origin, Records, Report, RuleScope, Severity};
 use abide_schema::ProblemKind;
 
-use super::changed::{Change, LAST_COMMIT, Trees};
-use super::file_changes::{failed, open, unmade};
-use super::fitness::{
-    copies_apart, foreign, has_texts, imports_changed, left_out, losses, no_longer_judged,
-    not_judged, troubles, unlinked,
-};
-use super::fix::Fixer;
-use super::folder_lock::recovered;
+use super::changed::{LAST_COMMIT, LoadedTrees, TreeChange};
+use super::file_changes::{convert_write_error, fail_to, open_folder};
+use super::fix::FixRun;
+use super::folder_lock::recover;
 use super::format::read_stdin;
-use super::instances::{Instances, RuntimeLayers, configured};
-use super::outcome::Outcome;
-use super::selection::Selection;
+use super::instances::{Instances, RuntimeLayers, collect_configured};
+use super::outcome::CommandOutcome;
+use super::preconditions::{
+    baseline_read_errors, check_baseline_links, find_changed_imports, find_diverged_copies,
+    find_missing_roots, find_no_longer_judged, find_unjudged_packages, find_unrelated_baseline,
+    has_texts, read_errors,
+};
+use super::selection::FindingSelection;
 use crate::args::{CompareArgs, FixArgs, Global, JudgeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, Reached, load, load_both, load_old};
-use crate::owners_file::{OwnersFile, package_owners};
+use crate::owners_file::{OwnersFile, find_package_owners};
 use crate::progress::Progress;
-use crate::render::{Scene, TextFile};
-use crate::settings::{Settings, lock, today, unresolved};
+use crate::render::{RenderContext, TextFile};
+use crate::settings::{Settings, describe_conflict, read_lock, today};
 use crate::source::{ACCEPTED, Source};
-use crate::terminal::{error_color, look, say};
+use crate::terminal::{eprint_line, style, use_error_color};
 use crate::write::FileStep;
 
 /// The request of one of these commands.
@@ -48,8 +49,12 @@ struct Work<'a> {
     fix: Option<FixArgs>,
 }
 
-pub(super) fn lint(global: &Global, judge: &JudgeArgs, fix: FixArgs) -> Result<Outcome, Error> {
-    let settings = Settings::read_for_parts(global, judge, error_color(global))?;
+pub(super) fn lint(
+    global: &Global,
+    judge: &JudgeArgs,
+    fix: FixArgs,
+) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read_for_parts(global, judge, use_error_color(global))?;
     let against = settings.config.against.as_deref().filter(|spec: &&str| spec.starts_with("git:"));
     let changed_since = judge.changed.then_some(against.unwrap_or(LAST_COMMIT));
     run(global, judge, &settings, &Work { changed_since, fix: Some(fix), ..Work::default() })
@@ -61,8 +66,8 @@ pub(super) fn check(
     compare: &CompareArgs,
     accept: bool,
     fix: FixArgs,
-) -> Result<Outcome, Error> {
-    let settings = Settings::read_for_parts(global, judge, error_color(global))?;
+) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read_for_parts(global, judge, use_error_color(global))?;
     if accept && settings.is_partial() {
         return Err(Error::Usage(format!(
             "`--accept` writes {ACCEPTED} for the whole tree: leave SOURCE out"
@@ -74,15 +79,15 @@ pub(super) fn check(
         )));
     }
     if accept {
-        recovered(&settings.folder)?;
+        recover(&settings.folder)?;
     }
-    let instances = judge.names_no_part();
+    let instances = judge.is_whole_tree();
     let work = Work { accept, instances, fix: Some(fix), ..work(judge, compare, &settings) };
     // Whoever set up a gate for a tree expects it to see what breaks.
-    let is_gate = settings.file.is_some() && judge.names_no_part() && !judge.changed;
+    let is_gate = settings.file.is_some() && judge.is_whole_tree() && !judge.changed;
     let compares = work.against.or(work.bump_against).is_some();
     if is_gate && !compares && !global.quiet {
-        say(
+        eprint_line(
             "note: compared with no old tree, so breaking changes are not reported: set `against` \
              in abide.toml, or use `--against`",
         );
@@ -95,8 +100,8 @@ pub(super) fn breaking(
     judge: &JudgeArgs,
     compare: &CompareArgs,
     surfaces: &[String],
-) -> Result<Outcome, Error> {
-    let settings = Settings::read_for_parts(global, judge, error_color(global))?;
+) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read_for_parts(global, judge, use_error_color(global))?;
     let surfaces = surfaces.iter().filter_map(|name| Surface::find(name)).collect();
     let work = Work { changes_only: true, surfaces, ..work(judge, compare, &settings) };
     if work.against.is_none() {
@@ -132,7 +137,7 @@ fn run(
     judge: &JudgeArgs,
     settings: &Settings,
     work: &Work<'_>,
-) -> Result<Outcome, Error> {
+) -> Result<CommandOutcome, Error> {
     let progress = Progress::new(global.quiet);
     let typed = judge.stdin_filepath.as_ref().map(|_| "-");
     let sources = [judge.tree.source.as_deref(), typed, work.against, work.bump_against];
@@ -140,35 +145,35 @@ fn run(
         let message = "standard input can be read only once: use `-` for one source";
         return Err(Error::Usage(message.to_owned()));
     }
-    let selection = Selection::of(&judge.show, judge.format)?;
-    let mut source = settings.source(&judge.tree)?;
+    let selection = FindingSelection::from_args(&judge.show, judge.format)?;
+    let mut source = settings.open_source(&judge.tree)?;
     if let Some(path) = &judge.stdin_filepath {
         if work.fix.is_some_and(FixArgs::is_asked) {
             let message = "a text on standard input cannot be fixed: leave `--stdin-filepath` out";
             return Err(Error::Usage(message.to_owned()));
         }
-        let display = settings.place(path).unwrap_or_else(|| path.clone());
+        let display = settings.find_place(path).unwrap_or_else(|| path.clone());
         source = source.typed(display, read_stdin()?[..].into());
     }
-    let fixer = work.fix.map(|it| Fixer::open(global, &source, it)).transpose()?.flatten();
+    let fixer = work.fix.map(|it| FixRun::open(global, &source, it)).transpose()?.flatten();
     let mut notes = Vec::new();
     let mut old_source = |spec: Option<&str>| match spec {
         // Whoever asks for what breaks alone needs an old tree.
-        Some(spec) if work.changes_only => settings.baseline(spec, &judge.tree).map(Some),
-        Some(spec) => settings.baseline_if_any(spec, &judge.tree, &mut notes),
+        Some(spec) if work.changes_only => settings.open_baseline(spec, &judge.tree).map(Some),
+        Some(spec) => settings.open_baseline_if_any(spec, &judge.tree, &mut notes),
         None => Ok(None),
     };
     let old_lock = |spec: Option<&str>, source: &Option<Source>| match spec.zip(source.as_ref()) {
-        Some((spec, source)) => lock(source, &format!(" of {spec}"), error_color(global)),
+        Some((spec, source)) => read_lock(source, &format!(" of {spec}"), use_error_color(global)),
         None => Ok(None),
     };
     let (against, bump_against) = (old_source(work.against)?, old_source(work.bump_against)?);
     let baseline_lock = old_lock(work.against, &against)?;
     let released_lock = old_lock(work.bump_against, &bump_against)?;
-    let recorded = lock(&source, "", error_color(global))?;
+    let recorded = read_lock(&source, "", use_error_color(global))?;
     let commit = match work.changed_since.filter(|_| against.is_none()) {
         Some(spec) => {
-            let commit = settings.commit(spec, &judge.tree)?;
+            let commit = settings.open_commit(spec, &judge.tree)?;
             notes.extend(
                 commit
                     .is_none()
@@ -180,7 +185,7 @@ fn run(
     };
     let commit_lock = old_lock(work.changed_since, &commit)?;
     let before = against.as_ref().or(commit.as_ref()).filter(|_| work.changed_since.is_some());
-    let change = before.map(|old| Change {
+    let change = before.map(|old| TreeChange {
         new: &source,
         old,
         locks: [&recorded, if commit.is_some() { &commit_lock } else { &baseline_lock }],
@@ -193,9 +198,9 @@ fn run(
         (Some(change), _) => change.load(global, !work.changes_only)?,
         (None, Some(against)) => {
             let (loaded, baseline) = load_both(&source, against, &progress)?;
-            Trees::whole(loaded, Some(baseline))
+            LoadedTrees::whole(loaded, Some(baseline))
         }
-        (None, None) => Trees::whole(load(&source, &progress)?, None),
+        (None, None) => LoadedTrees::whole(load(&source, &progress)?, None),
     };
     let old = |old: &Source| load_old(old, &source, &trees.loaded.tree, &progress);
     let released = bump_against.as_ref().map(old).transpose()?;
@@ -211,7 +216,8 @@ fn run(
         false => source.features(settings.config.features.as_deref())?,
     };
     let accept = work.accept;
-    let mut accepted = if accept { None } else { settings.accepted(error_color(global))? };
+    let mut accepted =
+        if accept { None } else { settings.read_accepted(use_error_color(global))? };
     progress.step("judging");
     let bump_command = bump_command(global, judge, work);
     let shared = Options {
@@ -233,11 +239,11 @@ fn run(
     };
     let policy = &settings.config.policy;
     let mut subjects = match work.instances {
-        true => configured(settings, &[])?,
+        true => collect_configured(settings, &[])?,
         false => Vec::new(),
     };
     for subject in &subjects {
-        subject.spare(global, settings)?;
+        subject.check_report_path(global, settings)?;
     }
     if let (Some(change), Some(reached)) = (&change, &trees.reached) {
         change.narrow(&mut subjects, reached)?;
@@ -245,10 +251,10 @@ fn run(
     let mut instances = Instances::load(settings, subjects, RuntimeLayers::default(), &progress)?;
     instances.load_others(settings, &progress)?;
     if !global.quiet {
-        instances.say_which_layers_are_missing();
+        instances.report_missing_layers();
     }
     let texts = instances.texts();
-    let judge_with = |trees: &Trees, accepted: &Option<RecordedFindings>| {
+    let judge_with = |trees: &LoadedTrees, accepted: &Option<RecordedFindings>| {
         let options = options_for(shared, trees, accepted);
         let mut report = abide_lint::check(&trees.loaded.tree, policy, options);
         report.append(instances.judge(settings, shared.as_of, options.accepted), 0);
@@ -261,34 +267,34 @@ fn run(
         report = judge_with(&trees, &accepted);
     }
     if let Some(fixer) = &fixer {
-        unless_unread(&trees.loaded, "fixed")?;
+        check_all_read(&trees.loaded, "fixed")?;
         progress.step("fixing");
         let tree = &trees.loaded.tree;
         let options = options_for(shared, &trees, &accepted);
-        let mut fixed = fixer.fixes(tree, policy, options, &selection);
+        let mut fixed = fixer.compute_fixes(tree, policy, options, &selection);
         let file = accepted.as_ref().map(|(_, file)| file);
         notes.extend(fixer.notes(&fixed));
-        if fixer.only_shows() {
+        if fixer.is_dry_run() {
             let prefixes = (&*settings.prefix(&judge.tree), &*settings.config_prefix());
-            let patch = Fixer::patch(tree, &fixed, file, prefixes);
+            let patch = FixRun::render_patch(tree, &fixed, file, prefixes);
             progress.finish();
-            say_notes(global, &notes);
-            return Ok(Outcome { troubles: troubles(&trees.loaded), ..patch });
+            print_notes(global, &notes);
+            return Ok(CommandOutcome { troubles: read_errors(&trees.loaded), ..patch });
         }
-        fixer.write(tree, &fixed, settings, file)?;
+        fixer.write_fixes(tree, &fixed, settings, file)?;
         if let Some(tree) = fixed.tree.take() {
             trees.loaded.tree = tree;
         }
-        accepted = settings.accepted(error_color(global))?;
+        accepted = settings.read_accepted(use_error_color(global))?;
         report = judge_with(&trees, &accepted);
     }
-    let Trees { loaded, baseline, .. } = &trees;
+    let LoadedTrees { loaded, baseline, .. } = &trees;
     progress.step("writing the report");
 
     notes.extend(loaded.notes.iter().cloned());
-    notes.extend(not_judged(&loaded.tree));
+    notes.extend(find_unjudged_packages(&loaded.tree));
     if !work.changes_only && trees.reached.is_none() {
-        notes.extend(copies_apart(&loaded.tree));
+        notes.extend(find_diverged_copies(&loaded.tree));
     }
     notes.extend(trees.why.iter().filter(|_| global.verbose || trees.reached.is_none()).cloned());
     if let (Some(spec), Some(true)) =
@@ -296,33 +302,34 @@ fn run(
     {
         notes.push(format!("nothing changed since {spec}, so nothing is reported"));
     }
-    notes.extend(unresolved(recorded.as_ref().filter(|_| work.versions)));
+    notes.extend(describe_conflict(recorded.as_ref().filter(|_| work.versions)));
     // Of a part, everything else is only imported.
     if trees.reached.is_none() && !settings.is_part() {
         let old = baseline.as_ref().map(|it| &it.tree);
-        notes.extend(no_longer_judged(&loaded.tree, old, recorded.as_ref()));
-        notes.extend(old.and_then(|old| imports_changed(&loaded.tree, old)));
+        notes.extend(find_no_longer_judged(&loaded.tree, old, recorded.as_ref()));
+        notes.extend(old.and_then(|old| find_changed_imports(&loaded.tree, old)));
     }
     for old in baseline.iter().chain(&released) {
-        notes.extend(unlinked(old)?);
-        notes.extend(foreign(loaded, old));
+        notes.extend(check_baseline_links(old)?);
+        notes.extend(find_unrelated_baseline(loaded, old));
         notes.extend(old.notes.iter().cloned());
-        notes.extend(left_out(old));
+        notes.extend(find_missing_roots(old));
     }
-    let lost: Vec<String> = baseline.iter().chain(&released).flat_map(losses).collect();
+    let lost: Vec<String> =
+        baseline.iter().chain(&released).flat_map(baseline_read_errors).collect();
     if accept {
-        unless_unread(loaded, "recorded")?;
-        match not_judged(&loaded.tree) {
+        check_all_read(loaded, "recorded")?;
+        match find_unjudged_packages(&loaded.tree) {
             // Of what was not judged nobody knows whether it is still found.
             Some(why) => notes.push(format!("nothing was recorded in {ACCEPTED}, because {why}")),
             None => notes.push(record(settings, &report)?),
         }
         // Accepted findings count less for the required version. Show the report of the next run.
-        accepted = settings.accepted(error_color(global))?;
+        accepted = settings.read_accepted(use_error_color(global))?;
         report = judge_with(&trees, &accepted);
     }
     if work.versions && !work.changes_only && accepted.is_none() && judge.format.is_styled {
-        notes.extend(how_to_adopt(&report));
+        notes.extend(suggest_adoption(&report));
     }
     selection.select(&mut report);
     let failed = report.errors > 0;
@@ -332,9 +339,9 @@ fn run(
     {
         let files = abide_lint::touched_files(&old.tree, &loaded.tree);
         let owners = OwnersFile::find(&source, settings)?;
-        touched = package_owners(&files, owners.as_ref(), &source, settings, &judge.tree);
+        touched = find_package_owners(&files, owners.as_ref(), &source, settings, &judge.tree);
     }
-    let scene = Scene {
+    let context = RenderContext {
         tree: &loaded.tree,
         old: baseline.as_ref().map(|old| &old.tree),
         config: settings.file.as_ref(),
@@ -345,25 +352,25 @@ fn run(
         touched: &touched,
         prefix: &source.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
         config_prefix: &settings.config_prefix(),
-        look: look(global, judge.format.is_styled),
+        style: style(global, judge.format.is_styled),
     };
-    let text = match selection.counts(&report) {
+    let text = match selection.count_by_rule(&report) {
         Some(counts) => counts,
         None => {
-            notes.extend(scene.limit(&mut report, judge.show.limit));
-            abide_lint::find_dependents(&mut report.findings, &loaded.tree, scene.old);
-            (judge.format.write)(&report, &scene)
+            notes.extend(context.limit(&mut report, judge.show.limit));
+            abide_lint::find_dependents(&mut report.findings, &loaded.tree, context.old);
+            (judge.format.write)(&report, &context)
         }
     };
     progress.finish();
     if global.verbose {
         notes.extend(progress.timings());
     }
-    say_notes(global, &notes);
-    let outcome = Outcome {
+    print_notes(global, &notes);
+    let outcome = CommandOutcome {
         failed,
-        troubles: troubles(loaded).into_iter().chain(lost).collect(),
-        ..Outcome::of(text)
+        troubles: read_errors(loaded).into_iter().chain(lost).collect(),
+        ..CommandOutcome::of(text)
     };
     // The process ends now: do not spend time on freeing the trees.
     std::mem::forget((trees, released));
@@ -374,7 +381,7 @@ fn run(
 const MANY: usize = 20;
 
 /// Advises how to adopt a tree with many findings of which none is recorded.
-fn how_to_adopt(report: &Report) -> Option<String> {
+fn suggest_adoption(report: &Report) -> Option<String> {
     let count = report.errors + report.warnings;
     let advice = "to begin with the tree as it is, `abide check --accept` records what it reports today, \
                   and `abide check --statistics` counts it by rule";
@@ -382,20 +389,20 @@ fn how_to_adopt(report: &Report) -> Option<String> {
 }
 
 /// Shows notes, each of them once: both sides may have the same one.
-fn say_notes(global: &Global, notes: &[String]) {
+fn print_notes(global: &Global, notes: &[String]) {
     let mut told = BTreeSet::new();
     for note in notes.iter().filter(|note| !global.quiet && told.insert(*note)) {
-        say(&format!("note: {note}"));
+        eprint_line(&format!("note: {note}"));
     }
 }
 
 /// Fails if the tree could not be read as a whole.
-fn unless_unread(loaded: &Loaded, done: &str) -> Result<(), Error> {
+fn check_all_read(loaded: &Loaded, done: &str) -> Result<(), Error> {
     match loaded.unreadable.is_empty() {
         true => Ok(()),
         false => Err(Error::Usage(format!(
             "nothing was {done}, because some files cannot be read: {}",
-            troubles(loaded).join("; ")
+            read_errors(loaded).join("; ")
         ))),
     }
 }
@@ -406,7 +413,7 @@ type RecordedFindings = (Accepted, TextFile);
 /// The options of a run, for these trees.
 fn options_for<'a>(
     shared: Options<'a>,
-    trees: &'a Trees,
+    trees: &'a LoadedTrees,
     accepted: &'a Option<RecordedFindings>,
 ) -> Options<'a> {
     Options {
@@ -449,17 +456,17 @@ fn record(settings: &Settings, report: &Report) -> Result<String, Error> {
                 && !refused.contains(&finding.rule)
         })
         .collect();
-    let folder = &open(&settings.folder)?;
+    let folder = &open_folder(&settings.folder)?;
     let path = ACCEPTED.as_ref();
     let count = accepted.len();
-    let before = folder.read(path).map_err(failed("read", folder, path))?;
+    let before = folder.read(path).map_err(fail_to("read", folder, path))?;
     let before = before.map(String::from_utf8).transpose().map_err(|_| {
         Error::Usage(format!("`{ACCEPTED}` is not UTF-8: save it as UTF-8, or remove it"))
     })?;
     let text = Accepted::text(before.as_deref().unwrap_or_default(), accepted);
     let old = before.as_ref().map(String::as_bytes);
     let step = FileStep { path, old, new: Some(text.as_bytes()) };
-    folder.apply(&[step]).map_err(|why| unmade(folder, why))?;
+    folder.apply(&[step]).map_err(|why| convert_write_error(folder, why))?;
     Ok(match count {
         1 => format!("1 finding recorded in {ACCEPTED}"),
         count => format!("{count} findings recorded in {ACCEPTED}"),

@@ -7,45 +7,45 @@ use std::path::Path;
 use abide_instance::{Dialect, Notation};
 use abide_lint::{OLDER_MAJOR_USED, OVERRIDE_USED, Severity, counted, usable_deprecations};
 
-use self::translation::{Direction, translate};
-use super::fitness::troubles;
+use self::translation::{ConvertDirection, convert_files};
 use super::instance_files::named_files;
-use super::instances::{Api, Instances, RuntimeLayers, Subject, configured};
-use super::outcome::Outcome;
-use super::selection::Selection;
+use super::instances::{Api, InstanceSubject, Instances, RuntimeLayers, collect_configured};
+use super::outcome::CommandOutcome;
+use super::preconditions::read_errors;
+use super::selection::FindingSelection;
 use crate::args::{
     ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs, Global, TreeArgs,
 };
 use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
-use crate::render::Scene;
+use crate::render::RenderContext;
 use crate::settings::{Settings, today};
-use crate::terminal::{error_color, look, say};
+use crate::terminal::{eprint_line, style, use_error_color};
 
 pub(crate) use self::translation::read_steps;
 
-pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<Outcome, Error> {
+pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<CommandOutcome, Error> {
     match &args.command {
         ConfigCommand::Check(args) => check(global, args),
-        ConfigCommand::Upgrade(args) => translate(global, args, Direction::Up),
-        ConfigCommand::Downgrade(args) => translate(global, args, Direction::Down),
-        ConfigCommand::Deprecations(args) => deprecations(global, args),
+        ConfigCommand::Upgrade(args) => convert_files(global, args, ConvertDirection::Up),
+        ConfigCommand::Downgrade(args) => convert_files(global, args, ConvertDirection::Down),
+        ConfigCommand::Deprecations(args) => list_deprecations(global, args),
         ConfigCommand::Diff(args) => super::instance_diff::config_diff(global, args),
     }
 }
 
-fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
-    let selection = Selection::of(&args.show, args.format)?;
+fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read(global, args.api.as_deref(), use_error_color(global))?;
+    let selection = FindingSelection::from_args(&args.show, args.format)?;
     let progress = Progress::new(global.quiet);
-    let subjects = subjects(global, args, &settings)?;
-    spare_inputs(global, args)?;
-    let runtime = RuntimeLayers::read(&args.runtime, args.disk_root.clone())?;
+    let subjects = collect_subjects(global, args, &settings)?;
+    check_output_path(global, args)?;
+    let runtime = RuntimeLayers::read_subject(&args.runtime, args.disk_root.clone())?;
     let mut instances = Instances::load(&settings, subjects, runtime, &progress)?;
     instances.load_others(&settings, &progress)?;
     if let Some(path) = &args.at {
-        instances.say_what_has_no_path(global, path)?;
+        instances.report_missing_path(global, path)?;
     }
     let texts = instances.texts();
     progress.step(format!("judging {} files", texts.len()));
@@ -62,7 +62,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
     let Some(api) = instances.apis().next() else {
         return Err(Error::Usage("there is nothing to check".to_owned()));
     };
-    let scene = Scene {
+    let context = RenderContext {
         tree: &api.tree,
         old: None,
         config: settings.file.as_ref(),
@@ -73,52 +73,52 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<Outcome, Error> {
         touched: &[],
         prefix: "",
         config_prefix: "",
-        look: look(global, args.format.is_styled),
+        style: style(global, args.format.is_styled),
     };
-    let (text, hidden) = match selection.counts(&report) {
+    let (text, hidden) = match selection.count_by_rule(&report) {
         Some(counts) => (counts, None),
         None => {
-            let hidden = scene.limit(&mut report, args.show.limit);
-            ((args.format.write)(&report, &scene), hidden)
+            let hidden = context.limit(&mut report, args.show.limit);
+            ((args.format.write)(&report, &context), hidden)
         }
     };
     progress.finish();
     if global.verbose {
-        instances.say_what_was_recognised();
+        instances.report_recognised_types();
     }
     if !global.quiet {
-        instances.say_which_layers_are_missing();
+        instances.report_missing_layers();
     }
     for loaded in instances.apis().filter(|_| !global.quiet) {
         // An instance is judged by the part of the API that links.
         let broken = loaded.tree.problems().iter().filter(|it| it.kind.is_error()).count();
         if broken > 0 {
-            say(&format!(
+            eprint_line(&format!(
                 "note: the API does not link everywhere, so some types may not be known: `abide \
                  lint` shows the {}",
                 counted(broken, "error")
             ));
         }
         for note in &loaded.notes {
-            say(&format!("note: {note}"));
+            eprint_line(&format!("note: {note}"));
         }
     }
     for note in hidden.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {note}"));
+        eprint_line(&format!("note: {note}"));
     }
-    Ok(Outcome {
+    Ok(CommandOutcome {
         failed,
-        troubles: instances.apis().flat_map(troubles).collect(),
-        ..Outcome::of(text)
+        troubles: instances.apis().flat_map(read_errors).collect(),
+        ..CommandOutcome::of(text)
     })
 }
 
 /// The files that are judged, and by what.
-fn subjects(
+fn collect_subjects(
     global: &Global,
     args: &ConfigCheckArgs,
     settings: &Settings,
-) -> Result<Vec<Subject>, Error> {
+) -> Result<Vec<InstanceSubject>, Error> {
     let reader = args.reader.as_deref().and_then(Dialect::named);
     let apis = match (&args.api, args.releases.as_slice()) {
         (Some(source), _) => vec![Api {
@@ -138,8 +138,8 @@ fn subjects(
             let message = "nothing to check: name FILE, or set `[[instances]]` in abide.toml";
             return Err(Error::Usage(message.to_owned()));
         }
-        let subjects = configured(settings, &apis)?;
-        subjects.iter().try_for_each(|it| it.spare(global, settings))?;
+        let subjects = collect_configured(settings, &apis)?;
+        subjects.iter().try_for_each(|it| it.check_report_path(global, settings))?;
         return Ok(subjects);
     }
     let notation = args.notation.as_deref().and_then(Notation::named);
@@ -155,11 +155,11 @@ fn subjects(
         api.reader = reader.or(api.reader);
     }
     let (ty, at) = (args.ty.clone(), args.at.clone());
-    Ok(vec![Subject { files, ty, at, apis, changed: None, is_of_tree: false }])
+    Ok(vec![InstanceSubject { files, ty, at, apis, changed: None, is_of_tree: false }])
 }
 
 /// Refuses to write the report over what it is about.
-fn spare_inputs(global: &Global, args: &ConfigCheckArgs) -> Result<(), Error> {
+fn check_output_path(global: &Global, args: &ConfigCheckArgs) -> Result<(), Error> {
     let Some(output) = global.output.as_deref().and_then(|it| it.canonicalize().ok()) else {
         return Ok(());
     };
@@ -174,8 +174,11 @@ fn spare_inputs(global: &Global, args: &ConfigCheckArgs) -> Result<(), Error> {
     }
 }
 
-fn deprecations(global: &Global, args: &ConfigDeprecationsArgs) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
+fn list_deprecations(
+    global: &Global,
+    args: &ConfigDeprecationsArgs,
+) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read(global, args.api.as_deref(), use_error_color(global))?;
     let api = match &args.api {
         Some(_) => TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() },
         None => {
@@ -184,9 +187,9 @@ fn deprecations(global: &Global, args: &ConfigDeprecationsArgs) -> Result<Outcom
         }
     };
     let progress = Progress::new(global.quiet);
-    let loaded = load(&settings.source(&api)?, &progress)?;
+    let loaded = load(&settings.open_source(&api)?, &progress)?;
     let list = usable_deprecations(&loaded.tree);
     progress.finish();
-    let text = (args.format.write)(&list, look(global, args.format.is_styled));
-    Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
+    let text = (args.format.write)(&list, style(global, args.format.is_styled));
+    Ok(CommandOutcome { troubles: read_errors(&loaded), ..CommandOutcome::of(text) })
 }

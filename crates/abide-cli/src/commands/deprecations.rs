@@ -4,28 +4,31 @@ use std::path::Path;
 
 use abide_lint::{DeprecationList, Status};
 
-use super::file_changes::{open, unmade, writable};
-use super::fitness::{has_texts, link_errors, troubles, unless_linked};
-use super::folder_lock::exclusive;
-use super::outcome::Outcome;
+use super::file_changes::{convert_write_error, expect_folder, open_folder};
+use super::folder_lock::lock_exclusively;
+use super::outcome::CommandOutcome;
+use super::preconditions::{find_link_errors, has_texts, read_errors, refuse_unlinked};
 use crate::args::{DeprecationsArgs, Global};
-use crate::diff::unified;
+use crate::diff::render_unified;
 use crate::error::Error;
-use crate::generated_part::{Unfit, replaced};
 use crate::load::load;
+use crate::managed_section::{SectionError, replace_section};
 use crate::printable::shown;
 use crate::progress::Progress;
 use crate::render::{DEPRECATIONS_TITLE, DeprecationReport, deprecation_tables, is_of_tables};
-use crate::settings::{Settings, lock, today};
+use crate::settings::{Settings, read_lock, today};
 use crate::source::Source;
-use crate::terminal::{error_color, look, say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line, style, use_error_color};
 use crate::write::FileStep;
 
 /// The file of the list, unless `[deprecation]` names another.
 const FILE: &str = "DEPRECATED.md";
 
-pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, args.tree.source.as_deref(), error_color(global))?;
+pub(super) fn deprecations(
+    global: &Global,
+    args: &DeprecationsArgs,
+) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read(global, args.tree.source.as_deref(), use_error_color(global))?;
     let action = args.action;
     let of_file = action.write || action.check || action.diff;
     if of_file && settings.is_part() {
@@ -35,47 +38,51 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
         ));
     }
     let progress = Progress::new(global.quiet);
-    let source = settings.source(&args.tree)?;
+    let source = settings.open_source(&args.tree)?;
     let path = settings.config.policy.deprecation.file.as_deref().unwrap_or(FILE);
-    let folder = if action.write { Some(writable(source.folder())?) } else { None };
-    let _guard = folder.map(|folder| exclusive(folder, global)).transpose()?;
+    let folder = if action.write { Some(expect_folder(source.folder())?) } else { None };
+    let _guard = folder.map(|folder| lock_exclusively(folder, global)).transpose()?;
     let loaded = load(&source, &progress)?;
     if of_file && !has_texts(&loaded.tree) {
         let message = "a descriptor set has no file beside it: name a folder, a revision or an \
                        archive, or print the list with `--format markdown`";
         return Err(Error::Usage(message.to_owned()));
     }
-    if of_file && let Some(refused) = unless_linked(global, &settings, &loaded, &progress) {
+    if of_file && let Some(refused) = refuse_unlinked(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
-    let errors = link_errors(global, &settings, &loaded.tree);
+    let errors = find_link_errors(global, &settings, &loaded.tree);
     let as_of = global.as_of.unwrap_or_else(today);
     let policy = &settings.config.policy;
-    let recorded = lock(&source, "", error_color(global))?;
+    let recorded = read_lock(&source, "", use_error_color(global))?;
     let status = Status::of(&loaded.tree, policy, recorded.as_ref(), as_of);
     let list = DeprecationList::of(&loaded.tree, policy, &status);
     progress.finish();
     if let Some(errors) = &errors {
-        say_rendered(errors);
-        say("note: the tree is not valid, so the list may be incomplete");
+        eprint_block(errors);
+        eprint_line("note: the tree is not valid, so the list may be incomplete");
     }
     for note in loaded.notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {note}"));
+        eprint_line(&format!("note: {note}"));
     }
     if !of_file {
         let report = DeprecationReport { list: &list, as_of };
-        let text = (args.format.write)(&report, look(global, args.format.is_styled));
+        let text = (args.format.write)(&report, style(global, args.format.is_styled));
         let failed = errors.is_some();
-        return Ok(Outcome { failed, troubles: troubles(&loaded), ..Outcome::of(text) });
+        return Ok(CommandOutcome {
+            failed,
+            troubles: read_errors(&loaded),
+            ..CommandOutcome::of(text)
+        });
     }
-    let file = ListFile::of(&source, path, &list, args.overwrite)?;
+    let file = ListFile::read(&source, path, &list, args.overwrite)?;
     let is_current = file.old == file.new;
     let text = if action.diff {
         let old = file.old.as_deref().map(str::as_bytes);
         let name = format!("{}{path}", settings.prefix(&args.tree));
         let new = file.new.as_deref().map(str::as_bytes).filter(|_| !is_current);
-        let patch = new.map_or_else(Vec::new, |new| unified(&name, old, Some(new)));
-        return Ok(Outcome::verbatim(patch));
+        let patch = new.map_or_else(Vec::new, |new| render_unified(&name, old, Some(new)));
+        return Ok(CommandOutcome::verbatim(patch));
     } else if action.check {
         match (is_current, &file.old) {
             (true, _) => String::new(),
@@ -96,7 +103,7 @@ pub(super) fn deprecations(global: &Global, args: &DeprecationsArgs) -> Result<O
             (_, false, _) => format!("wrote {path}\n"),
         }
     };
-    Ok(Outcome { failed: action.check && !is_current, ..Outcome::of(text) })
+    Ok(CommandOutcome { failed: action.check && !is_current, ..CommandOutcome::of(text) })
 }
 
 /// The file of the list before and after.
@@ -107,7 +114,7 @@ struct ListFile {
 }
 
 impl ListFile {
-    fn of(
+    fn read(
         source: &Source,
         path: &str,
         list: &DeprecationList<'_>,
@@ -122,20 +129,20 @@ impl ListFile {
         }
         let tables = deprecation_tables(list);
         let old_text = old.as_deref();
-        let new = replaced(old_text, DEPRECATIONS_TITLE, &tables, is_of_tables, overwrite);
+        let new = replace_section(old_text, DEPRECATIONS_TITLE, &tables, is_of_tables, overwrite);
         let new = new.map_err(|unfit| match unfit {
-            Unfit::Foreign => Error::Usage(format!(
+            SectionError::Foreign => Error::Usage(format!(
                 "`{path}` was not written by abide: put the lines `<!-- abide deprecations: begin \
                  -->` and `<!-- abide deprecations: end -->` where the list belongs, or replace \
                  the whole file with `abide deprecations --write --overwrite`"
             )),
-            Unfit::Edited(line) => Error::Usage(format!(
+            SectionError::Edited(line) => Error::Usage(format!(
                 "abide did not write the line `{}` in the part of `{path}` that it replaces: move \
                  it out of that part, or replace the part with `abide deprecations --write \
                  --overwrite`",
                 shown(&line)
             )),
-            Unfit::Marks => Error::Usage(format!(
+            SectionError::Marks => Error::Usage(format!(
                 "`{path}` must have one line `<!-- abide deprecations: begin -->` and below it one \
                  line `<!-- abide deprecations: end -->`"
             )),
@@ -144,10 +151,10 @@ impl ListFile {
     }
     /// Writes the new text, unless somebody edited the file since it was read.
     fn write(&self, folder: &Path, path: &str, new: &str) -> Result<(), Error> {
-        let folder = &open(folder)?;
+        let folder = &open_folder(folder)?;
         let target = Path::new(path);
         let old = self.old.as_deref().map(str::as_bytes);
         let step = FileStep { path: target, old, new: Some(new.as_bytes()) };
-        folder.apply(&[step]).map_err(|why| unmade(folder, why))
+        folder.apply(&[step]).map_err(|why| convert_write_error(folder, why))
     }
 }

@@ -2,27 +2,27 @@
 
 use abide_lint::{Group, Rule, rule_family, rules_named};
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use crate::args::Global;
 use crate::error::Error;
-use crate::render::{RulesFormat, family_page, laid_out, rule_page};
+use crate::render::{RulesFormat, render_family_page, render_for_terminal, render_rule_page};
 use crate::settings::Settings;
-use crate::terminal::{error_color, look};
+use crate::terminal::{style, use_error_color};
 
-pub(super) fn explain(global: &Global, name: &str) -> Result<Outcome, Error> {
+pub(super) fn explain(global: &Global, name: &str) -> Result<CommandOutcome, Error> {
     let page = match rule_family(name) {
-        Some(family) => family_page(&family),
-        None => rule_page(name, &named(name)?),
+        Some(family) => render_family_page(&family),
+        None => render_rule_page(name, &find_rules(name)?),
     };
-    let look = look(global, true);
-    Ok(Outcome::of(match look.is_terminal || look.color {
-        true => laid_out(&page, look),
+    let shown_in = style(global, true);
+    Ok(CommandOutcome::of(match shown_in.is_terminal || shown_in.color {
+        true => render_for_terminal(&page, shown_in),
         false => page,
     }))
 }
 
 /// The rules with this name, at least one.
-pub(super) fn named(name: &str) -> Result<Vec<&'static Rule>, Error> {
+pub(super) fn find_rules(name: &str) -> Result<Vec<&'static Rule>, Error> {
     let rules = rules_named(name);
     if rules.is_empty() {
         let near = abide_lint::nearest_rule(name)
@@ -37,7 +37,7 @@ pub(super) fn named(name: &str) -> Result<Vec<&'static Rule>, Error> {
     Ok(rules)
 }
 
-pub(super) fn rules(global: &Global, format: &RulesFormat) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, None, error_color(global))?;
-    Ok(Outcome::of((format.write)(&settings.config.policy)))
+pub(super) fn list_rules(global: &Global, format: &RulesFormat) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read(global, None, use_error_color(global))?;
+    Ok(CommandOutcome::of((format.write)(&settings.config.policy)))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use abide_lint::Lock;
 use abide_schema::File;
 
-use crate::diff::unified;
+use crate::diff::render_unified;
 use crate::error::Error;
 use crate::printable::shown;
 use crate::write::{FileStep, Folder, Unmade};
@@ -18,7 +18,7 @@ pub(super) struct FileChange<'a> {
     /// True to write it after all others: its presence means that they are complete.
     pub(super) last: bool,
     /// The author of the content that it replaces.
-    pub(super) author: Author,
+    pub(super) author: ContentAuthor,
 }
 
 /// The changes of files, by path relative to the folder of the tree.
@@ -26,7 +26,7 @@ pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
 
 /// The author of the content that a generated file replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Author {
+pub(super) enum ContentAuthor {
     /// An earlier run, or the change keeps what a person wrote.
     Abide,
     /// An earlier run, and then a person.
@@ -35,23 +35,23 @@ pub(super) enum Author {
     Unknown,
 }
 
-impl Author {
+impl ContentAuthor {
     /// The author of the content of a file, by what is recorded about it. `essence` is the part
     /// of the content that counts.
-    pub(super) fn of(lock: Option<&Lock>, path: &str, essence: &[u8]) -> Author {
+    pub(super) fn of(lock: Option<&Lock>, path: &str, essence: &[u8]) -> ContentAuthor {
         match lock {
-            Some(lock) if lock.is_made(path, essence) => Author::Abide,
-            Some(lock) if lock.made_paths().any(|it| it == path) => Author::Editor,
-            _ => Author::Unknown,
+            Some(lock) if lock.is_made(path, essence) => ContentAuthor::Abide,
+            Some(lock) if lock.made_paths().any(|it| it == path) => ContentAuthor::Editor,
+            _ => ContentAuthor::Unknown,
         }
     }
 
     /// Says what is recorded about the content.
     pub(super) fn phrase(self) -> &'static str {
         match self {
-            Author::Abide => "abide wrote it",
-            Author::Editor => "somebody edited it after abide wrote it",
-            Author::Unknown => "nothing records that abide wrote it",
+            ContentAuthor::Abide => "abide wrote it",
+            ContentAuthor::Editor => "somebody edited it after abide wrote it",
+            ContentAuthor::Unknown => "nothing records that abide wrote it",
         }
     }
 }
@@ -62,25 +62,25 @@ impl FileChange<'_> {
     }
 
     /// Returns true if it would lose what a person may have written.
-    pub(super) fn loses(&self) -> bool {
-        self.author != Author::Abide && self.old.is_some()
+    pub(super) fn is_losing(&self) -> bool {
+        self.author != ContentAuthor::Abide && self.old.is_some()
     }
 
     /// The line that `--check` reports.
-    pub(super) fn complaint(&self, path: &str) -> String {
+    pub(super) fn describe_difference(&self, path: &str) -> String {
         let path = shown(path);
         let state = match (&self.old, self.new) {
             (None, _) => "is missing",
             (_, None) => "is no longer needed",
             _ => "differs from the generated file",
         };
-        let author = if self.loses() { self.author.phrase() } else { "" };
+        let author = if self.is_losing() { self.author.phrase() } else { "" };
         let gap = if author.is_empty() { "" } else { "; " };
         format!("{path}: {state}{gap}{author}\n")
     }
 
     /// The message where the file is left as it is. `instead` says what else helps.
-    pub(super) fn left_alone(&self, path: &str, instead: &str) -> String {
+    pub(super) fn describe_kept(&self, path: &str, instead: &str) -> String {
         let (verb, overwrites) = match self.new {
             Some(_) => ("overwritten", "replaces"),
             None => ("deleted", "deletes"),
@@ -95,7 +95,7 @@ impl FileChange<'_> {
 
 /// Takes out the changes that would lose what a person may have written.
 pub(super) fn take_losing<'a>(changes: &mut Changes<'a>) -> Changes<'a> {
-    let (losing, rest) = std::mem::take(changes).into_iter().partition(|(_, it)| it.loses());
+    let (losing, rest) = std::mem::take(changes).into_iter().partition(|(_, it)| it.is_losing());
     *changes = rest;
     losing
 }
@@ -111,11 +111,11 @@ pub(super) fn write_changes(
     ordered.sort_by_key(|(_, it)| (it.new.is_none(), it.old.is_some(), it.last));
     let steps = ordered.into_iter().map(|(path, it)| it.step(path));
     let steps: Vec<FileStep<'_>> = steps.chain(record).collect();
-    folder.apply(&steps).map_err(|why| unmade(folder, why))
+    folder.apply(&steps).map_err(|why| convert_write_error(folder, why))
 }
 
 /// The error of changes that were not made.
-pub(super) fn unmade(folder: &Folder, why: Unmade) -> Error {
+pub(super) fn convert_write_error(folder: &Folder, why: Unmade) -> Error {
     match why {
         Unmade::Edited(edited) => {
             let names = edited.iter().map(|it| format!("`{}`", shown(&it.to_string_lossy())));
@@ -126,23 +126,23 @@ pub(super) fn unmade(folder: &Folder, why: Unmade) -> Error {
             ))
         }
         Unmade::Failed { path, is_removal, error } => {
-            failed(if is_removal { "delete" } else { "write" }, folder, &path)(error)
+            fail_to(if is_removal { "delete" } else { "write" }, folder, &path)(error)
         }
     }
 }
 
 /// The changes as a patch, whose paths begin with `prefix`.
-pub(super) fn diff_of(changes: &Changes<'_>, prefix: &str) -> Vec<u8> {
+pub(super) fn render_patch(changes: &Changes<'_>, prefix: &str) -> Vec<u8> {
     changes
         .iter()
         .flat_map(|(path, change): (&String, &FileChange<'_>)| {
-            unified(&format!("{prefix}{path}"), change.old.as_deref(), change.new)
+            render_unified(&format!("{prefix}{path}"), change.old.as_deref(), change.new)
         })
         .collect()
 }
 
 /// The folder of a tree on disk, for a command that writes to it.
-pub(super) fn writable<F>(folder: Option<F>) -> Result<F, Error> {
+pub(super) fn expect_folder<F>(folder: Option<F>) -> Result<F, Error> {
     folder.ok_or_else(|| {
         let message = "`--write` needs a tree on disk: check the tree out and name its folder";
         Error::Usage(message.to_owned())
@@ -150,13 +150,13 @@ pub(super) fn writable<F>(folder: Option<F>) -> Result<F, Error> {
 }
 
 /// The folder of a tree, to write below it.
-pub(super) fn open(folder: &Path) -> Result<Folder, Error> {
+pub(super) fn open_folder(folder: &Path) -> Result<Folder, Error> {
     Folder::open(folder)
         .map_err(|error| Error::File { what: format!("cannot open `{}`", folder.display()), error })
 }
 
 /// The error of what was tried with a file of a folder.
-pub(super) fn failed(
+pub(super) fn fail_to(
     what: &str,
     folder: &Folder,
     path: &Path,
@@ -166,7 +166,7 @@ pub(super) fn failed(
 }
 
 /// The place of a file generated from another one: below the same root.
-pub(super) fn display(from: File<'_>, path: &str) -> String {
+pub(super) fn display_of_generated(from: File<'_>, path: &str) -> String {
     let shown = &*from.decl().display;
     format!("{}{path}", shown.strip_suffix(from.path()).unwrap_or_default())
 }

@@ -8,12 +8,14 @@ use abide_lint::{FixRequest, Fixed, Lock, Options, Policy, counted};
 use abide_schema::Tree;
 use abide_upgrade::{Standing, Standings, apply};
 
-use super::file_changes::{Author, Changes, FileChange, diff_of, open, write_changes};
-use super::folder_lock::exclusive;
-use super::outcome::Outcome;
-use super::selection::Selection;
+use super::file_changes::{
+    Changes, ContentAuthor, FileChange, open_folder, render_patch, write_changes,
+};
+use super::folder_lock::lock_exclusively;
+use super::outcome::CommandOutcome;
+use super::selection::FindingSelection;
 use crate::args::{FixArgs, Global};
-use crate::diff::unified;
+use crate::diff::render_unified;
 use crate::error::Error;
 use crate::printable::shown;
 use crate::render::TextFile;
@@ -25,7 +27,7 @@ use crate::write::{FileStep, Folder};
 const MAX_REFUSED: usize = 10;
 
 /// The texts of a tree that fixes may edit.
-pub(super) struct Fixer {
+pub(super) struct FixRun {
     action: FixArgs,
     verbose: bool,
     /// The folder of the tree, if fixes are written.
@@ -36,13 +38,13 @@ pub(super) struct Fixer {
     _guard: Option<File>,
 }
 
-impl Fixer {
+impl FixRun {
     /// Opens a source to fix it, if that is asked for.
     pub(super) fn open(
         global: &Global,
         source: &Source,
         action: FixArgs,
-    ) -> Result<Option<Fixer>, Error> {
+    ) -> Result<Option<FixRun>, Error> {
         if !action.is_asked() {
             return Ok(None);
         }
@@ -55,32 +57,32 @@ impl Fixer {
                     source.name()
                 ))
             })?;
-            guard = exclusive(path, global)?;
-            folder = Some(open(path)?);
+            guard = lock_exclusively(path, global)?;
+            folder = Some(open_folder(path)?);
         }
         let path = source.folder().map(Path::to_owned);
-        Ok(Some(Fixer { action, verbose: global.verbose, folder, path, _guard: guard }))
+        Ok(Some(FixRun { action, verbose: global.verbose, folder, path, _guard: guard }))
     }
 
     /// Returns true if the fixes are only shown.
-    pub(super) fn only_shows(&self) -> bool {
+    pub(super) fn is_dry_run(&self) -> bool {
         self.action.diff
     }
 
     /// The fixes of the findings that are selected. What Abide generated is left as it is, since
     /// it would be generated anew; so is what a sparse checkout leaves out.
-    pub(super) fn fixes(
+    pub(super) fn compute_fixes(
         &self,
         tree: &Tree,
         policy: &Policy,
         options: Options<'_>,
-        selection: &Selection,
+        selection: &FindingSelection,
     ) -> Fixed {
         let made: HashSet<&str> =
             options.records.lock.iter().flat_map(|it| Lock::made_paths(it)).collect();
         let standings = Standings::of(tree, &policy.upgrade);
         let request = FixRequest {
-            wants: &|finding| selection.has(finding),
+            wants: &|finding| selection.is_selected(finding),
             may_edit: &|file| {
                 let name = &*file.decl().display;
                 file.is_judged()
@@ -93,22 +95,22 @@ impl Fixer {
     }
 
     /// The fixes as a patch.
-    pub(super) fn patch(
+    pub(super) fn render_patch(
         tree: &Tree,
         fixed: &Fixed,
         accepted: Option<&TextFile>,
         (prefix, config_prefix): (&str, &str),
-    ) -> Outcome {
-        let mut patch = diff_of(&changes(tree, fixed), prefix);
+    ) -> CommandOutcome {
+        let mut patch = render_patch(&collect_changes(tree, fixed), prefix);
         if let Some((old, new)) = accepted.and_then(|it| Some((it, without_stale(it, fixed)?))) {
             let path = format!("{config_prefix}{ACCEPTED}");
-            patch.extend(unified(&path, Some(old.text.as_bytes()), Some(&new)));
+            patch.extend(render_unified(&path, Some(old.text.as_bytes()), Some(&new)));
         }
-        Outcome { failed: !patch.is_empty(), ..Outcome::verbatim(patch) }
+        CommandOutcome { failed: !patch.is_empty(), ..CommandOutcome::verbatim(patch) }
     }
 
     /// Writes the fixes to the files.
-    pub(super) fn write(
+    pub(super) fn write_fixes(
         &self,
         tree: &Tree,
         fixed: &Fixed,
@@ -116,14 +118,14 @@ impl Fixer {
         accepted: Option<&TextFile>,
     ) -> Result<(), Error> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let changes = changes(tree, fixed);
+        let changes = collect_changes(tree, fixed);
         let accepted = accepted.and_then(|it| Some((it, without_stale(it, fixed)?)));
         let step = accepted.as_ref().map(|(old, new)| FileStep {
             path: Path::new(ACCEPTED),
             old: Some(old.text.as_bytes()),
             new: Some(new),
         });
-        let home = open(&settings.folder)?;
+        let home = open_folder(&settings.folder)?;
         if home.path() == folder.path() {
             return write_changes(folder, &changes, step);
         }
@@ -151,14 +153,15 @@ impl Fixer {
     }
 }
 
-fn changes<'f>(tree: &Tree, fixed: &'f Fixed) -> Changes<'f> {
+fn collect_changes<'f>(tree: &Tree, fixed: &'f Fixed) -> Changes<'f> {
     let mut changes = Changes::new();
     for file in tree.files() {
         let display = &file.decl().display;
         let Some(new) = fixed.texts.get(display).filter(|_| file.is_judged()) else { continue };
         let old = file.decl().source_text().map(<[u8]>::to_vec);
         if old.as_ref() != Some(new) {
-            let change = FileChange { old, new: Some(new), last: false, author: Author::Abide };
+            let change =
+                FileChange { old, new: Some(new), last: false, author: ContentAuthor::Abide };
             changes.insert(display.to_string(), change);
         }
     }

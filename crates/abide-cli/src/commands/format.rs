@@ -8,23 +8,25 @@ use abide_lint::{Lock, counted};
 use abide_syntax::{LineIndex, SyntaxError};
 use rayon::prelude::*;
 
-use super::file_changes::{Author, Changes, FileChange, diff_of, open, writable, write_changes};
-use super::folder_lock::exclusive;
-use super::made_files::MadeFiles;
-use super::outcome::Outcome;
+use super::file_changes::{
+    Changes, ContentAuthor, FileChange, expect_folder, open_folder, render_patch, write_changes,
+};
+use super::folder_lock::lock_exclusively;
+use super::generated_files::GeneratedFiles;
+use super::outcome::CommandOutcome;
 use crate::args::{FormatArgs, Global, TreeArgs};
 use crate::error::Error;
 use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::source::{Contents, MAX_FILE};
-use crate::terminal::{error_color, say};
+use crate::terminal::{eprint_line, use_error_color};
 
-pub(super) fn format(global: &Global, args: &FormatArgs) -> Result<Outcome, Error> {
+pub(super) fn format(global: &Global, args: &FormatArgs) -> Result<CommandOutcome, Error> {
     if let Some(path) = &args.target.stdin_filepath {
         return format_stdin(path);
     }
-    let mut run = Run::new(global, args);
+    let mut run = FormatRun::new(global, args);
     if args.sources.is_empty() {
         run.format(None)?;
     }
@@ -35,7 +37,7 @@ pub(super) fn format(global: &Global, args: &FormatArgs) -> Result<Outcome, Erro
 }
 
 /// A run over one tree or several.
-struct Run<'a> {
+struct FormatRun<'a> {
     global: &'a Global,
     args: &'a FormatArgs,
     /// The files so far, so that none counts twice that two sources hold.
@@ -51,9 +53,9 @@ struct Run<'a> {
     made: usize,
 }
 
-impl<'a> Run<'a> {
-    fn new(global: &'a Global, args: &'a FormatArgs) -> Run<'a> {
-        Run {
+impl<'a> FormatRun<'a> {
+    fn new(global: &'a Global, args: &'a FormatArgs) -> FormatRun<'a> {
+        FormatRun {
             global,
             args,
             seen: HashSet::new(),
@@ -73,21 +75,21 @@ impl<'a> Run<'a> {
         let import_path = self.args.import_path.clone();
         let tree = TreeArgs { source: source.cloned(), import_path };
         let progress = Progress::new(global.quiet);
-        let settings = Settings::read(global, source.map(String::as_str), error_color(global))?;
-        let path = settings.file_folder(&tree);
+        let settings = Settings::read(global, source.map(String::as_str), use_error_color(global))?;
+        let path = settings.find_file_folder(&tree);
         let _guard = match path.as_deref().filter(|_| target.write) {
-            Some(folder) => exclusive(folder, global)?,
+            Some(folder) => lock_exclusively(folder, global)?,
             None => None,
         };
-        let folder = path.as_deref().map(open).transpose()?;
-        let source = settings.source(&tree)?;
+        let folder = path.as_deref().map(open_folder).transpose()?;
+        let source = settings.open_source(&tree)?;
         progress.step("reading");
         let Contents::Files { files, problems, notes } = source.read()? else {
             let message =
                 "descriptors have no layout: name a folder, a file, a revision or an archive";
             return Err(Error::Usage(message.to_owned()));
         };
-        let lock = MadeFiles::of(global, &source)?.lock;
+        let lock = GeneratedFiles::read(global, &source)?.lock;
         let made: HashSet<&str> = lock.iter().flat_map(Lock::made_paths).collect();
         let top = match &folder {
             Some(folder) => folder.path(),
@@ -107,12 +109,12 @@ impl<'a> Run<'a> {
                 Ok(text) if **text == *file.text => {}
                 Ok(text) => {
                     let old = Some(file.text.to_vec());
-                    let author = Author::Abide;
+                    let author = ContentAuthor::Abide;
                     let change = FileChange { old, new: Some(text), last: false, author };
                     changes.insert(file.display.to_string(), change);
                 }
                 Err(errors) => {
-                    self.refused.extend(complaints(
+                    self.refused.extend(format_errors(
                         &name_from_here(&settings, seen_from, &file.display),
                         &file.text,
                         errors,
@@ -121,10 +123,10 @@ impl<'a> Run<'a> {
             }
         }
         if target.write {
-            let folder = writable(folder)?;
+            let folder = expect_folder(folder)?;
             write_changes(&folder, &changes, None)?;
         } else if target.diff {
-            self.report.extend(diff_of(&changes, &settings.prefix(&tree)));
+            self.report.extend(render_patch(&changes, &settings.prefix(&tree)));
         } else {
             let names = changes.keys().map(|it| {
                 format!(
@@ -145,49 +147,50 @@ impl<'a> Run<'a> {
     }
 
     /// Says what was found.
-    fn finish(self) -> Outcome {
+    fn finish(self) -> CommandOutcome {
         let target = &self.args.target;
-        self.refused.iter().for_each(|complaint| say(complaint));
+        self.refused.iter().for_each(|complaint| eprint_line(complaint));
         if !self.global.quiet {
             for note in &self.notes {
-                say(&format!("note: {note}"));
+                eprint_line(&format!("note: {note}"));
             }
             if self.made > 0 {
                 let made = counted(self.made, "file");
-                say(&format!("note: left out {made} that `abide upgrade` wrote"));
+                eprint_line(&format!("note: left out {made} that `abide upgrade` wrote"));
             }
             let all = counted(self.files, "file");
             match self.changed {
                 0 => {}
-                some if target.write => say(&format!("note: formatted {some} of {all}")),
-                some => say(&format!("note: {some} of {all} not formatted")),
+                some if target.write => eprint_line(&format!("note: formatted {some} of {all}")),
+                some => eprint_line(&format!("note: {some} of {all} not formatted")),
             }
         }
         let failed = target.check && self.changed > 0 || !self.refused.is_empty();
         let outcome = match target.write {
-            true => Outcome::nothing(failed),
-            false => Outcome { failed, ..Outcome::verbatim(self.report) },
+            true => CommandOutcome::nothing(failed),
+            false => CommandOutcome { failed, ..CommandOutcome::verbatim(self.report) },
         };
-        Outcome { troubles: self.troubles, ..outcome }
+        CommandOutcome { troubles: self.troubles, ..outcome }
     }
 }
 
 /// The name of a file of a tree: counted from the current folder if the tree is one of several.
 fn name_from_here(settings: &Settings, folder: Option<&Path>, path: &str) -> String {
     match folder {
-        Some(folder) => settings.seen_from_here(path, folder),
+        Some(folder) => settings.format_from_here(path, folder),
         None => path.to_owned(),
     }
 }
 
 /// Formats standard input. Nothing is printed of a text with errors.
-fn format_stdin(path: &Path) -> Result<Outcome, Error> {
+fn format_stdin(path: &Path) -> Result<CommandOutcome, Error> {
     let text = read_stdin()?;
     match abide_format::format(&text) {
-        Ok(text) => Ok(Outcome::verbatim(text)),
+        Ok(text) => Ok(CommandOutcome::verbatim(text)),
         Err(errors) => {
-            complaints(&path.display().to_string(), &text, &errors).for_each(|it| say(&it));
-            Ok(Outcome::nothing(true))
+            format_errors(&path.display().to_string(), &text, &errors)
+                .for_each(|it| eprint_line(&it));
+            Ok(CommandOutcome::nothing(true))
         }
     }
 }
@@ -205,7 +208,7 @@ pub(super) fn read_stdin() -> Result<Vec<u8>, Error> {
 }
 
 /// The errors of a file that cannot be formatted, a line for each.
-fn complaints<'a>(
+fn format_errors<'a>(
     path: &'a str,
     text: &'a [u8],
     errors: &'a [SyntaxError],

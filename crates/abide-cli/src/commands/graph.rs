@@ -4,29 +4,29 @@ use std::path::Path;
 
 use abide_lint::{Check, GraphView, Rule, Severity};
 
-use super::fitness::{for_people, troubles};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
+use super::preconditions::{read_errors, render_findings};
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
 use crate::render::{GRAPHS, GraphFormat};
 use crate::settings::{Settings, today};
-use crate::terminal::{error_color, say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line, use_error_color};
 
 pub(super) fn graph(
     global: &Global,
     tree: &TreeArgs,
     format: Option<&'static GraphFormat>,
     imports: bool,
-) -> Result<Outcome, Error> {
+) -> Result<CommandOutcome, Error> {
     let format = match format {
         Some(format) => format,
         None => format_of(global.output.as_deref())?,
     };
     let progress = Progress::new(global.quiet);
-    let settings = Settings::read(global, tree.source.as_deref(), error_color(global))?;
-    let loaded = load(&settings.source(tree)?, &progress)?;
+    let settings = Settings::read(global, tree.source.as_deref(), use_error_color(global))?;
+    let loaded = load(&settings.open_source(tree)?, &progress)?;
     progress.step("judging");
     let as_of = global.as_of.unwrap_or_else(today);
     let options = abide_lint::Options::on(as_of);
@@ -39,16 +39,16 @@ pub(super) fn graph(
                 .is_some_and(|rule: &Rule| matches!(rule.check, Check::Linker))
     });
     if errors.errors > 0 {
-        say_rendered(&for_people(global, &loaded.tree, &errors));
-        say("note: the tree is not valid, so the graph may be incomplete");
+        eprint_block(&render_findings(global, &loaded.tree, &errors));
+        eprint_line("note: the tree is not valid, so the graph may be incomplete");
     }
     for note in loaded.notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {note}"));
+        eprint_line(&format!("note: {note}"));
     }
     let view = GraphView { imported: imports, findings: &judged.findings };
     let text = (format.write)(view, &loaded.tree.graph());
     let failed = errors.errors > 0;
-    Ok(Outcome { failed, troubles: troubles(&loaded), ..Outcome::of(text) })
+    Ok(CommandOutcome { failed, troubles: read_errors(&loaded), ..CommandOutcome::of(text) })
 }
 
 /// The format that the name of the output asks for; the first one if it has no extension.

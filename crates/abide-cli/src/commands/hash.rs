@@ -4,18 +4,18 @@ use abide_hash::TreeHashes;
 use abide_schema::Tree;
 use rayon::prelude::*;
 
-use super::fitness::{link_errors, not_judged, troubles};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
+use super::preconditions::{find_link_errors, find_unjudged_packages, read_errors};
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
-use crate::render::{HashFormat, HashList, Told};
+use crate::render::{HashFormat, HashList, PrintedPackage};
 use crate::settings::Settings;
-use crate::terminal::{error_color, look, say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line, style, use_error_color};
 
 /// The kind of list.
-pub(super) enum What<'a> {
+pub(super) enum HashTarget<'a> {
     /// Hashes.
     Hashes,
     /// The elements.
@@ -28,31 +28,33 @@ pub(super) fn hash(
     global: &Global,
     args: &TreeArgs,
     package: Option<&str>,
-    what: &What<'_>,
+    what: &HashTarget<'_>,
     format: &HashFormat,
-) -> Result<Outcome, Error> {
+) -> Result<CommandOutcome, Error> {
     let progress = Progress::new(global.quiet);
-    let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
-    let loaded = load(&settings.source(args)?, &progress)?;
+    let settings = Settings::read(global, args.source.as_deref(), use_error_color(global))?;
+    let loaded = load(&settings.open_source(args)?, &progress)?;
     let tree = &loaded.tree;
     progress.step("checking");
-    let errors = link_errors(global, &settings, tree);
+    let errors = find_link_errors(global, &settings, tree);
     progress.step("hashing");
     let text = match what {
-        What::Facts(name) => abide_hash::facts(tree, name).ok_or_else(|| unknown(tree, name))?,
-        What::Fields => {
-            let packages = packages(tree, package)?;
+        HashTarget::Facts(name) => {
+            abide_hash::facts(tree, name).ok_or_else(|| unknown_name_error(tree, name))?
+        }
+        HashTarget::Fields => {
+            let packages = select_packages(tree, package)?;
             let files = packages.iter().flat_map(|(_, files)| files).map(|(_, file)| *file);
             let elements = abide_lint::elements(files, &settings.config.policy.calendar);
-            (format.write)(&HashList::Elements(&elements), look(global, format.is_styled))
+            (format.write)(&HashList::Elements(&elements), style(global, format.is_styled))
         }
-        What::Hashes => {
+        HashTarget::Hashes => {
             let hashes = TreeHashes::of(tree);
             progress.step("writing the hashes");
-            let packages = packages(tree, package)?;
+            let packages = select_packages(tree, package)?;
             let with_messages = package.is_some();
             let list = HashList::Hashes { packages: &packages, hashes: &hashes, with_messages };
-            let text = (format.write)(&list, look(global, format.is_styled));
+            let text = (format.write)(&list, style(global, format.is_styled));
             // The process ends soon: do not spend time on freeing this and the tree.
             std::mem::forget(hashes);
             text
@@ -60,24 +62,30 @@ pub(super) fn hash(
     };
     progress.finish();
     if let Some(errors) = &errors {
-        say_rendered(errors);
-        say("note: the tree is not valid, so its hashes may change once it is");
+        eprint_block(errors);
+        eprint_line("note: the tree is not valid, so its hashes may change once it is");
     }
-    for note in not_judged(tree).iter().filter(|_| !global.quiet) {
-        say(&format!("note: {note}"));
+    for note in find_unjudged_packages(tree).iter().filter(|_| !global.quiet) {
+        eprint_line(&format!("note: {note}"));
     }
     let timings = if global.verbose { progress.timings() } else { Vec::new() };
     for note in timings.iter().chain(&loaded.notes).filter(|_| !global.quiet) {
-        say(&format!("note: {note}"));
+        eprint_line(&format!("note: {note}"));
     }
-    let outcome =
-        Outcome { failed: errors.is_some(), troubles: troubles(&loaded), ..Outcome::of(text) };
+    let outcome = CommandOutcome {
+        failed: errors.is_some(),
+        troubles: read_errors(&loaded),
+        ..CommandOutcome::of(text)
+    };
     std::mem::forget(loaded);
     Ok(outcome)
 }
 
 /// The files to show, by package: the judged ones, or all files of the wanted package.
-fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, Error> {
+fn select_packages<'t>(
+    tree: &'t Tree,
+    wanted: Option<&str>,
+) -> Result<Vec<PrintedPackage<'t>>, Error> {
     // What a file means that cannot be read, or leads to one that cannot, nobody knows.
     let is_unknown = tree.files_not_known();
     let packages: Vec<_> = tree
@@ -92,27 +100,27 @@ fn packages<'t>(tree: &'t Tree, wanted: Option<&str>) -> Result<Vec<Told<'t>>, E
         files.sort_unstable_by_key(|(path, _)| *path);
         (package.name(), files)
     });
-    let packages: Vec<Told<'_>> = told.filter(|(_, files)| !files.is_empty()).collect();
+    let packages: Vec<PrintedPackage<'_>> = told.filter(|(_, files)| !files.is_empty()).collect();
     match wanted {
         Some(name) if packages.is_empty() && tree.package_named(name).is_some() => {
             Err(Error::Usage(format!("what `{name}` means is not known: a file does not parse")))
         }
         Some(name) if packages.is_empty() => {
             let known = tree.packages().filter(|it| it.is_judged());
-            let near = nearest(name, known.map(|it| it.full_name()));
+            let near = suggest_nearest(name, known.map(|it| it.full_name()));
             Err(Error::Usage(format!("there is no package `{name}`{near}")))
         }
         _ => Ok(packages),
     }
 }
 
-fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
+fn suggest_nearest(name: &str, known: impl Iterator<Item = String>) -> String {
     let known: Vec<String> = known.collect();
     abide_lint::nearest(name, known.iter().map(String::as_str))
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
-fn unknown(tree: &Tree, name: &str) -> Error {
+fn unknown_name_error(tree: &Tree, name: &str) -> Error {
     let files = tree.files().filter(|file| file.is_judged());
     let known = files.flat_map(|file| {
         let messages = file.all_messages().filter(|it| !it.is_map_entry());
@@ -126,6 +134,6 @@ fn unknown(tree: &Tree, name: &str) -> Error {
     });
     Error::Usage(format!(
         "there is no package, file, message, enum, service or extension `{name}`{}",
-        nearest(name, known)
+        suggest_nearest(name, known)
     ))
 }

@@ -3,14 +3,14 @@
 mod api_linter;
 mod buf;
 mod conversion;
-mod first_look;
+mod detect;
 mod includes;
 mod layout;
 mod mentions;
-mod neighbours;
 mod policy;
 mod protolock;
 mod rule_names;
+mod sibling_configs;
 mod yaml;
 
 use std::collections::BTreeSet;
@@ -18,24 +18,24 @@ use std::path::{Path, PathBuf};
 
 use abide_lint::{ConfigError, Preset};
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use crate::args::Global;
 use crate::error::Error;
-use crate::render::{TextFile, config_errors};
+use crate::render::{TextFile, render_config_errors};
 use crate::settings::find_preset;
 use crate::source::{CONFIG, DefaultBranch, default_branch, join, read_settings};
-use crate::terminal::{error_color, say};
+use crate::terminal::{eprint_line, use_error_color};
 use crate::write::Folder;
 
-use buf::{Buf, Module, Note, bare_module, work_folders};
-use first_look::FirstLook;
-use policy::Policy;
+use buf::{BufConfig, BufModule, DroppedSetting, default_module, read_work_folders};
+use detect::FirstLook;
+use policy::ForeignPolicy;
 
 pub(super) fn init(
     global: &Global,
     dir: Option<&Path>,
     from: Option<&Path>,
-) -> Result<Outcome, Error> {
+) -> Result<CommandOutcome, Error> {
     let folder = dir.unwrap_or(Path::new("."));
     let path = folder.join(CONFIG);
     if path.exists() {
@@ -61,14 +61,14 @@ pub(super) fn init(
             if !is_asked {
                 notes.push(format!("took over the settings of {}", from.display()));
             }
-            match of_other_tool(&from)? {
+            match read_other_tool(&from)? {
                 Some(policy) => {
-                    let look = FirstLook::at(global, folder)?;
+                    let look = FirstLook::examine(global, folder)?;
                     notes.extend(look.notes(&branch));
-                    next = look.next();
-                    taken_over(policy, &from, &look, &branch, &mut notes)
+                    next = look.describe_next_step();
+                    render_taken_over(policy, &from, &look, &branch, &mut notes)
                 }
-                None => converted(global, folder, &from, &branch)?,
+                None => convert_buf(global, folder, &from, &branch)?,
             }
         }
         None => {
@@ -76,16 +76,16 @@ pub(super) fn init(
                 Some(name) => find_preset(name)?,
                 None => Preset::default(),
             };
-            let look = FirstLook::at(global, folder)?;
+            let look = FirstLook::examine(global, folder)?;
             notes.extend(look.notes(&branch));
-            next = look.next();
-            suggested(preset, &look, &branch)
+            next = look.describe_next_step();
+            render_suggestion(preset, &look, &branch)
         }
     };
     let made = Folder::make(folder).map_err(fail_to("write", &path))?;
     made.replace(CONFIG.as_ref(), text.as_bytes()).map_err(fail_to("write", &path))?;
     if !global.quiet {
-        notes.iter().for_each(|note| say(&format!("note: {note}")));
+        notes.iter().for_each(|note| eprint_line(&format!("note: {note}")));
     }
     let next = match branch {
         DefaultBranch::Named(branch) => {
@@ -93,11 +93,11 @@ pub(super) fn init(
         }
         _ => format!("next: {next} checks the tree"),
     };
-    Ok(Outcome::of(format!("wrote {}\n{next}\n", path.display())))
+    Ok(CommandOutcome::of(format!("wrote {}\n{next}\n", path.display())))
 }
 
-fn suggested(preset: Preset, look: &FirstLook, branch: &DefaultBranch) -> String {
-    let tree = look.toml(preset, branch);
+fn render_suggestion(preset: Preset, look: &FirstLook, branch: &DefaultBranch) -> String {
+    let tree = look.render_toml(preset, branch);
     format!(
         "# The policy of this proto tree. `abide rules` lists the rules, `abide explain RULE`\n\
          # prints the page of one.\n\
@@ -128,22 +128,22 @@ fn read_text(path: &Path) -> std::io::Result<String> {
 }
 
 /// The policy that a file of another tool than buf holds; `None` if it is of buf.
-fn of_other_tool(from: &Path) -> Result<Option<Policy>, Error> {
+fn read_other_tool(from: &Path) -> Result<Option<ForeignPolicy>, Error> {
     let name = from.display().to_string();
     let text = read_text(from)
         .map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })?;
-    if let Some(what) = neighbours::of_another_kind(from) {
+    if let Some(what) = sibling_configs::describe_other_kind(from) {
         return Err(Error::Usage(format!("`{name}` {what}")));
     }
-    let policy =
-        protolock::policy(&text).map_or_else(|| api_linter::policy(&text), |it| Ok(Some(it)));
+    let policy = protolock::parse_policy(&text)
+        .map_or_else(|| api_linter::parse_policy(&text), |it| Ok(Some(it)));
     // What is no YAML is refused with its place as a buf.yaml.
     Ok(policy.unwrap_or_default())
 }
 
 /// The text of the `abide.toml` with the policy of another tool.
-fn taken_over(
-    policy: Policy,
+fn render_taken_over(
+    policy: ForeignPolicy,
     from: &Path,
     look: &FirstLook,
     branch: &DefaultBranch,
@@ -156,13 +156,13 @@ fn taken_over(
          preset = \"{}\"\n\n{}{}",
         policy.of,
         policy.preset.name(),
-        look.toml(policy.preset, branch),
+        look.render_toml(policy.preset, branch),
         policy.tables
     )
 }
 
 /// Converts a `buf.yaml` to an `abide.toml` in `folder`.
-fn converted(
+fn convert_buf(
     global: &Global,
     folder: &Path,
     from: &Path,
@@ -180,13 +180,14 @@ fn converted(
         )));
     };
     let shown = name.to_string();
-    let folders = work_folders(&text).map_err(|errors| refuse(global, errors, &shown, &text))?;
+    let folders =
+        read_work_folders(&text).map_err(|errors| config_error(global, errors, &shown, &text))?;
     // By file: what was dropped.
     let mut told: Vec<String> = Vec::new();
     let mut buf = match folders {
         None => parse_buf(global, &text, below, &shown)?,
         Some(folders) => {
-            let mut all = Buf::default();
+            let mut all = BufConfig::default();
             for folder in folders {
                 let file = from.with_file_name(&folder).join("buf.yaml");
                 let (at, shown) = (join(below, &folder), file.display().to_string());
@@ -197,7 +198,7 @@ fn converted(
                         told.extend(notes(&shown, one.notes));
                     }
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                        all.modules.push(bare_module(&at));
+                        all.modules.push(default_module(&at));
                     }
                     Err(error) => return Err(fail_to("read", &file)(error)),
                 }
@@ -207,7 +208,7 @@ fn converted(
     };
     let whole: Vec<String> = buf.modules.iter().map(|it| it.root.clone()).collect();
     for module in &mut buf.modules {
-        includes::leave_out_others(module, &folder, &whole, &mut told);
+        includes::exclude_not_included(module, &folder, &whole, &mut told);
         module.excludes.retain(|it| {
             let is_folder = folder.join(it).is_dir();
             if !is_folder {
@@ -220,26 +221,26 @@ fn converted(
     }
     let imported = match buf.modules.iter().all(|it| it.excludes.is_empty()) {
         true => Vec::new(),
-        false => imported_from_excludes(global, &folder, &buf.modules)?,
+        false => find_imports_of_excluded(global, &folder, &buf.modules)?,
     };
-    let text = buf.toml(branch, &imported);
+    let text = buf.render_toml(branch, &imported);
     told.extend(notes(&shown, buf.notes));
-    told.extend(neighbours::notes(from));
+    told.extend(sibling_configs::notes(from));
     if !global.quiet {
-        told.iter().for_each(|note| say(note));
+        told.iter().for_each(|note| eprint_line(note));
     }
     Ok(text)
 }
 
 /// Parses a `buf.yaml` in the folder `base`.
-fn parse_buf(global: &Global, text: &str, base: &str, name: &str) -> Result<Buf, Error> {
-    Buf::parse(text, base).map_err(|errors| refuse(global, errors, name, text))
+fn parse_buf(global: &Global, text: &str, base: &str, name: &str) -> Result<BufConfig, Error> {
+    BufConfig::parse(text, base).map_err(|errors| config_error(global, errors, name, text))
 }
 
 /// The error of a file with these errors.
-fn refuse(global: &Global, errors: Vec<ConfigError>, name: &str, text: &str) -> Error {
+fn config_error(global: &Global, errors: Vec<ConfigError>, name: &str, text: &str) -> Error {
     let file = TextFile { name: name.to_owned(), text: text.to_owned() };
-    Error::Config(config_errors(&errors, &file, error_color(global)))
+    Error::Config(render_config_errors(&errors, &file, use_error_color(global)))
 }
 
 /// The error of what was tried with a file or folder.
@@ -250,21 +251,21 @@ fn fail_to(verb: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 
 /// The roots that imports find files of excluded folders from. As import paths, too, they let files
 /// be imported that are not checked.
-fn imported_from_excludes(
+fn find_imports_of_excluded(
     global: &Global,
     folder: &Path,
-    modules: &[Module],
+    modules: &[BufModule],
 ) -> Result<Vec<String>, Error> {
-    let imports = first_look::imports(global, folder)?;
+    let imports = detect::collect_imports(global, folder)?;
     Ok(modules
         .iter()
-        .filter(|module| imports_excluded(module, &imports, folder))
+        .filter(|module| is_importing_excluded(module, &imports, folder))
         .map(|it| it.root.clone())
         .collect())
 }
 
 /// Returns true if one of these imports, counted from a module, is an excluded file of it.
-fn imports_excluded(module: &Module, imports: &BTreeSet<String>, folder: &Path) -> bool {
+fn is_importing_excluded(module: &BufModule, imports: &BTreeSet<String>, folder: &Path) -> bool {
     let root = if module.root == "." { "" } else { module.root.as_str() };
     imports.iter().map(|import| join(root, import)).any(|path| {
         let mut excludes = module.excludes.iter();
@@ -273,7 +274,7 @@ fn imports_excluded(module: &Module, imports: &BTreeSet<String>, folder: &Path) 
 }
 
 /// Notes about the dropped settings of a file, in the order of its text.
-fn notes(file: &str, mut notes: Vec<Note>) -> Vec<String> {
+fn notes(file: &str, mut notes: Vec<DroppedSetting>) -> Vec<String> {
     notes.sort_by_key(|it| it.line);
     notes.into_iter().map(|it| format!("note: {file}: line {}: {}", it.line, it.text)).collect()
 }

@@ -6,20 +6,20 @@ use abide_lint::counted;
 use abide_schema::{MessageId, Tree};
 use abide_syntax::LineIndex;
 
-use super::fitness::troubles;
 use super::instance_files::NamedFile;
-use super::instances::message_named;
-use super::outcome::Outcome;
+use super::instances::find_message;
+use super::outcome::CommandOutcome;
+use super::preconditions::read_errors;
 use crate::args::{ConfigDiffArgs, Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
 use crate::printable::shown;
 use crate::progress::Progress;
-use crate::render::{DiffReport, Side};
+use crate::render::{DiffReport, DiffSide};
 use crate::settings::Settings;
-use crate::terminal::{error_color, look, say};
+use crate::terminal::{eprint_line, style, use_error_color};
 
-pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Outcome, Error> {
+pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<CommandOutcome, Error> {
     let notation = Notation::ALL.iter().copied();
     let notation = { notation }.find(|it| Some(it.name()) == args.notation.as_deref());
     if args.old == "-" && args.new == "-" {
@@ -27,28 +27,28 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Outc
     }
     let old = NamedFile::open(&args.old, notation)?;
     let new = NamedFile::open(&args.new, notation)?;
-    let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
+    let settings = Settings::read(global, args.api.as_deref(), use_error_color(global))?;
     let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
     let progress = Progress::new(global.quiet);
-    let loaded = load(&settings.source(&tree_args)?, &progress)?;
+    let loaded = load(&settings.open_source(&tree_args)?, &progress)?;
     let tree = &loaded.tree;
-    let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
+    let ty = args.ty.as_deref().map(|name| find_message(tree, name)).transpose()?;
     let (old_instance, new_instance) =
         (read_instance(tree, ty, &old)?, read_instance(tree, ty, &new)?);
-    let differences = differences(tree, (&old, &old_instance), (&new, &new_instance))?;
+    let differences = compare_documents(tree, (&old, &old_instance), (&new, &new_instance))?;
     progress.finish();
     let report = DiffReport {
         tree,
-        old: Side::of(&old.name, old.notation, &old.bytes),
-        new: Side::of(&new.name, new.notation, &new.bytes),
+        old: DiffSide::new(&old.name, old.notation, &old.bytes),
+        new: DiffSide::new(&new.name, new.notation, &new.bytes),
         differences: &differences,
     };
-    let text = (args.format.write)(&report, look(global, args.format.is_styled));
+    let text = (args.format.write)(&report, style(global, args.format.is_styled));
     for (file, instance) in [(&old, &old_instance), (&new, &new_instance)] {
         let readings = instance.documents.iter().filter_map(|it| it.reading.as_ref());
         let errors: usize = readings.map(|it| it.errors.len() + it.undeclared.len()).sum();
         if errors > 0 && !global.quiet {
-            say(&format!(
+            eprint_line(&format!(
                 "note: `{}` has {} that the API does not take, which were not compared: `abide \
                  config check` shows them",
                 shown(&file.name),
@@ -56,7 +56,7 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Outc
             ));
         }
     }
-    Ok(Outcome { troubles: troubles(&loaded), ..Outcome::of(text) })
+    Ok(CommandOutcome { troubles: read_errors(&loaded), ..CommandOutcome::of(text) })
 }
 
 /// Reads a file as values of the API; its first error refuses it.
@@ -75,7 +75,7 @@ fn read_instance(tree: &Tree, ty: Option<MessageId>, file: &NamedFile) -> Result
 }
 
 /// Compares two files, document by document.
-fn differences(
+fn compare_documents(
     tree: &Tree,
     (old, old_instance): (&NamedFile, &Instance),
     (new, new_instance): (&NamedFile, &Instance),

@@ -9,7 +9,7 @@ use ignore::Match;
 use crate::error::Error;
 use crate::render::TextFile;
 use crate::source::{Links, visible_files};
-use crate::terminal::say;
+use crate::terminal::eprint_line;
 
 /// A file with instances: its name and bytes.
 #[derive(Debug)]
@@ -66,7 +66,9 @@ fn in_folder(name: &str) -> Result<Vec<String>, Error> {
             match is_inside {
                 true => paths.push(shown),
                 false => {
-                    say(&format!("note: `{shown}` was not read: it is a link out of `{name}`"));
+                    eprint_line(&format!(
+                        "note: `{shown}` was not read: it is a link out of `{name}`"
+                    ));
                 }
             }
         } else if !file.is_link {

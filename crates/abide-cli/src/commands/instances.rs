@@ -15,7 +15,7 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use super::instance_files::{NamedFile, unreadable};
-use super::outputs::spare_files;
+use super::outputs::check_report_path;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load, load_beside};
@@ -24,7 +24,7 @@ use crate::render::TextFile;
 use crate::runtime_disk::{read_layers, read_layers_below, read_layers_within};
 use crate::settings::Settings;
 use crate::source::{Links, visible_files};
-use crate::terminal::say;
+use crate::terminal::eprint_line;
 
 /// An API, by a name for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) struct Api {
 
 /// Files that are read in the same way.
 #[derive(Debug)]
-pub(super) struct Subject {
+pub(super) struct InstanceSubject {
     pub(super) files: Vec<NamedFile>,
     pub(super) ty: Option<String>,
     pub(super) at: Option<String>,
@@ -49,17 +49,21 @@ pub(super) struct Subject {
     pub(super) is_of_tree: bool,
 }
 
-impl Subject {
+impl InstanceSubject {
     /// Fails if the report would replace one of the files, whose names count from `abide.toml`.
-    pub(super) fn spare(&self, global: &Global, settings: &Settings) -> Result<(), Error> {
+    pub(super) fn check_report_path(
+        &self,
+        global: &Global,
+        settings: &Settings,
+    ) -> Result<(), Error> {
         let files: Vec<PathBuf> =
             self.files.iter().map(|it| settings.folder.join(&it.name)).collect();
-        spare_files(global.output.as_deref(), files.iter().map(PathBuf::as_path))
+        check_report_path(global.output.as_deref(), files.iter().map(PathBuf::as_path))
     }
 }
 
 /// Files with what was read from them, for each API that judges them.
-struct Prepared {
+struct PreparedFiles {
     files: Vec<NamedFile>,
     /// By API that judges them.
     read: Vec<ReadFiles>,
@@ -78,7 +82,7 @@ struct ReadFiles {
 
 /// Instances that are read, with the APIs that judge them.
 pub(super) struct Instances {
-    subjects: Vec<Prepared>,
+    subjects: Vec<PreparedFiles>,
     apis: Vec<(Api, Loaded)>,
     /// Layers of runtime, with the files that they are in.
     runtime: RuntimeLayers,
@@ -137,24 +141,27 @@ impl Api {
 }
 
 /// The instances that `abide.toml` names. Their names count from its folder.
-pub(super) fn configured(settings: &Settings, releases: &[Api]) -> Result<Vec<Subject>, Error> {
+pub(super) fn collect_configured(
+    settings: &Settings,
+    releases: &[Api],
+) -> Result<Vec<InstanceSubject>, Error> {
     let instances = settings.config.instances.iter();
-    instances.map(|it| configured_subject(settings, it, releases)).collect()
+    instances.map(|it| build_subject(settings, it, releases)).collect()
 }
 
 /// The files of one `[[instances]]`, with the APIs that judge them.
-fn configured_subject(
+fn build_subject(
     settings: &Settings,
     it: &ConfigInstances,
     releases: &[Api],
-) -> Result<Subject, Error> {
+) -> Result<InstanceSubject, Error> {
     let api = match &it.api {
         Some(name) => Api::named(settings, name)?,
         None => Api::default(settings)?,
     };
     let apis = if releases.is_empty() { vec![api] } else { releases.to_vec() };
-    let files = matching(&settings.folder, &it.files, &settings.links(&settings.folder))?;
-    Ok(Subject {
+    let files = find_matching(&settings.folder, &it.files, &settings.links(&settings.folder))?;
+    Ok(InstanceSubject {
         files,
         ty: it.ty.clone(),
         at: it.at.clone(),
@@ -175,19 +182,23 @@ fn find_in_folder(
     if !full.exists() {
         return Ok(None);
     }
-    settings.refuse_if_outside(&format!("[api.{}] {key}", api.name), path)?;
+    settings.check_inside(&format!("[api.{}] {key}", api.name), path)?;
     Ok(Some(full.display().to_string()))
 }
 
 /// The files in a folder whose paths match one of the patterns.
-fn matching(folder: &Path, patterns: &[String], links: &Links) -> Result<Vec<NamedFile>, Error> {
+fn find_matching(
+    folder: &Path,
+    patterns: &[String],
+    links: &Links,
+) -> Result<Vec<NamedFile>, Error> {
     let mut overrides = OverrideBuilder::new(folder);
     for pattern in patterns {
         // A pattern counts from the folder, as all paths of `abide.toml` do.
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-        overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(invalid_pattern)?;
+        overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(pattern_error)?;
     }
-    let overrides = overrides.build().map_err(invalid_pattern)?;
+    let overrides = overrides.build().map_err(pattern_error)?;
     let files = visible_files(folder, links, &|path: &Path, is_folder: bool| {
         overrides.matched(path, is_folder).map(|_| ())
     })
@@ -203,14 +214,17 @@ fn matching(folder: &Path, patterns: &[String], links: &Links) -> Result<Vec<Nam
     names.iter().map(|name| NamedFile::below(folder, name)).collect()
 }
 
-fn invalid_pattern(error: ignore::Error) -> Error {
+fn pattern_error(error: ignore::Error) -> Error {
     Error::Usage(format!("`[[instances]] files`: {error}"))
 }
 
 impl RuntimeLayers {
     /// The layers that the command line names, the first of them the lowest: a folder is one on
     /// disk, a file one with its keys.
-    pub(super) fn read(names: &[String], root: Option<PathBuf>) -> Result<RuntimeLayers, Error> {
+    pub(super) fn read_subject(
+        names: &[String],
+        root: Option<PathBuf>,
+    ) -> Result<RuntimeLayers, Error> {
         if let Some(root) = root.as_deref().filter(|it| !it.is_dir()) {
             let message = format!("`--disk-root` names `{}`, which is no folder", root.display());
             return Err(Error::Usage(message));
@@ -258,7 +272,7 @@ impl Instances {
     /// Loads the APIs and reads the files.
     pub(super) fn load(
         settings: &Settings,
-        subjects: Vec<Subject>,
+        subjects: Vec<InstanceSubject>,
         runtime: RuntimeLayers,
         progress: &Progress,
     ) -> Result<Instances, Error> {
@@ -266,36 +280,37 @@ impl Instances {
         for subject in subjects {
             let mut read = Vec::new();
             for api in &subject.apis {
-                let number = all.loaded(settings, api, progress)?;
+                let number = all.load_api(settings, api, progress)?;
                 let mut instances = all.read(number, &subject);
-                let is_whole = instances.as_ref().is_ok_and(|it| all_types_are_known(it));
+                let is_whole = instances.as_ref().is_ok_and(|it| is_fully_typed(it));
                 if !api.import_path.is_empty() && !is_whole {
                     // What nothing imports may be the type of an instance, or of what it holds.
                     let folders = api
                         .import_path
                         .iter()
-                        .map(|folder: &String| settings.source(&tree_of(Some(folder), api)));
+                        .map(|folder: &String| settings.open_source(&tree_of(Some(folder), api)));
                     let folders = folders.collect::<Result<Vec<_>, _>>()?;
-                    let source = settings.source(&tree_of(api.source.as_ref(), api))?;
+                    let source = settings.open_source(&tree_of(api.source.as_ref(), api))?;
                     all.apis[number].1 = load_beside(&source, &folders, progress)?;
                     instances = all.read(number, &subject);
                 }
                 let instances = instances?;
                 let reach = subject.is_of_tree.then(|| settings.links(&settings.folder));
-                let disk = all.disk_of(&all.apis[number].1.tree, &instances, reach.as_ref());
+                let disk =
+                    all.read_disk_layers(&all.apis[number].1.tree, &instances, reach.as_ref());
                 read.push(ReadFiles { api: number, instances, disk });
             }
             let are_judged = match &subject.changed {
-                Some(changed) if !all.declares_runtime(&read, changed) => changed.clone(),
+                Some(changed) if !all.has_bootstrap(&read, changed) => changed.clone(),
                 _ => vec![true; subject.files.len()],
             };
-            all.subjects.push(Prepared { files: subject.files, read, are_judged });
+            all.subjects.push(PreparedFiles { files: subject.files, read, are_judged });
         }
         Ok(all)
     }
 
     /// Reads the runtime layers that bootstraps declare on disk, file by file.
-    fn disk_of(
+    fn read_disk_layers(
         &self,
         tree: &Tree,
         instances: &[Instance],
@@ -318,7 +333,7 @@ impl Instances {
 
     /// Returns true if one of these files holds a bootstrap, whose runtime may be that of the
     /// others.
-    fn declares_runtime(&self, read: &[ReadFiles], of: &[bool]) -> bool {
+    fn has_bootstrap(&self, read: &[ReadFiles], of: &[bool]) -> bool {
         read.iter().any(|read| {
             let tree = &self.apis[read.api].1.tree;
             let files = read.instances.iter().zip(of).filter(|(_, is_one)| **is_one);
@@ -328,7 +343,7 @@ impl Instances {
 
     /// Says which layers on disk could not be read, unless layers of the command line take their
     /// place.
-    pub(super) fn say_which_layers_are_missing(&self) {
+    pub(super) fn report_missing_layers(&self) {
         if !self.runtime.overrides.is_empty() {
             return;
         }
@@ -350,7 +365,7 @@ impl Instances {
                             place.folder.trim_matches('/')
                         ),
                     };
-                    say(&format!(
+                    eprint_line(&format!(
                         "note: `{}` is judged without its runtime layer `{}`: {why}; name a copy \
                          with `--runtime`, or with `--disk-root` the folder that such paths begin in",
                         file.name, layer.name
@@ -361,7 +376,7 @@ impl Instances {
     }
 
     /// The number of an API among those that are loaded.
-    fn loaded(
+    fn load_api(
         &mut self,
         settings: &Settings,
         api: &Api,
@@ -370,14 +385,14 @@ impl Instances {
         if let Some(known) = self.apis.iter().position(|(known, _)| known == api) {
             return Ok(known);
         }
-        let source = settings.source(&tree_of(api.source.as_ref(), api))?;
+        let source = settings.open_source(&tree_of(api.source.as_ref(), api))?;
         self.apis.push((api.clone(), load(&source, progress)?));
         Ok(self.apis.len() - 1)
     }
 
-    fn read(&self, api: usize, subject: &Subject) -> Result<Vec<Instance>, Error> {
+    fn read(&self, api: usize, subject: &InstanceSubject) -> Result<Vec<Instance>, Error> {
         let (api, loaded) = &self.apis[api];
-        let ty = subject.ty.as_deref().map(|name| message_named(&loaded.tree, name)).transpose()?;
+        let ty = subject.ty.as_deref().map(|name| find_message(&loaded.tree, name)).transpose()?;
         let path = subject.at.as_deref().unwrap_or_default();
         Ok(subject
             .files
@@ -402,7 +417,7 @@ impl Instances {
             instances.flat_map(|it| &it.documents).filter_map(|it| it.reading.as_ref());
         if readings.any(|it| !it.undeclared.is_empty()) {
             for api in &settings.config.apis {
-                self.loaded(settings, &Api::configured(settings, api)?, progress)?;
+                self.load_api(settings, &Api::configured(settings, api)?, progress)?;
             }
         }
         Ok(())
@@ -469,7 +484,7 @@ impl Instances {
 
     /// Says as which type each document is read that does not name one itself: of the newest
     /// major version that its keys fit.
-    pub(super) fn say_what_was_recognised(&self) {
+    pub(super) fn report_recognised_types(&self) {
         for subject in &self.subjects {
             for read in &subject.read {
                 let (api, loaded) = &self.apis[read.api];
@@ -478,7 +493,7 @@ impl Instances {
                         let Kind::Recognised(ty) = document.kind else { continue };
                         let ty = loaded.tree.message(ty).full_name();
                         let (file, api) = (&file.name, &api.name);
-                        say(&format!(
+                        eprint_line(&format!(
                             "note: `{file}` is read as `{ty}` of {api}, for which its keys speak: \
                              `--type` names another one"
                         ));
@@ -489,7 +504,7 @@ impl Instances {
     }
 
     /// Says which files have nothing at the path that is asked for: they are no instances.
-    pub(super) fn say_what_has_no_path(&self, global: &Global, path: &str) -> Result<(), Error> {
+    pub(super) fn report_missing_path(&self, global: &Global, path: &str) -> Result<(), Error> {
         for subject in &self.subjects {
             let Some(read) = subject.read.first() else { continue };
             let passed = subject
@@ -505,7 +520,7 @@ impl Instances {
             if !passed.is_empty() && !global.quiet {
                 let count = counted(passed.len(), "file");
                 let names = passed.join(", ");
-                say(&format!("note: {count} passed, nothing stands at `{path}`: {names}"));
+                eprint_line(&format!("note: {count} passed, nothing stands at `{path}`: {names}"));
             }
         }
         Ok(())
@@ -516,7 +531,7 @@ fn tree_of(source: Option<&String>, api: &Api) -> TreeArgs {
     TreeArgs { source: source.cloned(), import_path: api.import_path.clone() }
 }
 
-fn all_types_are_known(instances: &[Instance]) -> bool {
+fn is_fully_typed(instances: &[Instance]) -> bool {
     let mut documents = instances.iter().flat_map(|it| &it.documents);
     documents.all(|document| {
         let mut errors = document.reading.iter().flat_map(|it| &it.errors);
@@ -526,7 +541,7 @@ fn all_types_are_known(instances: &[Instance]) -> bool {
 }
 
 /// The message with this full name.
-pub(super) fn message_named(tree: &Tree, name: &str) -> Result<MessageId, Error> {
+pub(super) fn find_message(tree: &Tree, name: &str) -> Result<MessageId, Error> {
     let name = name.trim_start_matches('.');
     if let Some(message) = tree.message_named(name) {
         return Ok(message.id);

@@ -1,9 +1,9 @@
 //! `abide lsp`.
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use crate::args::{Global, LspArgs};
 use crate::lsp;
 
-pub(super) fn lsp(global: &Global, args: &LspArgs) -> Outcome {
-    Outcome::nothing(!lsp::serve(global, args.against.as_deref()))
+pub(super) fn lsp(global: &Global, args: &LspArgs) -> CommandOutcome {
+    CommandOutcome::nothing(!lsp::serve(global, args.against.as_deref()))
 }

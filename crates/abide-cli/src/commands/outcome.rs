@@ -3,7 +3,7 @@
 use crate::printable;
 
 /// The result of a command.
-pub(super) struct Outcome {
+pub(super) struct CommandOutcome {
     /// The report for the file that `--output` names, else for standard output.
     pub(super) report: Option<Vec<u8>>,
     /// True if it found something at error level.
@@ -12,18 +12,18 @@ pub(super) struct Outcome {
     pub(super) troubles: Vec<String>,
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// A report, in which texts of others are texts.
-    pub(super) fn of(report: impl Into<Vec<u8>>) -> Outcome {
-        Outcome::verbatim(printable::report(report.into()))
+    pub(super) fn of(report: impl Into<Vec<u8>>) -> CommandOutcome {
+        CommandOutcome::verbatim(printable::report(report.into()))
     }
 
     /// A text that keeps its bytes: a file, or a patch of files.
-    pub(super) fn verbatim(text: impl Into<Vec<u8>>) -> Outcome {
-        Outcome { report: Some(text.into()), ..Outcome::nothing(false) }
+    pub(super) fn verbatim(text: impl Into<Vec<u8>>) -> CommandOutcome {
+        CommandOutcome { report: Some(text.into()), ..CommandOutcome::nothing(false) }
     }
 
-    pub(super) fn nothing(failed: bool) -> Outcome {
-        Outcome { report: None, failed, troubles: Vec::new() }
+    pub(super) fn nothing(failed: bool) -> CommandOutcome {
+        CommandOutcome { report: None, failed, troubles: Vec::new() }
     }
 }

@@ -18,7 +18,7 @@ const SOURCES: &[&str] = &["proto", "toml", "lock", "accepted"];
 const DESCRIPTORS: &[&str] = &["binpb", "pb", "tar", "tgz", "zip"];
 
 /// An output that the user names.
-struct Output<'a> {
+struct OutputFile<'a> {
     path: &'a Path,
     /// The option, as the user writes it.
     option: &'static str,
@@ -27,20 +27,20 @@ struct Output<'a> {
     is_in_place: bool,
 }
 
-impl<'a> Output<'a> {
+impl<'a> OutputFile<'a> {
     /// A file that is no report.
-    fn file(path: &'a Path, option: &'static str) -> Output<'a> {
-        Output { path, option, is_report: false, is_in_place: false }
+    fn file(path: &'a Path, option: &'static str) -> OutputFile<'a> {
+        OutputFile { path, option, is_report: false, is_in_place: false }
     }
 }
 
 /// Fails if an output would be written over what the run reads, or is named as a source is.
-pub(super) fn spare(cli: &Cli, matches: &ArgMatches) -> Result<(), Error> {
-    let outputs = outputs(cli);
+pub(super) fn check_outputs(cli: &Cli, matches: &ArgMatches) -> Result<(), Error> {
+    let outputs = collect_outputs(cli);
     if outputs.is_empty() {
         return Ok(());
     }
-    let inputs = inputs(matches);
+    let inputs = collect_inputs(matches);
     for output in outputs {
         let path = output.path.display();
         let ending = output.path.extension().and_then(|it| it.to_str()).unwrap_or_default();
@@ -53,7 +53,7 @@ pub(super) fn spare(cli: &Cli, matches: &ArgMatches) -> Result<(), Error> {
             )));
         }
         if let Some(input) =
-            inputs.iter().find(|it| !output.is_in_place && is_same(it, output.path))
+            inputs.iter().find(|it| !output.is_in_place && is_same_file(it, output.path))
         {
             return Err(Error::Usage(format!(
                 "`{}` would overwrite `{}`, which this command reads: choose another name",
@@ -66,12 +66,12 @@ pub(super) fn spare(cli: &Cli, matches: &ArgMatches) -> Result<(), Error> {
 }
 
 /// Fails if the report would be written over one of these files, which the run reads.
-pub(super) fn spare_files<'n>(
+pub(super) fn check_report_path<'n>(
     output: Option<&Path>,
     files: impl IntoIterator<Item = &'n Path>,
 ) -> Result<(), Error> {
     let Some(output) = output else { return Ok(()) };
-    match files.into_iter().find(|it| is_same(it, output)) {
+    match files.into_iter().find(|it| is_same_file(it, output)) {
         None => Ok(()),
         Some(input) => Err(Error::Usage(format!(
             "`--output` would overwrite `{}`, which this command reads: choose another name",
@@ -80,25 +80,28 @@ pub(super) fn spare_files<'n>(
     }
 }
 
-fn outputs(cli: &Cli) -> Vec<Output<'_>> {
+fn collect_outputs(cli: &Cli) -> Vec<OutputFile<'_>> {
     let mut outputs = Vec::new();
     let is_set = matches!(cli.command, Command::Build { .. });
     if let Some(path) = cli.global.output.as_deref() {
-        outputs.push(Output { path, option: "--output", is_report: !is_set, is_in_place: false });
+        outputs.push(OutputFile {
+            path,
+            option: "--output",
+            is_report: !is_set,
+            is_in_place: false,
+        });
     }
     match &cli.command {
-        Command::Build { out: Some(path), .. } => outputs.push(Output::file(path, "-o")),
+        Command::Build { out: Some(path), .. } => outputs.push(OutputFile::file(path, "-o")),
         Command::Upgrade { mapping, .. } => {
-            outputs.extend(mapping.iter().map(|path| Output::file(path, "--mapping")));
+            outputs.extend(mapping.iter().map(|path| OutputFile::file(path, "--mapping")));
         }
         Command::Config(args) => {
             if let ConfigCommand::Upgrade(args) | ConfigCommand::Downgrade(args) = &args.command {
-                outputs.extend(
-                    args.target
-                        .out
-                        .iter()
-                        .map(|path| Output { is_in_place: true, ..Output::file(path, "--out") }),
-                );
+                outputs.extend(args.target.out.iter().map(|path| OutputFile {
+                    is_in_place: true,
+                    ..OutputFile::file(path, "--out")
+                }));
             }
         }
         _ => {}
@@ -108,7 +111,7 @@ fn outputs(cli: &Cli) -> Vec<Output<'_>> {
 }
 
 /// Collects the arguments that are not outputs: some of them are files.
-fn inputs(matches: &ArgMatches) -> Vec<PathBuf> {
+fn collect_inputs(matches: &ArgMatches) -> Vec<PathBuf> {
     let mut inputs = Vec::new();
     let mut level = Some(matches);
     let mut outputs = vec!["output", "out"];
@@ -129,6 +132,6 @@ fn inputs(matches: &ArgMatches) -> Vec<PathBuf> {
 }
 
 /// Returns true if two names lead to one file.
-fn is_same(a: &Path, b: &Path) -> bool {
+fn is_same_file(a: &Path, b: &Path) -> bool {
     a.is_file() && a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }

@@ -7,27 +7,27 @@ use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use crate::args::{Cli, ManArgs};
 use crate::error::Error;
 use crate::render::ManPage;
 use crate::write::Folder;
 
 /// Writes what makes a shell complete commands, options, their values and rules.
-pub(super) fn completions(shell: Shell) -> Outcome {
+pub(super) fn completions(shell: Shell) -> CommandOutcome {
     // The command takes names of other tools as well, and suggests what is near to a typo.
     let rules = PossibleValuesParser::new(RULES.iter().map(|rule| rule.id));
-    let mut abide = Cli::documented().mut_subcommand("explain", |explain| {
+    let mut abide = Cli::build_documented().mut_subcommand("explain", |explain| {
         explain.mut_arg("rule", |rule| rule.value_parser(rules))
     });
     let mut script = Vec::new();
     generate(shell, &mut abide, "abide", &mut script);
-    Outcome::of(script)
+    CommandOutcome::of(script)
 }
 
 /// Writes one manual page as the report, or all of them to a folder.
-pub(super) fn man(args: &ManArgs) -> Result<Outcome, Error> {
-    let mut abide = Cli::documented().disable_help_subcommand(true);
+pub(super) fn man(args: &ManArgs) -> Result<CommandOutcome, Error> {
+    let mut abide = Cli::build_documented().disable_help_subcommand(true);
     // Only this gives the commands their full names, and the options of every command.
     abide.build();
     match &args.out {
@@ -40,24 +40,24 @@ pub(super) fn man(args: &ManArgs) -> Result<Outcome, Error> {
                     Error::Usage(format!("there is no command `{whole}` (see `abide --help`)"))
                 })?;
             }
-            Ok(Outcome::of(ManPage::of(command).text))
+            Ok(CommandOutcome::of(ManPage::build(command).text))
         }
     }
 }
 
-fn write_pages(abide: &Command, folder: &Path) -> Result<Outcome, Error> {
+fn write_pages(abide: &Command, folder: &Path) -> Result<CommandOutcome, Error> {
     let made = Folder::make(folder).map_err(fail_to_write(folder, ""))?;
     let mut report = String::new();
     let mut rest = vec![abide];
     while let Some(command) = rest.pop() {
-        let page = ManPage::of(command);
+        let page = ManPage::build(command);
         made.replace(page.name.as_ref(), &page.text).map_err(fail_to_write(folder, &page.name))?;
         report.push_str(&format!("wrote {}\n", folder.join(&page.name).display()));
         let mut below: Vec<&Command> = command.get_subcommands().collect();
         below.reverse();
         rest.extend(below);
     }
-    Ok(Outcome::of(report))
+    Ok(CommandOutcome::of(report))
 }
 
 fn fail_to_write(folder: &Path, name: &str) -> impl FnOnce(std::io::Error) -> Error {

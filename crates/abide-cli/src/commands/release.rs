@@ -10,21 +10,24 @@ use abide_upgrade::{
 };
 use jiff::civil::Date;
 
-use super::build_files::Builds;
+use super::build_files::BuildFiles;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, display, take_losing, writable, write_changes,
+    Changes, ContentAuthor, FileChange, display_of_generated, expect_folder, render_patch,
+    take_losing, write_changes,
 };
-use super::fitness::{for_people, refused, troubles, unless_parsed};
-use super::made_files::{EditedLock, MadeFiles};
-use super::outcome::Outcome;
-use super::outlook::Undertaking;
-use super::upgrade::{Opened, by_path, candidate_of, hindrances, released_lock, sources_of};
+use super::generated_files::{EditedLock, GeneratedFiles};
+use super::outcome::CommandOutcome;
+use super::preconditions::{read_errors, refuse_unparsed, render_findings, report_refusal};
+use super::predicted_tree::PlannedChange;
+use super::upgrade::{
+    OpenedTree, find_blockers, find_candidate, index_by_path, map_sources, read_released_lock,
+};
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
 use crate::load::{Loaded, load};
 use crate::printable::shown;
 use crate::settings::{Settings, today};
-use crate::terminal::{error_color, say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line, use_error_color};
 use crate::write::Folder;
 
 /// The note about a tree without candidates.
@@ -32,7 +35,7 @@ const NOTHING_TO_RELEASE: &str = "there is no candidate to release";
 
 /// Permissions that the user gives to a release.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Permits {
+pub(super) struct ReleaseOverrides {
     /// To release outside the window for new majors.
     pub(super) outside_window: bool,
     /// To replace or delete what a person may have written.
@@ -43,26 +46,26 @@ pub(super) fn release(
     global: &Global,
     args: &TreeArgs,
     target: &ReleaseTarget,
-    permits: Permits,
-) -> Result<Outcome, Error> {
-    let Opened { progress, settings, folder, guard: _guard } =
-        Opened::of(global, args, target.write)?;
+    permits: ReleaseOverrides,
+) -> Result<CommandOutcome, Error> {
+    let OpenedTree { progress, settings, folder, guard: _guard } =
+        OpenedTree::open(global, args, target.write)?;
     if settings.is_partial() {
         return Err(Error::Usage(
             "a release is always of the whole tree: leave SOURCE out".to_owned(),
         ));
     }
     let day = global.as_of.unwrap_or_else(today);
-    let source = settings.source(args)?;
+    let source = settings.open_source(args)?;
     let loaded = load(&source, &progress)?;
-    if let Some(refused) = unless_parsed(global, &settings, &loaded, &progress) {
+    if let Some(refused) = refuse_unparsed(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
-    let records = MadeFiles::of(global, &source)?;
+    let records = GeneratedFiles::read(global, &source)?;
     if !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
             "nothing was released, because some files cannot be read: {}",
-            troubles(&loaded).join("; ")
+            read_errors(&loaded).join("; ")
         )));
     }
     progress.step("releasing");
@@ -71,20 +74,26 @@ pub(super) fn release(
         Ok(made) => made,
         Err(refusal) => {
             progress.finish();
-            return refused(global, &settings, &loaded.tree, &refusal, "nothing was released");
+            return report_refusal(
+                global,
+                &settings,
+                &loaded.tree,
+                &refusal,
+                "nothing was released",
+            );
         }
     };
     // An error may be why nothing calls for a candidate any more.
     let standings = Standings::of(&loaded.tree, policy.policy);
     let stays = standings.candidates(&loaded.tree).any(|it| !made.deleted.contains(&it.id));
-    let hindrances = hindrances(global, &loaded, &settings, &made.files, stays);
+    let hindrances = find_blockers(global, &loaded, &settings, &made.files, stays);
     progress.finish();
     if !hindrances.findings.is_empty() {
-        say_rendered(&for_people(global, &loaded.tree, &hindrances));
-        say("note: nothing was released");
-        return Ok(Outcome::nothing(true));
+        eprint_block(&render_findings(global, &loaded.tree, &hindrances));
+        eprint_line("note: nothing was released");
+        return Ok(CommandOutcome::nothing(true));
     }
-    let undertaking = Undertaking {
+    let undertaking = PlannedChange {
         global,
         settings: &settings,
         source: &source,
@@ -94,8 +103,8 @@ pub(super) fn release(
     };
     let (mut made, mut kept) = (made, BTreeSet::new());
     let after = loop {
-        let changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
-        let mut outlook = undertaking.outlook(&changes, &sources_of(&loaded.tree, &made.files))?;
+        let changes = collect_changes(&loaded.tree, policy, &made, &records, folder.as_ref());
+        let mut outlook = undertaking.predict(&changes, &map_sources(&loaded.tree, &made.files))?;
         progress.finish();
         // The end of a candidate is what a release is for.
         let gone: BTreeSet<&str> =
@@ -105,54 +114,54 @@ pub(super) fn release(
             break outlook.tree;
         }
         let places = outlook.errors.findings.iter();
-        let harmed = places.filter_map(|it| undertaking.place(&outlook, it)).collect();
+        let harmed = places.filter_map(|it| undertaking.locate(&outlook, it)).collect();
         drop(changes);
         let stay = stop_following(&loaded.tree, &standings, &mut made, &harmed);
         if stay.is_empty() {
-            undertaking.show(&outlook);
-            say("note: nothing was released");
-            return Ok(Outcome::nothing(true));
+            undertaking.report_errors(&outlook);
+            eprint_line("note: nothing was released");
+            return Ok(CommandOutcome::nothing(true));
         }
         kept.extend(stay);
     };
     let mut build_files = abide_upgrade::build_files(&loaded.tree, policy, &made.files);
     build_files.extend(abide_upgrade::version_build_file(&loaded.tree, policy, &made));
-    let builds = Builds::of(&loaded.tree, &build_files, &made.deleted, folder.as_ref());
-    let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
+    let builds = BuildFiles::collect(&loaded.tree, &build_files, &made.deleted, folder.as_ref());
+    let mut changes = collect_changes(&loaded.tree, policy, &made, &records, folder.as_ref());
     builds.add_to(&mut changes, &records);
     let basis = Basis { tree: &loaded.tree, settings: policy, standings: &standings, graph: None };
-    let ignored = ignored_candidates(basis, &made, &records);
+    let ignored = find_ignored_candidates(basis, &made, &records);
     for it in ignored.iter().filter(|it| it.is_error || !global.quiet) {
-        say(&it.message);
+        eprint_line(&it.message);
     }
     let ignores = ignored.iter().any(|it| it.is_error);
     let premature = is_premature(global, &loaded, &settings, &records, &made, permits)?;
     if premature {
-        say("note: nothing was released");
+        eprint_line("note: nothing was released");
         if !target.diff {
-            return Ok(Outcome::nothing(true));
+            return Ok(CommandOutcome::nothing(true));
         }
     }
     if !permits.overwrite {
         let losing = take_losing(&mut changes);
         for (path, change) in &losing {
-            say(&change.left_alone(path, "move it away, or look at it first; "));
+            eprint_line(&change.describe_kept(path, "move it away, or look at it first; "));
         }
         if !losing.is_empty() {
-            say("note: nothing was released");
-            return Ok(Outcome::nothing(true));
+            eprint_line("note: nothing was released");
+            return Ok(CommandOutcome::nothing(true));
         }
     }
     if target.write {
-        let folder = writable(folder)?;
-        let released = released_lock(&settings, args);
+        let folder = expect_folder(folder)?;
+        let released = read_released_lock(&settings, args);
         // What is released is no longer generated; the lines of candidates go with their files.
-        let lock = records.edited(&folder, &changes, |lock| {
+        let lock = records.edit_lock(&folder, &changes, |lock| {
             abide_lint::stamp_release(lock, &loaded.tree, &made, day);
             made.files.iter().for_each(|it| {
-                lock.forget_made(&display(loaded.tree.file(it.from), &it.path));
+                lock.forget_made(&display_of_generated(loaded.tree.file(it.from), &it.path));
             });
-            builds.made().for_each(|(path, text)| lock.set_made(path, text));
+            builds.generated().for_each(|(path, text)| lock.set_made(path, text));
             // Candidates that stay follow what is released.
             for (id, text) in &made.edited {
                 let file = loaded.tree.file(*id);
@@ -179,21 +188,24 @@ pub(super) fn release(
     }
     if !global.quiet {
         let records = Records { lock: records.lock.as_ref(), ..Records::default() };
-        let notes = notes(&loaded, &settings, &made, records, day, target.write);
+        let notes = describe_release(&loaded, &settings, &made, records, day, target.write);
         for note in notes.iter().filter(|it| *it != NOTHING_TO_RELEASE || ignored.is_empty()) {
-            say(&format!("note: {note}"));
+            eprint_line(&format!("note: {note}"));
         }
-        let edits = edit_notes(&loaded.tree, &standings, &made, &kept);
-        edits.for_each(|note| say(&format!("note: {note}")));
+        let edits = describe_edits(&loaded.tree, &standings, &made, &kept);
+        edits.for_each(|note| eprint_line(&format!("note: {note}")));
     }
     if target.write {
-        return Ok(Outcome::nothing(ignores));
+        return Ok(CommandOutcome::nothing(ignores));
     }
     if target.diff {
-        let diff = diff_of(&changes, &settings.prefix(args));
-        return Ok(Outcome { failed: premature || ignores, ..Outcome::verbatim(diff) });
+        let diff = render_patch(&changes, &settings.prefix(args));
+        return Ok(CommandOutcome {
+            failed: premature || ignores,
+            ..CommandOutcome::verbatim(diff)
+        });
     }
-    Ok(Outcome::nothing(ignores || !changes.is_empty()))
+    Ok(CommandOutcome::nothing(ignores || !changes.is_empty()))
 }
 
 /// Takes out of a release the edits of these files, with all of their packages: they keep using the
@@ -221,7 +233,7 @@ fn is_frozen_by(tree: &Tree, made: &Release, standings: &Standings, id: FileId) 
 
 /// Notes about the files that stay, and that a release edits all the same, and about the packages
 /// that it could not edit.
-fn edit_notes<'a>(
+fn describe_edits<'a>(
     tree: &'a Tree,
     standings: &'a Standings,
     made: &'a Release,
@@ -251,10 +263,10 @@ struct IgnoredCandidate {
 }
 
 /// The candidates that no upgrade makes now, and that the release therefore leaves alone.
-fn ignored_candidates(
+fn find_ignored_candidates(
     basis: Basis<'_, '_>,
     made: &Release,
-    records: &MadeFiles,
+    records: &GeneratedFiles,
 ) -> Vec<IgnoredCandidate> {
     let (tree, policy) = (basis.tree, basis.settings.policy);
     let mut ignored = Vec::new();
@@ -274,7 +286,7 @@ fn ignored_candidates(
         }
         let text = file.decl().source_text().unwrap_or_default();
         let is_ours =
-            as_made || records.author(path, &essence(policy, None, text)) == Author::Abide;
+            as_made || records.author(path, &essence(policy, None, text)) == ContentAuthor::Abide;
         let kind = "is not released: it is a candidate, but";
         ignored.push(IgnoredCandidate {
             message: if is_ours {
@@ -288,18 +300,18 @@ fn ignored_candidates(
     ignored
 }
 
-fn changes<'a>(
+fn collect_changes<'a>(
     tree: &'a Tree,
     settings: UpgradeSettings<'_>,
     made: &'a Release,
-    records: &MadeFiles,
+    records: &GeneratedFiles,
     folder: Option<&Folder>,
 ) -> Changes<'a> {
     let mut changes = Changes::new();
-    let by_path = by_path(tree);
+    let by_path = index_by_path(tree);
     for file in &made.files {
-        let path = display(tree.file(file.from), &file.path);
-        let there = candidate_of(tree, &by_path, file);
+        let path = display_of_generated(tree.file(file.from), &file.path);
+        let there = find_candidate(tree, &by_path, file);
         let old = there.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
         // A release writes over nothing in the tree but its own files. A file that the selection
         // leaves out may hold anything.
@@ -309,15 +321,15 @@ fn changes<'a>(
             None
         };
         let author = match &outside {
-            Some(text) if *text != file.text => Author::Unknown,
-            _ => Author::Abide,
+            Some(text) if *text != file.text => ContentAuthor::Unknown,
+            _ => ContentAuthor::Abide,
         };
         let old = old.or(outside);
         changes.insert(path, FileChange { old, new: Some(&file.text), last: true, author });
     }
     for (id, text) in &made.edited {
         let (path, old) = read_text(tree, *id);
-        let author = Author::Abide;
+        let author = ContentAuthor::Abide;
         changes.insert(path, FileChange { old, new: Some(text), last: false, author });
     }
     for id in &made.deleted {
@@ -326,7 +338,7 @@ fn changes<'a>(
             Some(old) if made.unverified.contains(id) => {
                 records.author(&path, &essence(settings.policy, None, old))
             }
-            _ => Author::Abide,
+            _ => ContentAuthor::Abide,
         };
         changes.insert(path, FileChange { old, new: None, last: false, author });
     }
@@ -345,15 +357,15 @@ fn is_premature(
     global: &Global,
     loaded: &Loaded,
     settings: &Settings,
-    records: &MadeFiles,
+    records: &GeneratedFiles,
     made: &Release,
-    permits: Permits,
+    permits: ReleaseOverrides,
 ) -> Result<bool, Error> {
     if made.risen.is_empty() {
         return Ok(false);
     }
     let policy = &settings.config.policy;
-    let accepted = settings.accepted(error_color(global))?;
+    let accepted = settings.read_accepted(use_error_color(global))?;
     let options = abide_lint::Options {
         accepted: accepted.as_ref().map(|(accepted, _)| accepted),
         records: Records { lock: records.lock.as_ref(), ..Records::default() },
@@ -367,12 +379,13 @@ fn is_premature(
     let lossy = abide_lint::lossy_release(&loaded.tree, policy, options);
     let found = [(&released, early), (&loaded.tree, lossy)];
     let found = found.iter().filter(|(_, report)| !report.findings.is_empty());
-    let count = found.map(|(tree, report)| say_rendered(&for_people(global, tree, report))).count();
+    let count =
+        found.map(|(tree, report)| eprint_block(&render_findings(global, tree, report))).count();
     Ok(count > 0)
 }
 
 /// Notes about the packages that are released and why, and about alphas that are too old.
-fn notes(
+fn describe_release(
     loaded: &Loaded,
     settings: &Settings,
     made: &Release,

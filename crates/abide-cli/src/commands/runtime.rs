@@ -10,7 +10,7 @@ use abide_schema::{MessageId, Tree};
 use abide_syntax::{LineIndex, Span};
 
 use super::instance_files::NamedFile;
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use crate::args::{Global, RuntimeArgs, RuntimeCommand, RuntimeShowArgs, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
@@ -19,20 +19,20 @@ use crate::progress::Progress;
 use crate::render::{RuntimePlace, RuntimeReport};
 use crate::runtime_disk::read_layers;
 use crate::settings::Settings;
-use crate::terminal::{error_color, look, say};
+use crate::terminal::{eprint_line, style, use_error_color};
 
-pub(super) fn runtime(global: &Global, args: &RuntimeArgs) -> Result<Outcome, Error> {
+pub(super) fn runtime(global: &Global, args: &RuntimeArgs) -> Result<CommandOutcome, Error> {
     match &args.command {
         RuntimeCommand::Show(args) => show(global, args),
     }
 }
 
-fn show(global: &Global, args: &RuntimeShowArgs) -> Result<Outcome, Error> {
+fn show(global: &Global, args: &RuntimeShowArgs) -> Result<CommandOutcome, Error> {
     let notation = Notation::ALL.iter().copied();
     let notation = { notation }.find(|it| Some(it.name()) == args.notation.as_deref());
     let file = NamedFile::open(&args.bootstrap, notation)?;
     let (tree, ty) = match &args.api {
-        Some(api) => (api_of(global, args, api)?, None),
+        Some(api) => (load_api(global, args, api)?, None),
         None => {
             let (tree, bootstrap) = known_bootstrap();
             (tree, Some(bootstrap))
@@ -42,7 +42,7 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<Outcome, Error> {
     let instance = Instance::read(&tree, &file.bytes, options);
     let index = LineIndex::new(&file.bytes);
     if let Some(error) = instance.errors.first() {
-        let place = place(&file, &index, error.span);
+        let place = format_place(&file, &index, error.span);
         return Err(Error::Usage(format!("{place}: {}", shown(&error.message))));
     }
     let Some(document) = instance.documents.first() else {
@@ -55,14 +55,14 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<Outcome, Error> {
             shown(&file.name)
         )));
     };
-    has_runtime(&tree, reading.message.ty)?;
+    check_bootstrap(&tree, reading.message.ty)?;
     let bootstrap = &reading.message;
     let layers = match &args.service_cluster {
         Some(cluster) => Layers::for_cluster(&tree, bootstrap, cluster),
         None => Layers::of(&tree, bootstrap),
     };
     let errors = reading.errors.iter().map(|it| (it.span, true, it.message.clone()));
-    let unknown = reading.undeclared.iter().filter_map(|it| unknown_field(&tree, it));
+    let unknown = reading.undeclared.iter().filter_map(|it| describe_unknown_field(&tree, it));
     let read = errors.chain(unknown).filter(|it| is_about_runtime(&tree, bootstrap, it.0));
     let problems = layers.problems().iter();
     let problems = problems.map(|it| (it.span, it.is_refused(), it.to_string()));
@@ -89,33 +89,33 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<Outcome, Error> {
         places: &places,
         service_node: args.service_node.as_deref(),
     };
-    let text = (args.format.write)(&report, look(global, args.format.is_styled));
+    let text = (args.format.write)(&report, style(global, args.format.is_styled));
     if !global.quiet {
         if let Some(key) = args.key.as_deref().filter(|_| keys.is_empty()) {
             let near = nearest(key, snapshot.keys());
             let near =
                 near.map_or_else(String::new, |it| format!("; did you mean `{}`?", shown(it)));
-            say(&format!("note: no layer has the key `{}`{near}", shown(key)));
+            eprint_line(&format!("note: no layer has the key `{}`{near}", shown(key)));
         }
-        for note in notes(&runtime) {
-            say(&format!("note: {note}"));
+        for note in describe_runtime(&runtime) {
+            eprint_line(&format!("note: {note}"));
         }
     }
     let has_failed = runtime.left_out().any(|(_, failure)| failure.is_some());
     let failed =
         has_failed || !runtime.reserved_paths().is_empty() || places.iter().any(|it| it.is_error);
-    Ok(Outcome { failed, ..Outcome::of(text) })
+    Ok(CommandOutcome { failed, ..CommandOutcome::of(text) })
 }
 
-fn api_of(global: &Global, args: &RuntimeShowArgs, api: &str) -> Result<Tree, Error> {
-    let settings = Settings::read(global, Some(api), error_color(global))?;
+fn load_api(global: &Global, args: &RuntimeShowArgs, api: &str) -> Result<Tree, Error> {
+    let settings = Settings::read(global, Some(api), use_error_color(global))?;
     let import_path = args.import_path.clone();
     let source = TreeArgs { source: Some(api.to_owned()), import_path };
-    Ok(load(&settings.source(&source)?, &Progress::new(global.quiet))?.tree)
+    Ok(load(&settings.open_source(&source)?, &Progress::new(global.quiet))?.tree)
 }
 
 /// Fails if the message is no bootstrap.
-fn has_runtime(tree: &Tree, ty: MessageId) -> Result<(), Error> {
+fn check_bootstrap(tree: &Tree, ty: MessageId) -> Result<(), Error> {
     let message = tree.message(ty);
     let mut fields = message.fields().filter(|it| it.message_type().is_some());
     if fields.any(|it| matches!(it.name(), "layered_runtime" | "runtime")) {
@@ -129,7 +129,7 @@ fn has_runtime(tree: &Tree, ty: MessageId) -> Result<(), Error> {
 
 /// A field that a message does not have, which a server refuses. Of messages that are built in
 /// without any field, nothing is known.
-fn unknown_field(tree: &Tree, name: &UndeclaredName) -> Option<(Span, bool, String)> {
+fn describe_unknown_field(tree: &Tree, name: &UndeclaredName) -> Option<(Span, bool, String)> {
     let LackedBy::Message(message) = name.lacked_by else { return None };
     let message = tree.message(message);
     message.fields().next()?;
@@ -145,13 +145,13 @@ fn is_about_runtime(tree: &Tree, bootstrap: &Message, place: Span) -> bool {
     })
 }
 
-fn place(file: &NamedFile, index: &LineIndex, span: Span) -> String {
+fn format_place(file: &NamedFile, index: &LineIndex, span: Span) -> String {
     let start = index.position(&file.bytes, span.start);
     format!("{}:{}:{}", shown(&file.name), start.line, start.column)
 }
 
 /// Notes for readers of the report.
-fn notes(runtime: &Runtime) -> Vec<String> {
+fn describe_runtime(runtime: &Runtime) -> Vec<String> {
     let mut notes = Vec::new();
     if !runtime.layers().is_declared() {
         notes.push(
@@ -160,7 +160,7 @@ fn notes(runtime: &Runtime) -> Vec<String> {
         );
     }
     for (layer, _) in runtime.left_out().filter(|(_, failure)| failure.is_none()) {
-        notes.push(missing(layer));
+        notes.push(describe_missing_layer(layer));
     }
     let by_rtds = runtime.layers().layers().iter().filter_map(|it| match &it.source {
         LayerSource::Rtds(resource) => Some((&it.name, resource)),
@@ -177,7 +177,7 @@ fn notes(runtime: &Runtime) -> Vec<String> {
 }
 
 /// A layer on disk without a folder.
-fn missing(layer: &Layer) -> String {
+fn describe_missing_layer(layer: &Layer) -> String {
     let LayerSource::Disk(disk) = &layer.source else { return String::new() };
     let root = Path::new(&*disk.symlink_root);
     let folder = root.join(disk.folder.trim_matches('/'));

@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::process::Command;
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use crate::error::Error;
 
 const PROGRAM: &str = "abide-serve";
 
 /// Becomes `abide-serve`, where the system can do that; else waits for it.
-pub(super) fn serve(args: &[OsString]) -> Result<Outcome, Error> {
+pub(super) fn serve(args: &[OsString]) -> Result<CommandOutcome, Error> {
     let mut command = Command::new(PROGRAM);
     command.args(args);
     Err(match run(&mut command) {

@@ -10,18 +10,18 @@ use abide_upgrade::{
     essence,
 };
 
-use super::blocked::Blocked;
-use super::build_files::Builds;
-use super::bump::lock_of;
+use super::blocked_packages::BlockedPackages;
+use super::build_files::BuildFiles;
+use super::bump::read_lock_at;
 use super::file_changes::{
-    Author, Changes, FileChange, diff_of, display, failed, open, take_losing, unmade, writable,
-    write_changes,
+    Changes, ContentAuthor, FileChange, convert_write_error, display_of_generated, expect_folder,
+    fail_to, open_folder, render_patch, take_losing, write_changes,
 };
-use super::fitness::{for_people, refused, troubles, unless_parsed};
-use super::folder_lock::exclusive;
-use super::made_files::{EditedLock, MadeFiles};
-use super::outcome::Outcome;
-use super::outlook::Undertaking;
+use super::folder_lock::lock_exclusively;
+use super::generated_files::{EditedLock, GeneratedFiles};
+use super::outcome::CommandOutcome;
+use super::preconditions::{read_errors, refuse_unparsed, render_findings, report_refusal};
+use super::predicted_tree::PlannedChange;
 use crate::args::{Global, TreeArgs, UpgradeTarget};
 use crate::error::Error;
 use crate::load::{Loaded, load};
@@ -29,7 +29,7 @@ use crate::printable::shown;
 use crate::progress::Progress;
 use crate::settings::{Settings, today};
 use crate::source::LOCK;
-use crate::terminal::{error_color, say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line, use_error_color};
 use crate::write::{self, FileStep, Folder};
 
 pub(super) fn upgrade(
@@ -40,7 +40,7 @@ pub(super) fn upgrade(
     mappings: &[PathBuf],
     target: &UpgradeTarget,
     overwrite: bool,
-) -> Result<Outcome, Error> {
+) -> Result<CommandOutcome, Error> {
     let shows = target.write || target.diff || target.check;
     if target.out.is_none() && !shows && mappings.is_empty() {
         return Err(Error::Usage(
@@ -48,8 +48,8 @@ pub(super) fn upgrade(
                 .to_owned(),
         ));
     }
-    let Opened { progress, settings, folder, guard: _guard } =
-        Opened::of(global, args, target.write)?;
+    let OpenedTree { progress, settings, folder, guard: _guard } =
+        OpenedTree::open(global, args, target.write)?;
     if settings.is_partial() {
         // What lies outside calls for candidates, and is named in them.
         return Err(Error::Usage(
@@ -58,12 +58,12 @@ pub(super) fn upgrade(
                 .to_owned(),
         ));
     }
-    let source = settings.source(args)?;
+    let source = settings.open_source(args)?;
     let loaded = load(&source, &progress)?;
-    if let Some(refused) = unless_parsed(global, &settings, &loaded, &progress) {
+    if let Some(refused) = refuse_unparsed(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
-    let records = MadeFiles::of(global, &source)?;
+    let records = GeneratedFiles::read(global, &source)?;
     progress.step("upgrading");
     let closure =
         closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
@@ -73,19 +73,25 @@ pub(super) fn upgrade(
         Ok(made) => made,
         Err(refusal) => {
             progress.finish();
-            return refused(global, &settings, &loaded.tree, &refusal, "nothing was upgraded");
+            return report_refusal(
+                global,
+                &settings,
+                &loaded.tree,
+                &refusal,
+                "nothing was upgraded",
+            );
         }
     };
     if target.out.is_none() && !loaded.unreadable.is_empty() {
         return Err(Error::Usage(format!(
             "nothing was upgraded, because some files cannot be read: {}",
-            troubles(&loaded).join("; ")
+            read_errors(&loaded).join("; ")
         )));
     }
-    let hindrances = hindrances(global, &loaded, &settings, &made.files, !made.stale.is_empty());
+    let hindrances = find_blockers(global, &loaded, &settings, &made.files, !made.stale.is_empty());
     progress.finish();
-    let mut blocked = Blocked::none(&loaded.tree, &made);
-    let undertaking = Undertaking {
+    let mut blocked = BlockedPackages::new(&loaded.tree, &made);
+    let undertaking = PlannedChange {
         global,
         settings: &settings,
         source: &source,
@@ -95,35 +101,37 @@ pub(super) fn upgrade(
     };
     let policy = upgrade_settings.policy;
     let whole = made.clone();
-    let nothing = |blocked: &Blocked<'_>| {
-        let mut changes = changes(&loaded.tree, policy, &whole, &records, folder.as_ref());
+    let nothing = |blocked: &BlockedPackages<'_>| {
+        let mut changes = collect_changes(&loaded.tree, policy, &whole, &records, folder.as_ref());
         let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
-        losing.iter().for_each(|(path, it)| say(&it.left_alone(path, &instead(path, it))));
-        blocked.notes().for_each(|note| say(&note));
-        say("note: nothing was written");
-        Ok(Outcome { troubles: troubles(&loaded), ..Outcome::nothing(true) })
+        losing.iter().for_each(|(path, it)| {
+            eprint_line(&it.describe_kept(path, &suggest_instead(path, it)))
+        });
+        blocked.notes().for_each(|note| eprint_line(&note));
+        eprint_line("note: nothing was written");
+        Ok(CommandOutcome { troubles: read_errors(&loaded), ..CommandOutcome::nothing(true) })
     };
     // A mapping is of the whole upgrade.
     let is_whole = !mappings.is_empty();
     if !hindrances.findings.is_empty() {
-        say_rendered(&for_people(global, &loaded.tree, &hindrances));
-        if is_whole || !blocked.by_errors(&hindrances, &mut made) {
-            return nothing(&Blocked::none(&loaded.tree, &whole));
+        eprint_block(&render_findings(global, &loaded.tree, &hindrances));
+        if is_whole || !blocked.exclude_by_errors(&hindrances, &mut made) {
+            return nothing(&BlockedPackages::new(&loaded.tree, &whole));
         }
     }
     let after = loop {
-        let mut changes = changes(&loaded.tree, policy, &made, &records, folder.as_ref());
+        let mut changes = collect_changes(&loaded.tree, policy, &made, &records, folder.as_ref());
         if shows && !overwrite {
             take_losing(&mut changes);
         }
-        let sources = sources_of(&loaded.tree, &made.files);
-        let mut outlook = undertaking.outlook(&changes, &sources)?;
+        let sources = map_sources(&loaded.tree, &made.files);
+        let mut outlook = undertaking.predict(&changes, &sources)?;
         progress.finish();
         let mut harmed: Vec<Option<String>> = outlook
             .errors
             .findings
             .iter()
-            .map(|it: &Finding| undertaking.place(&outlook, it).map(str::to_owned))
+            .map(|it: &Finding| undertaking.locate(&outlook, it).map(str::to_owned))
             .collect();
         if !shows {
             // The tree itself stays as it is, and only what is made may be wrong.
@@ -136,11 +144,12 @@ pub(super) fn upgrade(
         if harmed.is_empty() {
             break outlook.tree;
         }
-        let mut told = harmed.iter().map(|it| !it.as_deref().is_some_and(|it| blocked.keeps(it)));
+        let mut told =
+            harmed.iter().map(|it| !it.as_deref().is_some_and(|it| blocked.is_kept_candidate(it)));
         outlook.errors.retain(|_| told.next() == Some(true));
-        undertaking.show(&outlook);
+        undertaking.report_errors(&outlook);
         drop(changes);
-        if is_whole || !blocked.by_harm(harmed.iter().map(Option::as_deref), &mut made) {
+        if is_whole || !blocked.exclude_by_harm(harmed.iter().map(Option::as_deref), &mut made) {
             return nothing(&blocked);
         }
     };
@@ -155,26 +164,28 @@ pub(super) fn upgrade(
     let mut left = write_mappings(&loaded, &settings, &options, mappings, overwrite)?;
     let build_files = abide_upgrade::build_files(&loaded.tree, upgrade_settings, &made.files);
     let mut changes =
-        changes(&loaded.tree, upgrade_settings.policy, &made, &records, folder.as_ref());
+        collect_changes(&loaded.tree, upgrade_settings.policy, &made, &records, folder.as_ref());
     let gone: Vec<FileId> = made.stale.iter().map(|it| it.file).collect();
-    let builds = Builds::of(&loaded.tree, &build_files, &gone, folder.as_ref());
+    let builds = BuildFiles::collect(&loaded.tree, &build_files, &gone, folder.as_ref());
     builds.add_to(&mut changes, &records);
     let outcome = if let Some(out) = &target.out {
         let protos = made.files.iter().map(|it| (it.path.as_str(), &*it.text));
         let builds = build_files.iter().map(|it| (it.path.as_str(), it.text.as_bytes()));
-        left.extend(put_elsewhere(out, &protos.chain(builds).collect::<Vec<_>>(), overwrite)?);
-        Outcome::nothing(false)
+        left.extend(write_elsewhere(out, &protos.chain(builds).collect::<Vec<_>>(), overwrite)?);
+        CommandOutcome::nothing(false)
     } else if target.write {
         let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
-        left.extend(losing.iter().map(|(path, it)| it.left_alone(path, &instead(path, it))));
-        let folder = writable(folder)?;
+        left.extend(
+            losing.iter().map(|(path, it)| it.describe_kept(path, &suggest_instead(path, it))),
+        );
+        let folder = expect_folder(folder)?;
         let as_of = global.as_of.unwrap_or_else(today);
         let config = &settings.config;
         let version_in = config.version_in;
-        let released = released_lock(&settings, args);
-        let lock = records.edited(&folder, &changes, |lock| {
-            let made_texts = essences(&loaded.tree, upgrade_settings.policy, &made);
-            let builds = builds.made().map(|(path, text)| (path.to_owned(), text.to_vec()));
+        let released = read_released_lock(&settings, args);
+        let lock = records.edit_lock(&folder, &changes, |lock| {
+            let made_texts = collect_essences(&loaded.tree, upgrade_settings.policy, &made);
+            let builds = builds.generated().map(|(path, text)| (path.to_owned(), text.to_vec()));
             let all = made_texts.chain(builds);
             for (path, text) in all.filter(|(path, _)| !losing.contains_key(path)) {
                 lock.set_made(&path, &text);
@@ -189,55 +200,62 @@ pub(super) fn upgrade(
             abide_lint::record_made(lock, trees, &config.policy, released, &packages, as_of);
         });
         write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
-        announce_deletions(global, &loaded.tree, &made, &changes);
-        Outcome::nothing(false)
+        report_deletions(global, &loaded.tree, &made, &changes);
+        CommandOutcome::nothing(false)
     } else if target.diff {
-        for (path, change) in changes.iter().filter(|(_, it)| it.loses() && !overwrite) {
-            say(&change.left_alone(path, &instead(path, change)).replace("error: ", "warning: "));
+        for (path, change) in changes.iter().filter(|(_, it)| it.is_losing() && !overwrite) {
+            eprint_line(
+                &change
+                    .describe_kept(path, &suggest_instead(path, change))
+                    .replace("error: ", "warning: "),
+            );
         }
-        Outcome::verbatim(diff_of(&changes, &settings.prefix(args)))
+        CommandOutcome::verbatim(render_patch(&changes, &settings.prefix(args)))
     } else if !target.check {
-        Outcome::nothing(false)
+        CommandOutcome::nothing(false)
     } else {
-        let lines = changes.iter().map(|(path, change)| change.complaint(path));
-        Outcome { failed: !changes.is_empty(), ..Outcome::of(lines.collect::<String>()) }
+        let lines = changes.iter().map(|(path, change)| change.describe_difference(path));
+        CommandOutcome {
+            failed: !changes.is_empty(),
+            ..CommandOutcome::of(lines.collect::<String>())
+        }
     };
     if !global.quiet {
-        not_upgraded(&loaded.tree, &made).for_each(|note| say(&note));
+        describe_not_upgraded(&loaded.tree, &made).for_each(|note| eprint_line(&note));
     }
     left.extend(blocked.notes());
     let taken = made.taken.iter();
     left.extend(taken.map(|it| format!("error: {}: {}", it.message(&loaded.tree), it.help())));
-    left.iter().for_each(|message| say(message));
+    left.iter().for_each(|message| eprint_line(message));
     let is_silent = made.files.is_empty() && !made.taken.is_empty();
     if !global.quiet && !is_silent && (target.out.is_some() || target.write) {
-        say(&format!("note: {}", summary(&loaded, &made)));
+        eprint_line(&format!("note: {}", render_summary(&loaded, &made)));
     }
-    let troubles = troubles(&loaded);
+    let troubles = read_errors(&loaded);
     let failed = outcome.failed || !left.is_empty();
-    Ok(Outcome { troubles, failed, ..outcome })
+    Ok(CommandOutcome { troubles, failed, ..outcome })
 }
 
 /// The lock of the last release, as `abide.toml` names it.
-pub(super) fn released_lock(settings: &Settings, args: &TreeArgs) -> Option<Lock> {
+pub(super) fn read_released_lock(settings: &Settings, args: &TreeArgs) -> Option<Lock> {
     let config = &settings.config;
     let spec = config.bump_against.as_deref().or(config.against.as_deref())?;
-    lock_of(settings, args, spec)
+    read_lock_at(settings, args, spec)
 }
 
 /// The files that generated ones are made from, by the names of these.
-pub(super) fn sources_of<'t>(tree: &'t Tree, made: &[Generated]) -> BTreeMap<String, &'t str> {
+pub(super) fn map_sources<'t>(tree: &'t Tree, made: &[Generated]) -> BTreeMap<String, &'t str> {
     made.iter()
         .map(|it: &Generated| {
             let from = tree.file(it.from);
-            (display(from, &it.path), &*from.decl().display)
+            (display_of_generated(from, &it.path), &*from.decl().display)
         })
         .collect()
 }
 
 /// Writes files below a folder that is no tree. Returns the messages about those that were left as
 /// they are.
-fn put_elsewhere(
+fn write_elsewhere(
     out: &Path,
     files: &[(&str, &[u8])],
     overwrite: bool,
@@ -250,8 +268,8 @@ fn put_elsewhere(
     folder.recover().map_err(fail_to_write(out))?;
     let mut wanted = Vec::new();
     for &(path, text) in files {
-        let old = folder.read(path.as_ref()).map_err(failed("write", &folder, path.as_ref()))?;
-        let message = refusal(&out.join(path), old.clone(), text, overwrite);
+        let old = folder.read(path.as_ref()).map_err(fail_to("write", &folder, path.as_ref()))?;
+        let message = describe_refusal(&out.join(path), old.clone(), text, overwrite);
         if message.is_none() {
             wanted.push((path, text, old));
         }
@@ -262,7 +280,7 @@ fn put_elsewhere(
         old: old.as_deref(),
         new: Some(text),
     });
-    folder.apply(&steps.collect::<Vec<_>>()).map_err(|why| unmade(&folder, why))?;
+    folder.apply(&steps.collect::<Vec<_>>()).map_err(|why| convert_write_error(&folder, why))?;
     Ok(left)
 }
 
@@ -301,40 +319,43 @@ fn write_mappings(
                 )));
             }
         };
-        left.extend(put_mapping(path, &bytes, overwrite)?);
+        left.extend(write_mapping(path, &bytes, overwrite)?);
     }
     Ok(left)
 }
 
 /// Says which candidates are deleted.
-fn announce_deletions(global: &Global, tree: &Tree, made: &Upgrade, changes: &Changes<'_>) {
+fn report_deletions(global: &Global, tree: &Tree, made: &Upgrade, changes: &Changes<'_>) {
     for stale in made
         .stale
         .iter()
         .filter(|it: &&StaleCandidate| changes.contains_key(&*tree.file(it.file).decl().display))
     {
         if !stale.as_made || !global.quiet {
-            say(&deletion(tree, stale));
+            eprint_line(&describe_deletion(tree, stale));
         }
     }
 }
 
 /// The parts of the generated texts that the upgrade answers for, by path.
-fn essences<'a>(
+fn collect_essences<'a>(
     tree: &'a Tree,
     policy: &'a UpgradePolicy,
     made: &'a Upgrade,
 ) -> impl Iterator<Item = (String, Vec<u8>)> + 'a {
-    let by_path = by_path(tree);
+    let by_path = index_by_path(tree);
     made.files.iter().map(move |it| {
-        let candidate = candidate_of(tree, &by_path, it);
-        let path = display(tree.file(it.from), &it.path);
+        let candidate = find_candidate(tree, &by_path, it);
+        let path = display_of_generated(tree.file(it.from), &it.path);
         (path, essence(policy, candidate, &it.text))
     })
 }
 
 /// Notes about the packages that have a reason to be upgraded but are not.
-fn not_upgraded<'a>(tree: &'a Tree, made: &'a Upgrade) -> impl Iterator<Item = String> + 'a {
+fn describe_not_upgraded<'a>(
+    tree: &'a Tree,
+    made: &'a Upgrade,
+) -> impl Iterator<Item = String> + 'a {
     let staying = made.staying.iter().map(move |package| {
         format!(
             "note: `{}` was not upgraded: it extends messages of other packages, and two versions \
@@ -353,10 +374,10 @@ fn not_upgraded<'a>(tree: &'a Tree, made: &'a Upgrade) -> impl Iterator<Item = S
 }
 
 /// Writes a mapping to the file that the user names.
-fn put_mapping(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
+fn write_mapping(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<String>, Error> {
     let old = std::fs::read(path).ok();
     let is_same = old.as_deref() == Some(text);
-    let message = refusal(path, old, text, overwrite);
+    let message = describe_refusal(path, old, text, overwrite);
     if message.is_none() && !is_same {
         write::write(Some(path), text).map_err(|error| Error::File {
             what: format!("cannot write `{}`", path.display()),
@@ -369,22 +390,27 @@ fn put_mapping(path: &Path, text: &[u8], overwrite: bool) -> Result<Option<Strin
 /// Returns the message about a file outside of the tree that is left as it is. What is there
 /// already is only replaced if it is the same or the user says so, since nothing records who wrote
 /// it.
-fn refusal(path: &Path, old: Option<Vec<u8>>, text: &[u8], overwrite: bool) -> Option<String> {
+fn describe_refusal(
+    path: &Path,
+    old: Option<Vec<u8>>,
+    text: &[u8],
+    overwrite: bool,
+) -> Option<String> {
     let author = match &old {
-        Some(old) if !overwrite && old != text => Author::Unknown,
-        _ => Author::Abide,
+        Some(old) if !overwrite && old != text => ContentAuthor::Unknown,
+        _ => ContentAuthor::Abide,
     };
     let change = FileChange { old, new: Some(text), last: false, author };
-    change.loses().then(|| change.left_alone(&path.display().to_string(), ""))
+    change.is_losing().then(|| change.describe_kept(&path.display().to_string(), ""))
 }
 
 /// Says what helps besides `--overwrite` where a candidate is left alone.
-fn instead(path: &str, change: &FileChange<'_>) -> String {
+fn suggest_instead(path: &str, change: &FileChange<'_>) -> String {
     if !path.ends_with(".proto") {
         return String::new();
     }
     match change.author {
-        Author::Editor => {
+        ContentAuthor::Editor => {
             "make the edit in the active version, or mark it with `next_major_only`; ".to_owned()
         }
         _ => format!("{DECLARE_BY_HAND}; "),
@@ -393,7 +419,7 @@ fn instead(path: &str, change: &FileChange<'_>) -> String {
 
 /// The findings that keep candidates from being generated, or from being deleted if
 /// nothing calls for them any more.
-pub(super) fn hindrances(
+pub(super) fn find_blockers(
     global: &Global,
     loaded: &Loaded,
     settings: &Settings,
@@ -405,7 +431,7 @@ pub(super) fn hindrances(
 }
 
 /// The preparations of a command that may write to a tree.
-pub(super) struct Opened {
+pub(super) struct OpenedTree {
     pub(super) progress: Progress,
     pub(super) settings: Settings,
     /// The folder of the tree, if it is on disk.
@@ -414,33 +440,37 @@ pub(super) struct Opened {
     pub(super) guard: Option<std::fs::File>,
 }
 
-impl Opened {
-    pub(super) fn of(global: &Global, args: &TreeArgs, writes: bool) -> Result<Opened, Error> {
+impl OpenedTree {
+    pub(super) fn open(
+        global: &Global,
+        args: &TreeArgs,
+        writes: bool,
+    ) -> Result<OpenedTree, Error> {
         let progress = Progress::new(global.quiet);
-        let settings = Settings::read(global, args.source.as_deref(), error_color(global))?;
-        let path = settings.tree_folder(args);
+        let settings = Settings::read(global, args.source.as_deref(), use_error_color(global))?;
+        let path = settings.find_tree_folder(args);
         let guard = match path.as_deref().filter(|_| writes) {
-            Some(folder) => exclusive(folder, global)?,
+            Some(folder) => lock_exclusively(folder, global)?,
             None => None,
         };
-        let folder = path.as_deref().map(open).transpose()?;
+        let folder = path.as_deref().map(open_folder).transpose()?;
         if writes {
             // It is written with the rest: better now than after half of the work.
             let lock = Path::new(LOCK);
-            let folder = writable(folder.as_ref())?;
-            folder.inside(lock).map_err(failed("write", folder, lock))?;
+            let folder = expect_folder(folder.as_ref())?;
+            folder.inside(lock).map_err(fail_to("write", folder, lock))?;
         }
-        Ok(Opened { progress, settings, folder, guard })
+        Ok(OpenedTree { progress, settings, folder, guard })
     }
 }
 
 /// The files of a tree by root and path.
-pub(super) fn by_path(tree: &Tree) -> BTreeMap<(u32, &str), File<'_>> {
+pub(super) fn index_by_path(tree: &Tree) -> BTreeMap<(u32, &str), File<'_>> {
     tree.files().map(|it| ((it.decl().root, it.path()), it)).collect()
 }
 
 /// Finds the file in the place of a generated one.
-pub(super) fn candidate_of<'t>(
+pub(super) fn find_candidate<'t>(
     tree: &'t Tree,
     by_path: &BTreeMap<(u32, &str), File<'t>>,
     made: &Generated,
@@ -448,28 +478,28 @@ pub(super) fn candidate_of<'t>(
     by_path.get(&(tree.file(made.from).decl().root, made.path.as_str())).copied()
 }
 
-fn changes<'a>(
+fn collect_changes<'a>(
     tree: &'a Tree,
     policy: &UpgradePolicy,
     made: &'a Upgrade,
-    records: &MadeFiles,
+    records: &GeneratedFiles,
     folder: Option<&Folder>,
 ) -> Changes<'a> {
     let mut changes = BTreeMap::new();
-    let by_path = by_path(tree);
+    let by_path = index_by_path(tree);
     for file in &made.files {
-        let candidate = candidate_of(tree, &by_path, file);
+        let candidate = find_candidate(tree, &by_path, file);
         if !candidate.is_some_and(|it| abide_upgrade::is_made(it, file)) {
-            let path = display(tree.file(file.from), &file.path);
+            let path = display_of_generated(tree.file(file.from), &file.path);
             // A file that the selection leaves out is there all the same.
             let old = candidate.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
             let old = old.or_else(|| folder?.read(path.as_ref()).ok().flatten());
             let author = match &old {
                 Some(old) => {
                     let [old, new] = [old, &file.text].map(|text| essence(policy, candidate, text));
-                    if old == new { Author::Abide } else { records.author(&path, &old) }
+                    if old == new { ContentAuthor::Abide } else { records.author(&path, &old) }
                 }
-                None => Author::Abide,
+                None => ContentAuthor::Abide,
             };
             changes.insert(path, FileChange { old, new: Some(&file.text), last: false, author });
         }
@@ -481,7 +511,7 @@ fn changes<'a>(
         let author = match &old {
             // Additions go with it, so they count as well.
             Some(old) if !stale.as_made => records.author(&path, &essence(policy, None, old)),
-            _ => Author::Abide,
+            _ => ContentAuthor::Abide,
         };
         changes.insert(path, FileChange { old, new: None, last: false, author });
     }
@@ -490,7 +520,7 @@ fn changes<'a>(
 
 /// Returns the message before a candidate is deleted. One that no upgrade would make now may hold
 /// what somebody wrote.
-fn deletion(tree: &Tree, stale: &StaleCandidate) -> String {
+fn describe_deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     let path = shown(&tree.file(stale.file).decl().display);
     let from = stale.from.map(|it| shown(&tree.file(it).decl().display));
     match (from, stale.as_made) {
@@ -507,7 +537,7 @@ fn deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     }
 }
 
-fn summary(loaded: &Loaded, made: &Upgrade) -> String {
+fn render_summary(loaded: &Loaded, made: &Upgrade) -> String {
     let packages: BTreeSet<&str> =
         made.files.iter().map(|file: &Generated| file.package.as_str()).collect();
     let files = loaded.tree.files().filter(|file| file.is_judged()).count();

@@ -7,13 +7,13 @@ use abide_lint::{Bump, ElementFacts, Options, Policy, RuleScope, Severity, check
 use abide_schema::{FileKey as Key, Problem, ProblemKind, Tree};
 use jiff::civil::Date;
 
-use super::forest::Pair;
+use super::tree_state::StepTrees;
 
 /// The changes of a step.
 #[derive(Default)]
-pub(super) struct Judged {
+pub(super) struct JudgedStep {
     /// The changes, by package.
-    pub(super) changes: BTreeMap<String, Vec<Reason>>,
+    pub(super) changes: BTreeMap<String, Vec<VerdictReason>>,
     /// The new meaning of each file that may have another one.
     pub(super) files: Vec<(Key, FileFacts)>,
 }
@@ -28,12 +28,12 @@ pub(super) struct FileFacts {
     /// The facts about its elements, if they are asked for.
     pub(super) elements: Vec<ElementFacts>,
     /// Its link errors.
-    pub(super) errors: Vec<Reason>,
+    pub(super) errors: Vec<VerdictReason>,
 }
 
 /// A reason for the verdict of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Reason {
+pub(crate) struct VerdictReason {
     /// Its severity by the policy. Reports list the highest first.
     pub(crate) severity: Severity,
     /// The rule, or `catch-up`.
@@ -49,16 +49,26 @@ pub(crate) struct Reason {
 }
 
 /// Links both sides of a step and compares them.
-pub(super) fn judge(pair: &Pair, policy: &Policy, as_of: Date, elements: bool) -> Judged {
+pub(super) fn compare_step(
+    pair: &StepTrees,
+    policy: &Policy,
+    as_of: Date,
+    elements: bool,
+) -> JudgedStep {
     let (new, old) = Tree::link_both_as_judged(pair.new.clone(), pair.old.clone());
-    let changes = changes(&new, &old, policy, as_of);
+    let changes = collect_changes(&new, &old, policy, as_of);
     // It is not looked at any more, and may be as large as the whole tree.
     drop(old);
-    Judged { changes, files: facts(&new, |key| pair.fresh.contains(key), elements) }
+    JudgedStep { changes, files: collect_facts(&new, |key| pair.fresh.contains(key), elements) }
 }
 
 /// The changes between two trees, by package.
-fn changes(new: &Tree, old: &Tree, policy: &Policy, as_of: Date) -> BTreeMap<String, Vec<Reason>> {
+fn collect_changes(
+    new: &Tree,
+    old: &Tree,
+    policy: &Policy,
+    as_of: Date,
+) -> BTreeMap<String, Vec<VerdictReason>> {
     let options = Options {
         scope: RuleScope::Changes,
         baseline: Some(old),
@@ -67,9 +77,9 @@ fn changes(new: &Tree, old: &Tree, policy: &Policy, as_of: Date) -> BTreeMap<Str
         ..Options::on(as_of)
     };
     let report = check(new, policy, options);
-    let mut changes: BTreeMap<String, Vec<Reason>> = BTreeMap::new();
+    let mut changes: BTreeMap<String, Vec<VerdictReason>> = BTreeMap::new();
     for (finding, bump) in rises(new, old, policy, &report) {
-        changes.entry(finding.package.clone()).or_default().push(Reason {
+        changes.entry(finding.package.clone()).or_default().push(VerdictReason {
             severity: finding.severity,
             rule: finding.rule,
             element: finding.element.clone(),
@@ -82,7 +92,7 @@ fn changes(new: &Tree, old: &Tree, policy: &Policy, as_of: Date) -> BTreeMap<Str
 }
 
 /// The meaning of the wanted files of a tree, and their elements if they are asked.
-pub(super) fn facts(
+pub(super) fn collect_facts(
     tree: &Tree,
     wanted: impl Fn(&Key) -> bool,
     elements: bool,
@@ -100,7 +110,7 @@ pub(super) fn facts(
         // Import cycles are found in the whole tree, not here.
         let errors = own
             .filter(|it: &&Problem| it.kind.is_error() && it.kind != ProblemKind::ImportCycle)
-            .map(|problem| Reason {
+            .map(|problem| VerdictReason {
                 severity: Severity::Error,
                 rule: problem.kind.id(),
                 element: problem.element.clone().unwrap_or_else(|| file.full_name()),

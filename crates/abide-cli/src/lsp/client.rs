@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The abilities of the client, as far as they matter.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Client {
+pub(super) struct ClientAbilities {
     /// Asks for diagnostics, so that none are sent.
     pub(super) pulls: bool,
     pub(super) document_changes: bool,
@@ -16,9 +16,9 @@ pub(super) struct Client {
     pub(super) shows_progress: bool,
 }
 
-impl Client {
+impl ClientAbilities {
     /// Reads what an editor says about itself, `given` as it came.
-    pub(super) fn of(params: &InitializeParams, given: &Value) -> Client {
+    pub(super) fn read(params: &InitializeParams, given: &Value) -> ClientAbilities {
         // The types of the protocol call this one `diagnostic`.
         let refreshes = given.pointer("/capabilities/workspace/diagnostics/refreshSupport");
         let refreshes = refreshes.and_then(Value::as_bool) == Some(true);
@@ -30,7 +30,7 @@ impl Client {
         let symbols = text.and_then(|it| it.document_symbol.as_ref());
         let watching = workspace.and_then(|it| it.did_change_watched_files);
         let resources = edit.and_then(|it| it.resource_operations.as_deref()).unwrap_or_default();
-        Client {
+        ClientAbilities {
             // Findings change without an edit: when a commit is made, or a check of all ends.
             pulls: text.is_some_and(|it| it.diagnostic.is_some()) && refreshes,
             document_changes: edit.and_then(|it| it.document_changes) == Some(true),

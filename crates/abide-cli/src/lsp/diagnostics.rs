@@ -9,29 +9,29 @@ use lsp_types::{
 };
 use serde_json::json;
 
-use super::encoding::{Encoding, Lines};
-use super::home::Tree;
-use super::uri::uri_of;
+use super::encoding::{LineOffsets, PositionEncoding};
+use super::project_root::EditedTree;
+use super::uri::format_uri;
 
 /// Converts the findings in a file to diagnostics.
-pub(super) fn diagnostics(
-    tree: &Tree,
+pub(super) fn collect_diagnostics(
+    tree: &EditedTree,
     analysis: &Analysis,
     key: &FileKey,
-    encoding: Encoding,
+    encoding: PositionEncoding,
 ) -> Vec<Diagnostic> {
     let Some(file) = analysis.file(key) else { return Vec::new() };
-    let lines = Lines::of(file.decl().source_text().unwrap_or_default(), encoding);
+    let lines = LineOffsets::new(file.decl().source_text().unwrap_or_default(), encoding);
     analysis
         .findings_in(key)
         .map(|finding: &Finding| Diagnostic {
-            range: range_of(analysis, &finding.location, &lines, encoding),
-            severity: Some(severity(finding.severity)),
+            range: find_range(analysis, &finding.location, &lines, encoding),
+            severity: Some(convert_severity(finding.severity)),
             code: Some(NumberOrString::String(finding.rule.to_owned())),
             source: Some("abide".to_owned()),
-            message: message(finding),
-            related_information: related(tree, analysis, finding, encoding),
-            tags: tags(finding),
+            message: format_message(finding),
+            related_information: collect_related(tree, analysis, finding, encoding),
+            tags: collect_tags(finding),
             data: Some(json!({ "fingerprint": finding.fingerprint() })),
             ..Diagnostic::default()
         })
@@ -39,21 +39,21 @@ pub(super) fn diagnostics(
 }
 
 /// The range of a location in a file. A removed element is shown where it was.
-fn range_of(
+fn find_range(
     analysis: &Analysis,
     location: &Location,
-    lines: &Lines<'_>,
-    encoding: Encoding,
+    lines: &LineOffsets<'_>,
+    encoding: PositionEncoding,
 ) -> Range {
     match analysis.declared_in(location) {
         Some((old, true)) => {
-            Lines::of(old.source_text().unwrap_or_default(), encoding).range(location.span)
+            LineOffsets::new(old.source_text().unwrap_or_default(), encoding).range(location.span)
         }
         _ => lines.range(location.span),
     }
 }
 
-fn severity(severity: Severity) -> DiagnosticSeverity {
+fn convert_severity(severity: Severity) -> DiagnosticSeverity {
     match severity {
         Severity::Error => DiagnosticSeverity::ERROR,
         Severity::Warning => DiagnosticSeverity::WARNING,
@@ -62,7 +62,7 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
 }
 
 /// The message, and below it what a report shows there, too.
-fn message(finding: &Finding) -> String {
+fn format_message(finding: &Finding) -> String {
     let mut text = finding.message.clone();
     if let Some(change) = finding.change.as_ref().filter(|it| !it.effects.is_empty()) {
         text.push_str(&format!("\nbreaks: {}", change.effects));
@@ -75,45 +75,45 @@ fn message(finding: &Finding) -> String {
     text
 }
 
-fn tags(finding: &Finding) -> Option<Vec<DiagnosticTag>> {
+fn collect_tags(finding: &Finding) -> Option<Vec<DiagnosticTag>> {
     let is_unused = finding.rule == abide_schema::ProblemKind::ImportUnused.id();
     is_unused.then(|| vec![DiagnosticTag::UNNECESSARY])
 }
 
 /// The other places that a finding names. A place of the old tree is shown in the file of today.
-fn related(
-    tree: &Tree,
+fn collect_related(
+    tree: &EditedTree,
     analysis: &Analysis,
     finding: &Finding,
-    encoding: Encoding,
+    encoding: PositionEncoding,
 ) -> Option<Vec<DiagnosticRelatedInformation>> {
     let old = finding.change.as_ref().and_then(|it| it.old);
     let before = old.and_then(|old| {
         let (decl, _) = analysis.declared_in(&old)?;
         let text = old.span.str(decl.source_text()?);
         let first = text.lines().next().unwrap_or_default();
-        related_at(tree, analysis, &old, &format!("before: {first}"), encoding)
+        build_related(tree, analysis, &old, &format!("before: {first}"), encoding)
     });
     let labels = finding
         .labels
         .iter()
-        .filter_map(|it| related_at(tree, analysis, &it.location, &it.message, encoding));
+        .filter_map(|it| build_related(tree, analysis, &it.location, &it.message, encoding));
     let all: Vec<DiagnosticRelatedInformation> = before.into_iter().chain(labels).collect();
     (!all.is_empty()).then_some(all)
 }
 
 /// A message about another place.
-fn related_at(
-    tree: &Tree,
+fn build_related(
+    tree: &EditedTree,
     analysis: &Analysis,
     location: &Location,
     message: &str,
-    encoding: Encoding,
+    encoding: PositionEncoding,
 ) -> Option<DiagnosticRelatedInformation> {
     let (decl, is_old) = analysis.declared_in(location)?;
-    let uri = uri_of(&tree.path(decl))?;
+    let uri = format_uri(&tree.path(decl))?;
     let text = decl.source_text()?;
-    let range = Lines::of(text, encoding).range(location.span);
+    let range = LineOffsets::new(text, encoding).range(location.span);
     let message = if is_old {
         let line = decl.line_index().line(location.span.start) + 1;
         format!("{message} (line {line} of the old file)")
@@ -124,7 +124,7 @@ fn related_at(
 }
 
 /// An error that keeps a whole file from being read.
-pub(super) fn error(range: Range, message: String) -> Diagnostic {
+pub(super) fn build_error(range: Range, message: String) -> Diagnostic {
     Diagnostic {
         range,
         severity: Some(DiagnosticSeverity::ERROR),

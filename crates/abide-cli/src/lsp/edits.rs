@@ -8,22 +8,30 @@ use lsp_types::{
     TextEdit as ClientEdit, Uri, WorkspaceEdit,
 };
 
-use super::encoding::{Encoding, Lines};
-use super::home::Home;
-use super::session::Session;
+use super::encoding::{LineOffsets, PositionEncoding};
+use super::project_root::TreeRoot;
+use super::session::ServerSession;
 
 /// Edits of one text.
-pub(super) fn client_edits(text: &[u8], edits: &[TextEdit], encoding: Encoding) -> Vec<ClientEdit> {
-    let lines = Lines::of(text, encoding);
+pub(super) fn convert_edits(
+    text: &[u8],
+    edits: &[TextEdit],
+    encoding: PositionEncoding,
+) -> Vec<ClientEdit> {
+    let lines = LineOffsets::new(text, encoding);
     edits.iter().map(|it| ClientEdit::new(lines.range(it.span), it.text.clone())).collect()
 }
 
 /// The edit that turns a text into another one: of the lines that differ.
-pub(super) fn difference(old: &str, new: &str, encoding: Encoding) -> Vec<ClientEdit> {
+pub(super) fn compute_line_edits(
+    old: &str,
+    new: &str,
+    encoding: PositionEncoding,
+) -> Vec<ClientEdit> {
     if old == new {
         return Vec::new();
     }
-    let lines = Lines::of(old.as_bytes(), encoding);
+    let lines = LineOffsets::new(old.as_bytes(), encoding);
     let (mut edits, mut at, mut from) = (Vec::new(), 0, 0);
     let changes = similar::TextDiff::from_lines(old, new);
     for change in changes.ops() {
@@ -38,21 +46,21 @@ pub(super) fn difference(old: &str, new: &str, encoding: Encoding) -> Vec<Client
     edits
 }
 
-impl Session {
+impl ServerSession {
     /// A place in a file of a tree.
-    pub(super) fn location(&mut self, home: &Home, at: &Occurrence) -> Option<Location> {
+    pub(super) fn locate(&mut self, home: &TreeRoot, at: &Occurrence) -> Option<Location> {
         let encoding = self.encoding;
         let tree = self.work(home)?.tree.as_ref()?;
         let decl = tree.project.file(&at.file)?;
-        let range = Lines::of(decl.source_text()?, encoding).range(at.span);
+        let range = LineOffsets::new(decl.source_text()?, encoding).range(at.span);
         let path = tree.path(decl);
         Some(Location::new(self.uri(&path)?, range))
     }
 
     /// Edits of files of a tree, and files to create, as one change.
-    pub(super) fn workspace_edit(
+    pub(super) fn build_workspace_edit(
         &mut self,
-        home: &Home,
+        home: &TreeRoot,
         edits: &[FileEdits],
         created: &[(String, String)],
     ) -> Option<WorkspaceEdit> {
@@ -61,7 +69,7 @@ impl Session {
             let encoding = self.encoding;
             let tree = self.work(home)?.tree.as_ref()?;
             let decl = tree.project.file(file)?;
-            let changes = client_edits(decl.source_text()?, edits, encoding);
+            let changes = convert_edits(decl.source_text()?, edits, encoding);
             let path = tree.path(decl);
             let uri = self.uri(&path)?;
             let version = self.document(&uri).map(|it| it.version);

@@ -6,57 +6,57 @@ use lsp_types::{GeneralClientCapabilities, Position, PositionEncodingKind, Range
 
 /// In which code units columns are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(super) enum PositionEncoding {
     Utf8,
     Utf16,
     Utf32,
 }
 
-impl Encoding {
+impl PositionEncoding {
     /// Bytes if the client can count them, since everything else here does; else what it prefers.
-    pub(super) fn negotiate(general: Option<&GeneralClientCapabilities>) -> Encoding {
+    pub(super) fn choose(general: Option<&GeneralClientCapabilities>) -> PositionEncoding {
         let offered = general.and_then(|it| it.position_encodings.as_deref()).unwrap_or_default();
         if offered.contains(&PositionEncodingKind::UTF8) {
-            Encoding::Utf8
+            PositionEncoding::Utf8
         } else if offered.first() == Some(&PositionEncodingKind::UTF32) {
-            Encoding::Utf32
+            PositionEncoding::Utf32
         } else {
-            Encoding::Utf16
+            PositionEncoding::Utf16
         }
     }
 
     /// Its name in the protocol.
     pub(super) fn kind(self) -> PositionEncodingKind {
         match self {
-            Encoding::Utf8 => PositionEncodingKind::UTF8,
-            Encoding::Utf16 => PositionEncodingKind::UTF16,
-            Encoding::Utf32 => PositionEncodingKind::UTF32,
+            PositionEncoding::Utf8 => PositionEncodingKind::UTF8,
+            PositionEncoding::Utf16 => PositionEncodingKind::UTF16,
+            PositionEncoding::Utf32 => PositionEncodingKind::UTF32,
         }
     }
 
     /// Counts the units of a character.
-    fn units(self, character: char) -> usize {
+    fn count_units(self, character: char) -> usize {
         match self {
-            Encoding::Utf8 => character.len_utf8(),
-            Encoding::Utf16 => character.len_utf16(),
-            Encoding::Utf32 => 1,
+            PositionEncoding::Utf8 => character.len_utf8(),
+            PositionEncoding::Utf16 => character.len_utf16(),
+            PositionEncoding::Utf32 => 1,
         }
     }
 }
 
 /// The lines of a text, which end after `\n`, `\r\n` and `\r` alone.
-pub(super) struct Lines<'t> {
+pub(super) struct LineOffsets<'t> {
     text: &'t [u8],
     starts: Vec<usize>,
-    encoding: Encoding,
+    encoding: PositionEncoding,
 }
 
-impl<'t> Lines<'t> {
-    pub(super) fn of(text: &'t [u8], encoding: Encoding) -> Lines<'t> {
+impl<'t> LineOffsets<'t> {
+    pub(super) fn new(text: &'t [u8], encoding: PositionEncoding) -> LineOffsets<'t> {
         let ends = memchr::memchr2_iter(b'\n', b'\r', text)
             .filter(|at| text[*at] == b'\n' || text.get(at + 1) != Some(&b'\n'));
         let starts = std::iter::once(0).chain(ends.map(|at| at + 1)).collect();
-        Lines { text, starts, encoding }
+        LineOffsets { text, starts, encoding }
     }
 
     /// The line and column of a byte.
@@ -66,7 +66,7 @@ impl<'t> Lines<'t> {
         let start = self.starts.get(line).copied().unwrap_or_default();
         let before = self.text.get(start..offset).unwrap_or_default();
         let units = before.utf8_chunks().map(|chunk| {
-            let valid: usize = chunk.valid().chars().map(|it| self.encoding.units(it)).sum();
+            let valid: usize = chunk.valid().chars().map(|it| self.encoding.count_units(it)).sum();
             // An editor shows one character in the place of bytes that are none.
             valid + usize::from(!chunk.invalid().is_empty())
         });
@@ -92,7 +92,7 @@ impl<'t> Lines<'t> {
             if units >= position.character as usize {
                 break;
             }
-            units += self.encoding.units(character);
+            units += self.encoding.count_units(character);
             at += character.len_utf8();
         }
         at.min(self.text.len()) as u32
@@ -113,10 +113,12 @@ mod tests {
     #[test]
     fn positions_are_counted_in_the_units_of_the_encoding() {
         let text = "// 😀 字\r\nmessage é {}\rlast";
-        for (encoding, emoji, ideograph) in
-            [(Encoding::Utf8, 7, 11), (Encoding::Utf16, 5, 7), (Encoding::Utf32, 4, 6)]
-        {
-            let lines = Lines::of(text.as_bytes(), encoding);
+        for (encoding, emoji, ideograph) in [
+            (PositionEncoding::Utf8, 7, 11),
+            (PositionEncoding::Utf16, 5, 7),
+            (PositionEncoding::Utf32, 4, 6),
+        ] {
+            let lines = LineOffsets::new(text.as_bytes(), encoding);
             let after = |letter: &str| text.find(letter).unwrap_or_default() + letter.len();
             assert_eq!(lines.position(after("😀") as u32), Position::new(0, emoji));
             assert_eq!(lines.position(after("字") as u32), Position::new(0, ideograph));

@@ -18,25 +18,25 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::assistance::MAKE_CANDIDATE;
-use super::edits::difference;
-use super::encoding::Lines;
-use super::home::{Home, Tree};
-use super::session::Session;
+use super::edits::compute_line_edits;
+use super::encoding::LineOffsets;
+use super::hover_completion::MAKE_CANDIDATE;
+use super::project_root::{EditedTree, TreeRoot};
+use super::session::ServerSession;
 
 /// The answer to a request.
-pub(super) enum Answer {
+pub(super) enum RequestAnswer {
     Value(Value),
     Failed(ErrorCode, String),
 }
 
-impl Answer {
-    pub(super) fn of(value: impl Serialize) -> Answer {
-        Answer::Value(serde_json::to_value(value).unwrap_or_default())
+impl RequestAnswer {
+    pub(super) fn of(value: impl Serialize) -> RequestAnswer {
+        RequestAnswer::Value(serde_json::to_value(value).unwrap_or_default())
     }
 
-    pub(super) fn refused(why: impl Into<String>) -> Answer {
-        Answer::Failed(ErrorCode::RequestFailed, why.into())
+    pub(super) fn refused(why: impl Into<String>) -> RequestAnswer {
+        RequestAnswer::Failed(ErrorCode::RequestFailed, why.into())
     }
 }
 
@@ -44,7 +44,7 @@ impl Answer {
 const SYMBOLS: usize = 256;
 
 /// Lists the abilities of the server for the client.
-pub(super) fn capabilities(session: &Session) -> InitializeResult {
+pub(super) fn list_capabilities(session: &ServerSession) -> InitializeResult {
     let sync = TextDocumentSyncOptions {
         open_close: Some(true),
         change: Some(TextDocumentSyncKind::INCREMENTAL),
@@ -112,121 +112,137 @@ pub(super) fn capabilities(session: &Session) -> InitializeResult {
 }
 
 /// The document that a request is about, by its URI.
-pub(super) fn uri_in(params: &Value) -> Option<&str> {
+pub(super) fn get_document_uri(params: &Value) -> Option<&str> {
     params.get("textDocument")?.get("uri")?.as_str()
 }
 
 /// Returns true if the answer depends on more than the text of a document.
-pub(super) fn needs_tree(method: &str) -> bool {
+pub(super) fn is_about_tree(method: &str) -> bool {
     method != "textDocument/formatting"
 }
 
 /// Answers a request.
-pub(super) fn answer(session: &mut Session, method: &str, params: Value) -> Answer {
+pub(super) fn dispatch(session: &mut ServerSession, method: &str, params: Value) -> RequestAnswer {
     match method {
-        "textDocument/hover" => asked(params, |it| session.hover(it)),
-        "textDocument/completion" => asked(params, |it| session.completion(it)),
-        "textDocument/codeAction" => asked(params, |it| session.code_actions(it)),
-        "textDocument/definition" => asked(params, |it| session.definition(it)),
-        "textDocument/typeDefinition" => asked(params, |it| session.type_definition(it)),
-        "textDocument/references" => asked(params, |it| session.references(it)),
-        "textDocument/documentHighlight" => asked(params, |it| session.highlights(it)),
-        "textDocument/documentSymbol" => asked(params, |it| session.document_symbols(it)),
-        "workspace/symbol" => asked(params, |it| session.workspace_symbols(&it)),
-        "textDocument/foldingRange" => asked(params, |it| session.folding_ranges(it)),
-        "textDocument/documentLink" => asked(params, |it| session.links(it)),
-        "textDocument/formatting" => asked(params, |it| session.formatting(it)),
-        "workspace/executeCommand" => asked(params, |it| session.execute(it)),
-        "textDocument/prepareRename" => asked(params, |it| session.prepare_rename(it)),
-        "textDocument/rename" => asked(params, |it| session.rename(it)),
-        "textDocument/diagnostic" => asked(params, |it: About| {
-            let items = session.diagnostics(&it.text_document.uri);
-            Answer::of(json!({ "kind": "full", "items": items }))
+        "textDocument/hover" => parse_and_answer(params, |it| session.show_hover(it)),
+        "textDocument/completion" => parse_and_answer(params, |it| session.complete(it)),
+        "textDocument/codeAction" => parse_and_answer(params, |it| session.find_code_actions(it)),
+        "textDocument/definition" => parse_and_answer(params, |it| session.find_definition(it)),
+        "textDocument/typeDefinition" => {
+            parse_and_answer(params, |it| session.find_type_definition(it))
+        }
+        "textDocument/references" => parse_and_answer(params, |it| session.find_references(it)),
+        "textDocument/documentHighlight" => {
+            parse_and_answer(params, |it| session.find_highlights(it))
+        }
+        "textDocument/documentSymbol" => {
+            parse_and_answer(params, |it| session.list_document_symbols(it))
+        }
+        "workspace/symbol" => parse_and_answer(params, |it| session.search_workspace_symbols(&it)),
+        "textDocument/foldingRange" => {
+            parse_and_answer(params, |it| session.list_folding_ranges(it))
+        }
+        "textDocument/documentLink" => parse_and_answer(params, |it| session.list_links(it)),
+        "textDocument/formatting" => parse_and_answer(params, |it| session.format_document(it)),
+        "workspace/executeCommand" => parse_and_answer(params, |it| session.execute_command(it)),
+        "textDocument/prepareRename" => parse_and_answer(params, |it| session.check_rename(it)),
+        "textDocument/rename" => parse_and_answer(params, |it| session.rename_element(it)),
+        "textDocument/diagnostic" => parse_and_answer(params, |it: DocumentParams| {
+            let items = session.collect_diagnostics(&it.text_document.uri);
+            RequestAnswer::of(json!({ "kind": "full", "items": items }))
         }),
         method => {
             let why = format!("`{method}` is not supported");
-            Answer::Failed(ErrorCode::MethodNotFound, why)
+            RequestAnswer::Failed(ErrorCode::MethodNotFound, why)
         }
     }
 }
 
-fn asked<T: DeserializeOwned>(params: Value, work: impl FnOnce(T) -> Answer) -> Answer {
+fn parse_and_answer<T: DeserializeOwned>(
+    params: Value,
+    work: impl FnOnce(T) -> RequestAnswer,
+) -> RequestAnswer {
     match serde_json::from_value(params) {
         Ok(params) => work(params),
-        Err(why) => Answer::Failed(ErrorCode::InvalidParams, why.to_string()),
+        Err(why) => RequestAnswer::Failed(ErrorCode::InvalidParams, why.to_string()),
     }
 }
 
 /// The parameters of requests about a whole document.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct About {
+pub(super) struct DocumentParams {
     text_document: TextDocumentIdentifier,
 }
 
 /// A place in a document, found in its tree.
-pub(super) struct At {
-    pub(super) home: Home,
+pub(super) struct PositionInTree {
+    pub(super) home: TreeRoot,
     pub(super) key: FileKey,
     pub(super) offset: u32,
 }
 
-impl Session {
+impl ServerSession {
     /// The place that a request names, if its document is in a tree.
-    pub(super) fn at(&self, id: &TextDocumentIdentifier, position: Position) -> Option<At> {
+    pub(super) fn find_position(
+        &self,
+        id: &TextDocumentIdentifier,
+        position: Position,
+    ) -> Option<PositionInTree> {
         let document = self.document(&id.uri)?;
-        let offset = Lines::of(document.text.as_bytes(), self.encoding).offset(position);
-        Some(At { home: document.home.clone(), key: document.key.clone()?, offset })
+        let offset = LineOffsets::new(document.text.as_bytes(), self.encoding).offset(position);
+        Some(PositionInTree { home: document.home.clone(), key: document.key.clone()?, offset })
     }
 
-    fn place(&self, params: &TextDocumentPositionParams) -> Option<At> {
-        self.at(&params.text_document, params.position)
+    fn resolve_position(&self, params: &TextDocumentPositionParams) -> Option<PositionInTree> {
+        self.find_position(&params.text_document, params.position)
     }
 
-    pub(super) fn tree(&mut self, home: &Home) -> Option<&mut Tree> {
+    pub(super) fn tree(&mut self, home: &TreeRoot) -> Option<&mut EditedTree> {
         self.work(home)?.tree.as_mut()
     }
 
-    fn definition(&mut self, params: TextDocumentPositionParams) -> Answer {
-        let Some(at) = self.place(&params) else { return Answer::Value(Value::Null) };
+    fn find_definition(&mut self, params: TextDocumentPositionParams) -> RequestAnswer {
+        let Some(at) = self.resolve_position(&params) else {
+            return RequestAnswer::Value(Value::Null);
+        };
         let found =
             self.tree(&at.home).map(|tree| tree.project.analysis().definition(&at.key, at.offset));
         let found = found.unwrap_or_default();
-        let mut places: Vec<_> =
-            found.iter().filter_map(|it| self.location(&at.home, it)).collect();
+        let mut places: Vec<_> = found.iter().filter_map(|it| self.locate(&at.home, it)).collect();
         match places.len() {
             // A package is declared in many places.
-            2.. => Answer::of(places),
-            _ => Answer::of(places.pop()),
+            2.. => RequestAnswer::of(places),
+            _ => RequestAnswer::of(places.pop()),
         }
     }
 
-    fn type_definition(&mut self, params: TextDocumentPositionParams) -> Answer {
-        let found = self.place(&params).and_then(|at| {
+    fn find_type_definition(&mut self, params: TextDocumentPositionParams) -> RequestAnswer {
+        let found = self.resolve_position(&params).and_then(|at| {
             let analysis = self.tree(&at.home)?.project.analysis();
             let found = analysis.type_definition(&at.key, at.offset)?;
-            self.location(&at.home, &found)
+            self.locate(&at.home, &found)
         });
-        Answer::of(found)
+        RequestAnswer::of(found)
     }
 
-    fn references(&mut self, params: ReferenceParams) -> Answer {
-        let Some(at) = self.place(&params.text_document_position) else {
-            return Answer::Value(Value::Null);
+    fn find_references(&mut self, params: ReferenceParams) -> RequestAnswer {
+        let Some(at) = self.resolve_position(&params.text_document_position) else {
+            return RequestAnswer::Value(Value::Null);
         };
         let found = self.tree(&at.home).map(|it| it.project.references(&at.key, at.offset));
         let with_declaration = params.context.include_declaration;
         let wanted = found.into_iter().flatten().filter(|it| with_declaration || !it.declares);
-        let locations = wanted.filter_map(|it| self.location(&at.home, &it));
-        Answer::of(locations.collect::<Vec<_>>())
+        let locations = wanted.filter_map(|it| self.locate(&at.home, &it));
+        RequestAnswer::of(locations.collect::<Vec<_>>())
     }
 
-    fn highlights(&mut self, params: TextDocumentPositionParams) -> Answer {
+    fn find_highlights(&mut self, params: TextDocumentPositionParams) -> RequestAnswer {
         let encoding = self.encoding;
-        let found = self.place(&params).and_then(|at| {
+        let found = self.resolve_position(&params).and_then(|at| {
             let tree = self.tree(&at.home)?;
             let found = tree.project.analysis().highlights(&at.key, at.offset);
-            let lines = Lines::of(tree.project.file(&at.key)?.source_text()?, encoding);
+            let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
             Some(
                 found
                     .iter()
@@ -240,26 +256,28 @@ impl Session {
                     .collect::<Vec<_>>(),
             )
         });
-        Answer::of(found)
+        RequestAnswer::of(found)
     }
 
-    fn document_symbols(&mut self, params: About) -> Answer {
+    fn list_document_symbols(&mut self, params: DocumentParams) -> RequestAnswer {
         let encoding = self.encoding;
         let is_nested = self.client.nested_symbols;
         let uri = params.text_document.uri.clone();
-        let found = self.at(&params.text_document, Position::default()).and_then(|at| {
+        let found = self.find_position(&params.text_document, Position::default()).and_then(|at| {
             let tree = self.tree(&at.home)?;
             let items = tree.project.outline(&at.key);
-            let lines = Lines::of(tree.project.file(&at.key)?.source_text()?, encoding);
+            let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
             Some(match is_nested {
-                true => Answer::of(items.iter().map(|it| symbol(it, &lines)).collect::<Vec<_>>()),
+                true => RequestAnswer::of(
+                    items.iter().map(|it| build_symbol(it, &lines)).collect::<Vec<_>>(),
+                ),
                 false => {
                     let mut flat = Vec::new();
-                    flatten(&items, "", &mut |item, container| {
+                    visit_items(&items, "", &mut |item, container| {
                         #[allow(deprecated, reason = "the struct has no other constructor")]
                         flat.push(SymbolInformation {
                             name: item.name.clone(),
-                            kind: symbol_kind(item.noun),
+                            kind: convert_symbol_kind(item.noun),
                             tags: None,
                             deprecated: None,
                             location: lsp_types::Location::new(
@@ -269,26 +287,26 @@ impl Session {
                             container_name: (!container.is_empty()).then(|| container.to_owned()),
                         });
                     });
-                    Answer::of(flat)
+                    RequestAnswer::of(flat)
                 }
             })
         });
-        found.unwrap_or(Answer::Value(Value::Null))
+        found.unwrap_or(RequestAnswer::Value(Value::Null))
     }
 
-    fn workspace_symbols(&mut self, params: &WorkspaceSymbolParams) -> Answer {
-        let homes: Vec<Home> = self.homes().cloned().collect();
+    fn search_workspace_symbols(&mut self, params: &WorkspaceSymbolParams) -> RequestAnswer {
+        let homes: Vec<TreeRoot> = self.roots().cloned().collect();
         let mut found = Vec::new();
         for home in homes {
             let Some(tree) = self.tree(&home) else { continue };
             let symbols = tree.project.symbols(&params.query, SYMBOLS);
             for it in symbols {
                 let at = Occurrence { file: it.file, span: it.span, declares: true };
-                let Some(location) = self.location(&home, &at) else { continue };
+                let Some(location) = self.locate(&home, &at) else { continue };
                 #[allow(deprecated, reason = "the struct has no other constructor")]
                 found.push(SymbolInformation {
                     name: it.name,
-                    kind: symbol_kind(it.noun),
+                    kind: convert_symbol_kind(it.noun),
                     tags: None,
                     deprecated: None,
                     location,
@@ -296,27 +314,27 @@ impl Session {
                 });
             }
         }
-        Answer::of(found)
+        RequestAnswer::of(found)
     }
 
-    fn folding_ranges(&mut self, params: About) -> Answer {
+    fn list_folding_ranges(&mut self, params: DocumentParams) -> RequestAnswer {
         let encoding = self.encoding;
-        let found = self.at(&params.text_document, Position::default()).and_then(|at| {
+        let found = self.find_position(&params.text_document, Position::default()).and_then(|at| {
             let tree = self.tree(&at.home)?;
             let folds = tree.project.folds(&at.key);
-            let lines = Lines::of(tree.project.file(&at.key)?.source_text()?, encoding);
-            Some(folds.iter().map(|it| folding_range(it, &lines)).collect::<Vec<_>>())
+            let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
+            Some(folds.iter().map(|it| build_folding_range(it, &lines)).collect::<Vec<_>>())
         });
-        Answer::of(found)
+        RequestAnswer::of(found)
     }
 
-    fn links(&mut self, params: About) -> Answer {
+    fn list_links(&mut self, params: DocumentParams) -> RequestAnswer {
         let encoding = self.encoding;
-        let found = self.at(&params.text_document, Position::default()).and_then(|at| {
+        let found = self.find_position(&params.text_document, Position::default()).and_then(|at| {
             let tree = self.tree(&at.home)?;
             let links = tree.project.analysis().links(&at.key);
             let tree = self.tree(&at.home)?;
-            let lines = Lines::of(tree.project.file(&at.key)?.source_text()?, encoding);
+            let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
             let placed: Vec<_> = links
                 .into_iter()
                 .filter_map(|it| {
@@ -338,37 +356,41 @@ impl Session {
                     .collect::<Vec<_>>(),
             )
         });
-        Answer::of(found)
+        RequestAnswer::of(found)
     }
 
     /// Formats a whole document, also where a part is asked for: the layout of a part depends on
     /// what is around it.
-    fn formatting(&mut self, params: About) -> Answer {
+    fn format_document(&mut self, params: DocumentParams) -> RequestAnswer {
         let Some(document) = self.document(&params.text_document.uri) else {
-            return Answer::Value(Value::Null);
+            return RequestAnswer::Value(Value::Null);
         };
         match abide_format::format(document.text.as_bytes()) {
             Ok(text) => {
                 let text = String::from_utf8_lossy(&text);
-                Answer::of(difference(&document.text, &text, self.encoding))
+                RequestAnswer::of(compute_line_edits(&document.text, &text, self.encoding))
             }
             Err(errors) => {
                 let first = errors.first().map(|it| it.message.to_string()).unwrap_or_default();
-                Answer::refused(format!("a file with syntax errors is not formatted: {first}"))
+                RequestAnswer::refused(format!(
+                    "a file with syntax errors is not formatted: {first}"
+                ))
             }
         }
     }
 
-    fn prepare_rename(&mut self, params: TextDocumentPositionParams) -> Answer {
+    fn check_rename(&mut self, params: TextDocumentPositionParams) -> RequestAnswer {
         let encoding = self.encoding;
-        let Some(at) = self.place(&params) else { return Answer::Value(Value::Null) };
-        let Some(tree) = self.tree(&at.home) else { return Answer::Value(Value::Null) };
+        let Some(at) = self.resolve_position(&params) else {
+            return RequestAnswer::Value(Value::Null);
+        };
+        let Some(tree) = self.tree(&at.home) else { return RequestAnswer::Value(Value::Null) };
         match tree.project.renamable(&at.key, at.offset) {
-            Err(refusal) => Answer::refused(refusal.0),
+            Err(refusal) => RequestAnswer::refused(refusal.0),
             Ok(found) => {
                 let text = tree.project.file(&at.key).and_then(|it| it.source_text());
-                let range = Lines::of(text.unwrap_or_default(), encoding).range(found.span);
-                Answer::of(PrepareRenameResponse::RangeWithPlaceholder {
+                let range = LineOffsets::new(text.unwrap_or_default(), encoding).range(found.span);
+                RequestAnswer::of(PrepareRenameResponse::RangeWithPlaceholder {
                     range,
                     placeholder: found.name,
                 })
@@ -376,33 +398,33 @@ impl Session {
         }
     }
 
-    fn rename(&mut self, params: RenameParams) -> Answer {
-        let Some(at) = self.place(&params.text_document_position) else {
-            return Answer::Value(Value::Null);
+    fn rename_element(&mut self, params: RenameParams) -> RequestAnswer {
+        let Some(at) = self.resolve_position(&params.text_document_position) else {
+            return RequestAnswer::Value(Value::Null);
         };
-        let Some(tree) = self.tree(&at.home) else { return Answer::Value(Value::Null) };
+        let Some(tree) = self.tree(&at.home) else { return RequestAnswer::Value(Value::Null) };
         match tree.project.rename(&at.key, at.offset, &params.new_name) {
-            Err(refusal) => Answer::refused(refusal.0),
-            Ok(edits) => Answer::of(self.workspace_edit(&at.home, &edits, &[])),
+            Err(refusal) => RequestAnswer::refused(refusal.0),
+            Ok(edits) => RequestAnswer::of(self.build_workspace_edit(&at.home, &edits, &[])),
         }
     }
 }
 
-fn symbol(item: &OutlineItem, lines: &Lines<'_>) -> DocumentSymbol {
+fn build_symbol(item: &OutlineItem, lines: &LineOffsets<'_>) -> DocumentSymbol {
     #[allow(deprecated, reason = "the struct has no other constructor")]
     DocumentSymbol {
         name: item.name.clone(),
         detail: (!item.detail.is_empty()).then(|| item.detail.clone()),
-        kind: symbol_kind(item.noun),
+        kind: convert_symbol_kind(item.noun),
         tags: None,
         deprecated: None,
         range: lines.range(item.span),
         selection_range: lines.range(item.name_span),
-        children: Some(item.children.iter().map(|it| symbol(it, lines)).collect()),
+        children: Some(item.children.iter().map(|it| build_symbol(it, lines)).collect()),
     }
 }
 
-fn folding_range(it: &Fold, lines: &Lines<'_>) -> FoldingRange {
+fn build_folding_range(it: &Fold, lines: &LineOffsets<'_>) -> FoldingRange {
     let range = lines.range(it.span);
     let kind = match (it.is_comment, it.is_imports) {
         (true, _) => Some(FoldingRangeKind::Comment),
@@ -414,18 +436,18 @@ fn folding_range(it: &Fold, lines: &Lines<'_>) -> FoldingRange {
     FoldingRange { start_line: range.start.line, end_line: end, kind, ..FoldingRange::default() }
 }
 
-fn flatten<'i>(
+fn visit_items<'i>(
     items: &'i [OutlineItem],
     container: &str,
     add: &mut impl FnMut(&'i OutlineItem, &str),
 ) {
     for item in items {
         add(item, container);
-        flatten(&item.children, &item.name, add);
+        visit_items(&item.children, &item.name, add);
     }
 }
 
-pub(super) fn symbol_kind(noun: &str) -> SymbolKind {
+pub(super) fn convert_symbol_kind(noun: &str) -> SymbolKind {
     match noun {
         "package" => SymbolKind::PACKAGE,
         "enum" => SymbolKind::ENUM,

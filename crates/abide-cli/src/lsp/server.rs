@@ -9,25 +9,25 @@ use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response}
 use lsp_types::InitializeParams;
 use serde_json::Value;
 
-use super::client::Client;
-use super::requests::capabilities;
-use super::session::Session;
-use super::transport::{Incoming, malformed};
+use super::client::ClientAbilities;
+use super::requests::list_capabilities;
+use super::session::ServerSession;
+use super::transport::{IncomingMessage, report_malformed};
 use crate::args::Global;
 
 /// The time between looks at files outside of the editor, and at whether the editor still lives.
 const TICK: Duration = Duration::from_secs(2);
 
 /// The messages that wait, without requests that the client no longer wants.
-struct Queue<'c> {
-    incoming: &'c Receiver<Incoming>,
+struct MessageQueue<'c> {
+    incoming: &'c Receiver<IncomingMessage>,
     waiting: VecDeque<Message>,
     is_closed: bool,
 }
 
-impl Queue<'_> {
+impl MessageQueue<'_> {
     /// Takes all that came.
-    fn fill(&mut self, outgoing: &Sender<Message>) {
+    fn take_incoming(&mut self, outgoing: &Sender<Message>) {
         loop {
             match self.incoming.try_recv() {
                 Ok(it) => self.add(it, outgoing),
@@ -40,15 +40,15 @@ impl Queue<'_> {
         }
     }
 
-    fn add(&mut self, incoming: Incoming, outgoing: &Sender<Message>) {
+    fn add(&mut self, incoming: IncomingMessage, outgoing: &Sender<Message>) {
         let message = match incoming {
-            Incoming::Message(message) => message,
-            Incoming::Malformed(why) => {
-                let _ = outgoing.send(malformed(&why));
+            IncomingMessage::Message(message) => message,
+            IncomingMessage::Malformed(why) => {
+                let _ = outgoing.send(report_malformed(&why));
                 return;
             }
         };
-        let Some(id) = cancelled(&message) else {
+        let Some(id) = find_cancelled(&message) else {
             self.waiting.push_back(message);
             return;
         };
@@ -59,7 +59,7 @@ impl Queue<'_> {
         {
             Some(at) => {
                 self.waiting.remove(at);
-                let _ = outgoing.send(error(id, ErrorCode::RequestCanceled, "cancelled"));
+                let _ = outgoing.send(build_error(id, ErrorCode::RequestCanceled, "cancelled"));
             }
             // It may wait for the tree to be read.
             None => self.waiting.push_back(message),
@@ -68,7 +68,7 @@ impl Queue<'_> {
 }
 
 /// The request that a message cancels.
-pub(super) fn cancelled(message: &Message) -> Option<RequestId> {
+pub(super) fn find_cancelled(message: &Message) -> Option<RequestId> {
     match message {
         Message::Notification(it) if it.method == "$/cancelRequest" => {
             serde_json::from_value(it.params.get("id")?.clone()).ok()
@@ -77,7 +77,7 @@ pub(super) fn cancelled(message: &Message) -> Option<RequestId> {
     }
 }
 
-pub(super) fn error(id: RequestId, code: ErrorCode, message: &str) -> Message {
+pub(super) fn build_error(id: RequestId, code: ErrorCode, message: &str) -> Message {
     Message::Response(Response::new_err(id, code as i32, message.to_owned()))
 }
 
@@ -85,29 +85,30 @@ pub(super) fn error(id: RequestId, code: ErrorCode, message: &str) -> Message {
 pub(super) fn serve(
     global: &Global,
     against: Option<&str>,
-    incoming: &Receiver<Incoming>,
+    incoming: &Receiver<IncomingMessage>,
     outgoing: Sender<Message>,
 ) -> bool {
-    let Some((id, given, params)) = initialize(incoming, &outgoing) else { return false };
+    let Some((id, given, params)) = wait_for_initialize(incoming, &outgoing) else { return false };
     let parent = params.process_id;
-    let client = Client::of(&params, &given);
-    let mut session = Session::new(global.clone(), against, client, params, outgoing.clone());
-    let answer = serde_json::to_value(capabilities(&session)).unwrap_or_default();
+    let client = ClientAbilities::read(&params, &given);
+    let mut session = ServerSession::new(global.clone(), against, client, params, outgoing.clone());
+    let answer = serde_json::to_value(list_capabilities(&session)).unwrap_or_default();
     let _ = outgoing.send(Message::Response(Response::new_ok(id, answer)));
 
-    let mut queue = Queue { incoming, waiting: VecDeque::new(), is_closed: false };
+    let mut queue = MessageQueue { incoming, waiting: VecDeque::new(), is_closed: false };
     let ticks = tick(TICK);
     let mut is_shut_down = false;
     loop {
-        queue.fill(&outgoing);
+        queue.take_incoming(&outgoing);
         while let Ok(event) = session.events().try_recv() {
-            guarded(&mut session, |it| it.receive(event));
+            run_guarded(&mut session, |it| it.receive(event));
         }
         if let Some(message) = queue.waiting.pop_front() {
             match message {
                 Message::Notification(it) if it.method == "exit" => return is_shut_down,
                 Message::Request(it) if is_shut_down => {
-                    let _ = outgoing.send(error(it.id, ErrorCode::InvalidRequest, "shut down"));
+                    let _ =
+                        outgoing.send(build_error(it.id, ErrorCode::InvalidRequest, "shut down"));
                 }
                 Message::Request(it) if it.method == "shutdown" => {
                     is_shut_down = true;
@@ -121,7 +122,7 @@ pub(super) fn serve(
         if queue.is_closed {
             return is_shut_down;
         }
-        let has_work = guarded(&mut session, Session::diagnose);
+        let has_work = run_guarded(&mut session, ServerSession::update_diagnostics);
         if has_work == Some(true) {
             continue;
         }
@@ -133,7 +134,7 @@ pub(super) fn serve(
             },
             recv(session.events().clone()) -> event => {
                 if let Ok(event) = event {
-                    guarded(&mut session, |it| it.receive(event));
+                    run_guarded(&mut session, |it| it.receive(event));
                 }
             }
             recv(due) -> _ => {}
@@ -141,7 +142,7 @@ pub(super) fn serve(
                 if parent.is_some_and(|it| !lives(it)) {
                     return false;
                 }
-                guarded(&mut session, Session::look_around);
+                run_guarded(&mut session, ServerSession::reread_changed);
             }
         }
     }
@@ -149,63 +150,66 @@ pub(super) fn serve(
 
 /// Waits for the first request: its parameters as they came, and understood. Before it, nothing
 /// else is answered.
-fn initialize(
-    incoming: &Receiver<Incoming>,
+fn wait_for_initialize(
+    incoming: &Receiver<IncomingMessage>,
     outgoing: &Sender<Message>,
 ) -> Option<(RequestId, Value, InitializeParams)> {
     for found in incoming {
         match found {
-            Incoming::Malformed(why) => {
-                let _ = outgoing.send(malformed(&why));
+            IncomingMessage::Malformed(why) => {
+                let _ = outgoing.send(report_malformed(&why));
             }
-            Incoming::Message(Message::Request(Request { id, method, params })) => {
+            IncomingMessage::Message(Message::Request(Request { id, method, params })) => {
                 if method != "initialize" {
                     let why = "`initialize` comes first";
-                    let _ = outgoing.send(error(id, ErrorCode::ServerNotInitialized, why));
+                    let _ = outgoing.send(build_error(id, ErrorCode::ServerNotInitialized, why));
                     continue;
                 }
                 match serde_json::from_value(params.clone()) {
                     Ok(understood) => return Some((id, params, understood)),
                     Err(why) => {
                         let why = why.to_string();
-                        let _ = outgoing.send(error(id, ErrorCode::InvalidParams, &why));
+                        let _ = outgoing.send(build_error(id, ErrorCode::InvalidParams, &why));
                     }
                 }
             }
-            Incoming::Message(Message::Notification(Notification { method, .. })) => {
+            IncomingMessage::Message(Message::Notification(Notification { method, .. })) => {
                 if method == "exit" {
                     return None;
                 }
             }
-            Incoming::Message(Message::Response(_)) => {}
+            IncomingMessage::Message(Message::Response(_)) => {}
         }
     }
     None
 }
 
-fn handle(session: &mut Session, message: Message) {
+fn handle(session: &mut ServerSession, message: Message) {
     let id = match &message {
         Message::Request(it) => Some(it.id.clone()),
         Message::Response(_) | Message::Notification(_) => None,
     };
-    let done = guarded(session, |session| match message {
-        Message::Request(it) => session.request(it),
-        Message::Notification(it) => session.notice(it),
+    let done = run_guarded(session, |session| match message {
+        Message::Request(it) => session.handle_request(it),
+        Message::Notification(it) => session.handle_notification(it),
         // Nothing depends on the answers to what is asked of a client.
         Message::Response(_) => {}
     });
     if let (None, Some(id)) = (done, id) {
         let why = "abide has an error of its own; its standard error says where";
-        session.send(error(id, ErrorCode::InternalError, why));
+        session.send(build_error(id, ErrorCode::InternalError, why));
     }
 }
 
 /// Does a piece of work. If it panics, which is an error of Abide, the trees are read anew: the
 /// user keeps the server.
-fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> T) -> Option<T> {
+fn run_guarded<T>(
+    session: &mut ServerSession,
+    work: impl FnOnce(&mut ServerSession) -> T,
+) -> Option<T> {
     let done = catch_unwind(AssertUnwindSafe(|| work(session)));
     if done.is_err() {
-        session.start_over();
+        session.restart();
     }
     done.ok()
 }

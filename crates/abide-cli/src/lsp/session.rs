@@ -14,57 +14,57 @@ use lsp_types::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::client::Client;
-use super::diagnostics::diagnostics;
-use super::documents::Document;
-use super::encoding::Encoding;
-use super::home::Home;
-use super::requests::{self, Answer};
-use super::server::{cancelled, error};
-use super::uri::{path_of, uri_of};
-use super::work::{Event, Work};
+use super::background::{BackgroundResult, TreeWork};
+use super::client::ClientAbilities;
+use super::diagnostics::collect_diagnostics;
+use super::documents::OpenDocument;
+use super::encoding::PositionEncoding;
+use super::project_root::TreeRoot;
+use super::requests::{self, RequestAnswer};
+use super::server::{build_error, find_cancelled};
+use super::uri::{format_uri, parse_path};
 use crate::args::Global;
 
 /// The state of the server.
-pub(super) struct Session {
+pub(super) struct ServerSession {
     pub(super) global: Global,
     pub(super) against: Option<String>,
-    pub(super) encoding: Encoding,
-    pub(super) client: Client,
+    pub(super) encoding: PositionEncoding,
+    pub(super) client: ClientAbilities,
     workspace: Vec<PathBuf>,
-    pub(super) documents: BTreeMap<String, Document>,
-    pub(super) works: BTreeMap<Home, Work>,
+    pub(super) documents: BTreeMap<String, OpenDocument>,
+    pub(super) works: BTreeMap<TreeRoot, TreeWork>,
     /// Requests that wait for a tree, each with the version of its document.
     waiting: Vec<(Request, Option<i32>)>,
     published: BTreeMap<String, (i32, Vec<Diagnostic>)>,
     outgoing: Sender<Message>,
-    pub(super) events: (Sender<Event>, Receiver<Event>),
+    pub(super) events: (Sender<BackgroundResult>, Receiver<BackgroundResult>),
     asked: i32,
     /// The number of restarts after an error of Abide itself.
     pub(super) starts: u32,
 }
 
-impl Session {
+impl ServerSession {
     pub(super) fn new(
         global: Global,
         against: Option<&str>,
-        client: Client,
+        client: ClientAbilities,
         params: InitializeParams,
         outgoing: Sender<Message>,
-    ) -> Session {
+    ) -> ServerSession {
         let folders = params.workspace_folders.iter().flatten().map(|it| &it.uri);
         #[allow(deprecated, reason = "clients that are older than workspace folders")]
         let root = params.root_uri.iter();
-        let mut workspace: Vec<PathBuf> = folders.filter_map(path_of).collect();
+        let mut workspace: Vec<PathBuf> = folders.filter_map(parse_path).collect();
         if workspace.is_empty() {
-            workspace.extend(root.filter_map(path_of));
+            workspace.extend(root.filter_map(parse_path));
         }
         let option = params.initialization_options.as_ref().and_then(|it| it.get("against"));
         let against = against.or(option.and_then(Value::as_str));
         let general = params.capabilities.general.as_ref();
-        Session {
+        ServerSession {
             against: against.map(str::to_owned),
-            encoding: Encoding::negotiate(general),
+            encoding: PositionEncoding::choose(general),
             client,
             global,
             workspace,
@@ -79,7 +79,7 @@ impl Session {
         }
     }
 
-    pub(super) fn events(&self) -> &Receiver<Event> {
+    pub(super) fn events(&self) -> &Receiver<BackgroundResult> {
         &self.events.1
     }
 
@@ -88,70 +88,78 @@ impl Session {
         let _ = self.outgoing.send(message);
     }
 
-    pub(super) fn tell(&self, method: &str, params: Value) {
+    pub(super) fn notify(&self, method: &str, params: Value) {
         self.send(Message::Notification(Notification { method: method.to_owned(), params }));
     }
 
-    pub(super) fn ask(&mut self, method: &str, params: Value) {
+    pub(super) fn send_request(&mut self, method: &str, params: Value) {
         self.asked += 1;
         let id = RequestId::from(format!("abide-{}", self.asked));
         self.send(Message::Request(Request { id, method: method.to_owned(), params }));
     }
 
     /// The document that a request is about.
-    pub(super) fn document(&self, uri: &Uri) -> Option<&Document> {
+    pub(super) fn document(&self, uri: &Uri) -> Option<&OpenDocument> {
         self.documents.get(uri.as_str())
     }
 
-    pub(super) fn work(&mut self, home: &Home) -> Option<&mut Work> {
+    pub(super) fn work(&mut self, home: &TreeRoot) -> Option<&mut TreeWork> {
         self.works.get_mut(home)
     }
 
-    pub(super) fn homes(&self) -> impl Iterator<Item = &Home> {
+    pub(super) fn roots(&self) -> impl Iterator<Item = &TreeRoot> {
         self.works.keys()
     }
 
     /// Returns the URI of a file: as an open document has it, else from its path.
     pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
         let open = self.documents.values().find(|it| it.path == path);
-        open.map(|it| it.uri.clone()).or_else(|| uri_of(path))
+        open.map(|it| it.uri.clone()).or_else(|| format_uri(path))
     }
 
     /// Takes a message that needs no answer.
-    pub(super) fn notice(&mut self, notice: Notification) {
-        if let Some(id) = cancelled(&Message::Notification(notice.clone())) {
+    pub(super) fn handle_notification(&mut self, notice: Notification) {
+        if let Some(id) = find_cancelled(&Message::Notification(notice.clone())) {
             if let Some(at) = self.waiting.iter().position(|(it, _)| it.id == id) {
                 self.waiting.remove(at);
-                self.send(error(id, ErrorCode::RequestCanceled, "cancelled"));
+                self.send(build_error(id, ErrorCode::RequestCanceled, "cancelled"));
             }
             return;
         }
         let Notification { method, params } = notice;
         match method.as_str() {
-            "initialized" => self.watch(),
-            "textDocument/didOpen" => self.with(params, Session::open),
-            "textDocument/didChange" => self.with(params, Session::change),
-            "textDocument/didClose" => self.with(params, Session::close),
-            "textDocument/didSave" => self.look_around(),
-            "workspace/didChangeWatchedFiles" => self.with(params, Session::files_changed),
-            "workspace/didChangeWorkspaceFolders" => self.with(params, Session::folders_changed),
+            "initialized" => self.register_watchers(),
+            "textDocument/didOpen" => self.with(params, ServerSession::open_document),
+            "textDocument/didChange" => self.with(params, ServerSession::change_document),
+            "textDocument/didClose" => self.with(params, ServerSession::close_document),
+            "textDocument/didSave" => self.reread_changed(),
+            "workspace/didChangeWatchedFiles" => {
+                self.with(params, ServerSession::handle_file_changes)
+            }
+            "workspace/didChangeWorkspaceFolders" => {
+                self.with(params, ServerSession::handle_folder_changes)
+            }
             // Notices that nothing follows from.
             _ => {}
         }
     }
 
-    fn with<T: DeserializeOwned>(&mut self, params: Value, work: impl FnOnce(&mut Session, T)) {
+    fn with<T: DeserializeOwned>(
+        &mut self,
+        params: Value,
+        work: impl FnOnce(&mut ServerSession, T),
+    ) {
         match serde_json::from_value(params) {
             Ok(params) => work(self, params),
             Err(why) => {
                 let message = format!("a message was skipped: {why}");
-                self.tell("window/logMessage", json!({ "type": 2, "message": message }));
+                self.notify("window/logMessage", json!({ "type": 2, "message": message }));
             }
         }
     }
 
     /// Asks the client to say which files change that it does not have open.
-    fn watch(&mut self) {
+    fn register_watchers(&mut self) {
         if !self.client.watches {
             return;
         }
@@ -168,16 +176,16 @@ impl Session {
             "method": "workspace/didChangeWatchedFiles",
             "registerOptions": { "watchers": watchers },
         });
-        self.ask("client/registerCapability", json!({ "registrations": [registration] }));
+        self.send_request("client/registerCapability", json!({ "registrations": [registration] }));
     }
 
-    fn open(&mut self, params: DidOpenTextDocumentParams) {
+    fn open_document(&mut self, params: DidOpenTextDocumentParams) {
         let given = params.text_document;
         // A text that was never saved has no path; its name stands for one.
-        let path = path_of(&given.uri).unwrap_or_else(|| PathBuf::from(given.uri.as_str()));
-        let home = Home::of(&path, &self.workspace, self.global.config.as_deref());
+        let path = parse_path(&given.uri).unwrap_or_else(|| PathBuf::from(given.uri.as_str()));
+        let home = TreeRoot::of(&path, &self.workspace, self.global.config.as_deref());
         let name = given.uri.as_str().to_owned();
-        let document = Document {
+        let document = OpenDocument {
             uri: given.uri,
             path,
             version: given.version,
@@ -186,11 +194,11 @@ impl Session {
             key: None,
         };
         self.documents.insert(name.clone(), document);
-        self.settle(&name);
+        self.add_to_tree(&name);
     }
 
     /// Puts a document into its tree, or has that read.
-    pub(super) fn settle(&mut self, name: &str) {
+    pub(super) fn add_to_tree(&mut self, name: &str) {
         let Some(document) = self.documents.get_mut(name) else { return };
         let work = self.works.entry(document.home.clone()).or_default();
         let Some(tree) = &mut work.tree else {
@@ -200,17 +208,17 @@ impl Session {
             }
             return;
         };
-        match tree.key(&document.path) {
+        match tree.find_key(&document.path) {
             Some(key) => {
-                tree.set(&key, &document.path, document.text.as_bytes());
+                tree.set_text(&key, &document.path, document.text.as_bytes());
                 document.key = Some(key);
-                work.change();
+                work.mark_changed();
                 self.mark_open();
             }
             // The tree does not have such a file: it is one by itself.
-            None if matches!(document.home, Home::Folder(_)) => {
-                document.home = Home::Alone(document.path.clone());
-                self.settle(name);
+            None if matches!(document.home, TreeRoot::Folder(_)) => {
+                document.home = TreeRoot::Alone(document.path.clone());
+                self.add_to_tree(name);
             }
             None => {}
         }
@@ -218,7 +226,7 @@ impl Session {
 
     /// Says to the trees which of their files are open.
     fn mark_open(&mut self) {
-        let mut open: BTreeMap<&Home, BTreeSet<FileKey>> = BTreeMap::new();
+        let mut open: BTreeMap<&TreeRoot, BTreeSet<FileKey>> = BTreeMap::new();
         for document in self.documents.values() {
             open.entry(&document.home).or_default().extend(document.key.clone());
         }
@@ -229,60 +237,60 @@ impl Session {
         }
     }
 
-    fn change(&mut self, params: DidChangeTextDocumentParams) {
+    fn change_document(&mut self, params: DidChangeTextDocumentParams) {
         let encoding = self.encoding;
         let name = params.text_document.uri.as_str();
         let Some(document) = self.documents.get_mut(name) else { return };
-        document.change(params.content_changes, encoding);
+        document.apply_changes(params.content_changes, encoding);
         document.version = params.text_document.version;
         let Some(key) = &document.key else { return };
         let Some(work) = self.works.get_mut(&document.home) else { return };
         if let Some(tree) = &mut work.tree {
-            tree.set(key, &document.path, document.text.as_bytes());
-            work.change();
+            tree.set_text(key, &document.path, document.text.as_bytes());
+            work.mark_changed();
         }
     }
 
-    fn close(&mut self, params: DidCloseTextDocumentParams) {
+    fn close_document(&mut self, params: DidCloseTextDocumentParams) {
         let Some(document) = self.documents.remove(params.text_document.uri.as_str()) else {
             return;
         };
         if let Some(work) = self.works.get_mut(&document.home)
             && let (Some(tree), Some(key)) = (&mut work.tree, &document.key)
         {
-            let is_reset = tree.reset(key, &document.path);
-            work.change();
+            let is_reset = tree.reset_text(key, &document.path);
+            work.mark_changed();
             if !is_reset {
                 self.read(&document.home);
             }
         }
         self.published.remove(document.uri.as_str());
         if !self.client.pulls {
-            self.publish(document.uri, Vec::new(), None);
+            self.send_diagnostics(document.uri, Vec::new(), None);
         }
         self.mark_open();
-        self.forget_unused();
+        self.drop_unused_trees();
     }
 
     /// Frees the trees that no document belongs to, so that memory does not grow with every file
     /// that is looked at.
-    fn forget_unused(&mut self) {
-        let used: BTreeSet<Home> = self.documents.values().map(|it| it.home.clone()).collect();
+    fn drop_unused_trees(&mut self) {
+        let used: BTreeSet<TreeRoot> = self.documents.values().map(|it| it.home.clone()).collect();
         self.works.retain(|home, work| {
             let is_of_workspace = match home {
-                Home::Folder(path) => self.workspace.iter().any(|it| path.starts_with(it)),
-                Home::Alone(_) => false,
+                TreeRoot::Folder(path) => self.workspace.iter().any(|it| path.starts_with(it)),
+                TreeRoot::Alone(_) => false,
             };
             used.contains(home) || is_of_workspace || work.is_reading || work.is_checking
         });
     }
 
-    fn files_changed(&mut self, params: DidChangeWatchedFilesParams) {
+    fn handle_file_changes(&mut self, params: DidChangeWatchedFilesParams) {
         for event in params.changes {
-            let Some(path) = path_of(&event.uri) else { continue };
+            let Some(path) = parse_path(&event.uri) else { continue };
             let is_open = self.documents.values().any(|it| it.path == path);
             let is_proto = path.extension().is_some_and(|it| it == "proto");
-            let homes: Vec<Home> = self
+            let homes: Vec<TreeRoot> = self
                 .works
                 .keys()
                 .filter(|it| path.starts_with(it.path()) || !is_proto)
@@ -293,20 +301,20 @@ impl Session {
                 // It may have been read before it changed.
                 work.is_outdated |= work.is_reading;
                 let known = work.tree.as_ref().and_then(|tree| {
-                    tree.key(&path).filter(|key| tree.project.file(key).is_some())
+                    tree.find_key(&path).filter(|key| tree.project.file(key).is_some())
                 });
                 if is_open && is_proto {
                     continue;
                 }
                 let is_reset = match (&mut work.tree, known) {
                     (Some(tree), Some(key)) if event.typ == FileChangeType::CHANGED => {
-                        tree.reset(&key, &path)
+                        tree.reset_text(&key, &path)
                     }
                     // Which files a tree has depends on more than the file itself.
                     _ => false,
                 };
                 if is_reset {
-                    work.change();
+                    work.mark_changed();
                 } else {
                     self.read(&home);
                 }
@@ -314,25 +322,25 @@ impl Session {
         }
     }
 
-    fn folders_changed(&mut self, params: DidChangeWorkspaceFoldersParams) {
+    fn handle_folder_changes(&mut self, params: DidChangeWorkspaceFoldersParams) {
         let removed: Vec<PathBuf> =
-            params.event.removed.iter().filter_map(|it| path_of(&it.uri)).collect();
+            params.event.removed.iter().filter_map(|it| parse_path(&it.uri)).collect();
         self.workspace.retain(|it| !removed.contains(it));
-        self.workspace.extend(params.event.added.iter().filter_map(|it| path_of(&it.uri)));
+        self.workspace.extend(params.event.added.iter().filter_map(|it| parse_path(&it.uri)));
         let names: Vec<String> = self.documents.keys().cloned().collect();
         for name in names {
             if let Some(document) = self.documents.get_mut(&name) {
                 let config = self.global.config.as_deref();
-                document.home = Home::of(&document.path, &self.workspace, config);
+                document.home = TreeRoot::of(&document.path, &self.workspace, config);
                 document.key = None;
             }
-            self.settle(&name);
+            self.add_to_tree(&name);
         }
-        self.forget_unused();
+        self.drop_unused_trees();
     }
 
     /// The diagnostics of a document.
-    pub(super) fn diagnostics(&mut self, uri: &Uri) -> Vec<Diagnostic> {
+    pub(super) fn collect_diagnostics(&mut self, uri: &Uri) -> Vec<Diagnostic> {
         let Some(document) = self.documents.get(uri.as_str()) else { return Vec::new() };
         let (Some(key), home) = (document.key.clone(), document.home.clone()) else {
             return Vec::new();
@@ -342,49 +350,55 @@ impl Session {
         let Some(tree) = &mut work.tree else { return Vec::new() };
         tree.project.analysis();
         let analysis = work.whole.as_deref().or(tree.project.last_analysis());
-        analysis.map_or_else(Vec::new, |it| diagnostics(tree, it, &key, encoding))
+        analysis.map_or_else(Vec::new, |it| collect_diagnostics(tree, it, &key, encoding))
     }
 
     /// Shows the findings in all open documents of a tree, unless the client asks for them.
-    pub(super) fn show(&mut self, home: &Home) {
+    pub(super) fn show(&mut self, home: &TreeRoot) {
         if self.client.pulls {
             return;
         }
         let documents = self.documents.values().filter(|it| it.home == *home && it.key.is_some());
         let documents: Vec<(Uri, i32)> = documents.map(|it| (it.uri.clone(), it.version)).collect();
         for (uri, version) in documents {
-            let found = self.diagnostics(&uri);
+            let found = self.collect_diagnostics(&uri);
             let shown = (version, found);
             if self.published.get(uri.as_str()) != Some(&shown) {
                 self.published.insert(uri.as_str().to_owned(), shown.clone());
-                self.publish(uri, shown.1, Some(version));
+                self.send_diagnostics(uri, shown.1, Some(version));
             }
         }
     }
 
-    pub(super) fn publish(&self, uri: Uri, diagnostics: Vec<Diagnostic>, version: Option<i32>) {
+    pub(super) fn send_diagnostics(
+        &self,
+        uri: Uri,
+        diagnostics: Vec<Diagnostic>,
+        version: Option<i32>,
+    ) {
         let params = PublishDiagnosticsParams { uri, diagnostics, version };
         let params = serde_json::to_value(params).unwrap_or_default();
-        self.tell("textDocument/publishDiagnostics", params);
+        self.notify("textDocument/publishDiagnostics", params);
     }
 
     /// Has a client ask again that asks for diagnostics.
-    pub(super) fn refresh(&mut self) {
+    pub(super) fn request_refresh(&mut self) {
         if self.client.pulls {
-            self.ask("workspace/diagnostic/refresh", Value::Null);
+            self.send_request("workspace/diagnostic/refresh", Value::Null);
         }
     }
 
     /// Returns true unless a tree is still to be read for the first time.
-    fn is_read(&self, home: &Home) -> bool {
+    fn is_read(&self, home: &TreeRoot) -> bool {
         self.works.get(home).is_none_or(|work| work.tree.is_some() || !work.is_reading)
     }
 
     /// Answers a request, or keeps it until its tree is read.
-    pub(super) fn request(&mut self, request: Request) {
-        let document = requests::uri_in(&request.params).and_then(|it| self.documents.get(it));
+    pub(super) fn handle_request(&mut self, request: Request) {
+        let document =
+            requests::get_document_uri(&request.params).and_then(|it| self.documents.get(it));
         let version = document.map(|it| it.version);
-        let waits = requests::needs_tree(&request.method)
+        let waits = requests::is_about_tree(&request.method)
             && match document {
                 Some(document) => !self.is_read(&document.home),
                 None => !self.works.keys().all(|home| self.is_read(home)),
@@ -394,23 +408,26 @@ impl Session {
             return;
         }
         let Request { id, method, params } = request;
-        let answer = match requests::answer(self, &method, params) {
-            Answer::Value(value) => Message::Response(lsp_server::Response::new_ok(id, value)),
-            Answer::Failed(code, why) => error(id, code, &why),
+        let answer = match requests::dispatch(self, &method, params) {
+            RequestAnswer::Value(value) => {
+                Message::Response(lsp_server::Response::new_ok(id, value))
+            }
+            RequestAnswer::Failed(code, why) => build_error(id, code, &why),
         };
         self.send(answer);
     }
 
     /// Answers what waited for a tree. What was asked about a text that changed meanwhile has no
     /// meaning any more.
-    pub(super) fn answer_waiting(&mut self) {
+    pub(super) fn run_waiting_requests(&mut self) {
         for (request, version) in std::mem::take(&mut self.waiting) {
-            let document = requests::uri_in(&request.params).and_then(|it| self.documents.get(it));
+            let document =
+                requests::get_document_uri(&request.params).and_then(|it| self.documents.get(it));
             if document.map(|it| it.version) == version {
-                self.request(request);
+                self.handle_request(request);
             } else {
                 let why = "the text changed";
-                self.send(error(request.id, ErrorCode::ContentModified, why));
+                self.send(build_error(request.id, ErrorCode::ContentModified, why));
             }
         }
     }

@@ -11,7 +11,7 @@ const MAX_MESSAGE: u64 = 256 << 20;
 const WAITING: usize = 4096;
 
 /// A message from the client, or bytes that are none.
-pub(super) enum Incoming {
+pub(super) enum IncomingMessage {
     Message(Message),
     /// Bytes that are no message, and why.
     Malformed(String),
@@ -21,7 +21,7 @@ pub(super) enum Incoming {
 pub(super) fn start(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
-) -> (Receiver<Incoming>, Sender<Message>) {
+) -> (Receiver<IncomingMessage>, Sender<Message>) {
     let (sender, incoming) = bounded(WAITING);
     std::thread::spawn(move || {
         let mut input = BufReader::new(input);
@@ -42,7 +42,7 @@ pub(super) fn start(
 
 /// Reads one message; `None` at the end. After a malformed one, reading goes on at the next line
 /// that can be a header.
-fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
+fn read(input: &mut impl BufRead) -> io::Result<Option<IncomingMessage>> {
     let mut length: Option<u64> = None;
     loop {
         let mut line = Vec::new();
@@ -62,10 +62,12 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
         match value {
             Some((_, value)) => length = value.trim().parse().ok(),
             None if line.to_ascii_lowercase().starts_with("content-") => {}
-            None => return Ok(Some(Incoming::Malformed("a header was expected".to_owned()))),
+            None => {
+                return Ok(Some(IncomingMessage::Malformed("a header was expected".to_owned())));
+            }
         }
         if length.is_none() {
-            return Ok(Some(Incoming::Malformed("a length was expected".to_owned())));
+            return Ok(Some(IncomingMessage::Malformed("a length was expected".to_owned())));
         }
     }
     let length = length.unwrap_or_default();
@@ -73,20 +75,20 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     if length > MAX_MESSAGE {
         io::copy(&mut body, &mut io::sink())?;
         let why = format!("a message may have at most {MAX_MESSAGE} bytes");
-        return Ok(Some(Incoming::Malformed(why)));
+        return Ok(Some(IncomingMessage::Malformed(why)));
     }
     let mut text = Vec::new();
     if (body.read_to_end(&mut text)? as u64) < length {
         return Ok(None);
     }
     Ok(Some(match serde_json::from_slice(&text) {
-        Ok(message) => Incoming::Message(message),
-        Err(error) => Incoming::Malformed(error.to_string()),
+        Ok(message) => IncomingMessage::Message(message),
+        Err(error) => IncomingMessage::Malformed(error.to_string()),
     }))
 }
 
 /// The answer to bytes that are no message.
-pub(super) fn malformed(why: &str) -> Message {
+pub(super) fn report_malformed(why: &str) -> Message {
     // JSON-RPC asks for the id null here, which the type of responses does not have.
     let method = "window/logMessage".to_owned();
     let text = format!("{:?}: {why}", ErrorCode::ParseError);
@@ -115,9 +117,9 @@ mod tests {
         let mut read_all = Vec::new();
         while let Some(found) = read(&mut input).expect("it is read from memory") {
             read_all.push(match found {
-                Incoming::Message(Message::Notification(it)) => it.method,
-                Incoming::Message(other) => format!("{other:?}"),
-                Incoming::Malformed(_) => "malformed".to_owned(),
+                IncomingMessage::Message(Message::Notification(it)) => it.method,
+                IncomingMessage::Message(other) => format!("{other:?}"),
+                IncomingMessage::Malformed(_) => "malformed".to_owned(),
             });
         }
         let malformed = |it: &&String| *it == "malformed";

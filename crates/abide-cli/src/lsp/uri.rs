@@ -6,18 +6,18 @@ use std::str::FromStr;
 use lsp_types::Uri;
 
 /// The path that a URI of a file names.
-pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
+pub(super) fn parse_path(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     // What is before the path names this machine.
     let path = rest.get(rest.find('/')?..)?;
     let path = path.split(['?', '#']).next()?;
-    let path = decoded(path)?;
+    let path = decode(path)?;
     // `/c:/…` on Windows.
     let drive = path.strip_prefix('/').filter(|it| it.as_bytes().get(1) == Some(&b':'));
     Some(PathBuf::from(if cfg!(windows) { drive.unwrap_or(&path) } else { &path }))
 }
 
-fn decoded(text: &str) -> Option<String> {
+fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -33,7 +33,7 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 /// The URI of a file.
-pub(super) fn uri_of(path: &Path) -> Option<Uri> {
+pub(super) fn format_uri(path: &Path) -> Option<Uri> {
     let text = path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
     let mut uri = "file://".to_owned();
     if !text.starts_with('/') {
@@ -57,9 +57,9 @@ mod tests {
     #[test]
     fn a_path_and_its_uri_name_the_same_file() {
         let path = Path::new("/a b/ü/字#%?.proto");
-        let uri = uri_of(path).expect("it is a path");
+        let uri = format_uri(path).expect("it is a path");
         assert_eq!(uri.as_str(), "file:///a%20b/%C3%BC/%E5%AD%97%23%25%3F.proto");
-        assert_eq!(path_of(&uri).as_deref(), Some(path));
+        assert_eq!(parse_path(&uri).as_deref(), Some(path));
         for (text, path) in [
             ("file://localhost/a.proto", Some("/a.proto")),
             ("file:///a%3Ab.proto", Some("/a:b.proto")),
@@ -67,7 +67,7 @@ mod tests {
             ("file:///%zz", None),
         ] {
             let uri = Uri::from_str(text);
-            let found = uri.ok().and_then(|it| path_of(&it));
+            let found = uri.ok().and_then(|it| parse_path(&it));
             assert_eq!(found.as_deref(), path.map(Path::new), "{text}");
         }
     }

@@ -22,7 +22,7 @@ pub(super) struct BufRule {
 
 /// The rules that a plugin of buf can run, by id. Errors of the compiler are found by buf itself;
 /// rules about instances and about Abide's own files have nothing to look at.
-pub(super) fn rules() -> Vec<BufRule> {
+pub(super) fn collect_rules() -> Vec<BufRule> {
     let presets: Vec<(Preset, Config)> =
         Preset::ALL.iter().map(|&it| (it, Config::of_preset(it))).collect();
     let mut rules: Vec<BufRule> = RULES
@@ -45,11 +45,11 @@ pub(super) fn rules() -> Vec<BufRule> {
             };
             let of_presets = presets.iter().filter(|(_, config)| fails(config));
             let names = of_presets.map(|(preset, _)| preset.name());
-            let mut categories: Vec<String> = names.map(upper).collect();
-            categories.push(upper(rule.group.name()));
+            let mut categories: Vec<String> = names.map(format_id).collect();
+            categories.push(format_id(rule.group.name()));
             categories.sort_unstable();
             let is_default = fails(&presets[0].1);
-            BufRule { id: upper(rule.id), rule, is_breaking, is_default, categories }
+            BufRule { id: format_id(rule.id), rule, is_breaking, is_default, categories }
         })
         .collect();
     rules.sort_unstable_by(|a, b| a.id.cmp(&b.id));
@@ -58,41 +58,41 @@ pub(super) fn rules() -> Vec<BufRule> {
 
 impl BufRule {
     /// The rule in a list.
-    pub(super) fn listed(&self) -> Value {
+    pub(super) fn describe(&self) -> Value {
         json!({
             "id": self.id,
             "category_ids": self.categories,
             "default": self.is_default,
-            "purpose": sentence(&format!("reports {}", self.rule.summary)),
+            "purpose": format_sentence(&format!("reports {}", self.rule.summary)),
             "type": if self.is_breaking { "RULE_TYPE_BREAKING" } else { "RULE_TYPE_LINT" },
         })
     }
 }
 
 /// The categories of these rules, by id: the groups, and what each preset makes an error.
-pub(super) fn categories(rules: &[BufRule]) -> Vec<(String, Value)> {
-    let groups = Group::ALL.iter().map(|it| (upper(it.name()), it.summary().to_owned()));
-    let presets = Preset::ALL
-        .iter()
-        .map(|it| (upper(it.name()), format!("what fails in the preset `{}` of Abide", it.name())));
+pub(super) fn collect_categories(rules: &[BufRule]) -> Vec<(String, Value)> {
+    let groups = Group::ALL.iter().map(|it| (format_id(it.name()), it.summary().to_owned()));
+    let presets = Preset::ALL.iter().map(|it| {
+        (format_id(it.name()), format!("what fails in the preset `{}` of Abide", it.name()))
+    });
     let mut all: Vec<(String, String)> = groups.chain(presets).collect();
     all.retain(|(id, _)| rules.iter().any(|rule| rule.categories.contains(id)));
     all.sort_unstable();
     all.into_iter()
         .map(|(id, purpose): (String, String)| {
-            let value = json!({"id": id, "purpose": sentence(&purpose)});
+            let value = json!({"id": id, "purpose": format_sentence(&purpose)});
             (id, value)
         })
         .collect()
 }
 
 /// An id of Abide as buf writes ids.
-fn upper(id: &str) -> String {
+fn format_id(id: &str) -> String {
     format!("{PREFIX}{}", id.replace('-', "_").to_ascii_uppercase())
 }
 
 /// A phrase as buf wants it: it begins with a capital and ends with a full stop.
-fn sentence(phrase: &str) -> String {
+fn format_sentence(phrase: &str) -> String {
     let mut chars = phrase.chars();
     let first = chars.next().map(|it| it.to_ascii_uppercase());
     first.into_iter().chain(chars).chain(['.']).collect()
@@ -107,10 +107,10 @@ mod tests {
     /// What buf refuses in a list.
     #[test]
     fn buf_takes_every_rule_and_category() {
-        let rules = rules();
+        let rules = collect_rules();
         let mut ids = BTreeSet::new();
-        let categories = categories(&rules);
-        let listed = rules.iter().map(|it| (&it.id, it.listed()));
+        let categories = collect_categories(&rules);
+        let listed = rules.iter().map(|it| (&it.id, it.describe()));
         for (id, value) in listed.chain(categories.iter().map(|(id, it)| (id, it.clone()))) {
             assert!(ids.insert(id.clone()), "`{id}` twice");
             assert!((3..=64).contains(&id.len()), "{id}");

@@ -3,23 +3,23 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use crate::terminal::say;
+use crate::terminal::eprint_line;
 
 /// Runs `abide plugin TOOL` with the arguments of this process: the `abide` in the folder of this
 /// program, else the one on the PATH.
 pub fn launch(tool: &str) -> ExitCode {
-    let abide = beside().unwrap_or_else(|| "abide".into());
+    let abide = find_beside().unwrap_or_else(|| "abide".into());
     let mut command = Command::new(&abide);
     command.args(["plugin", tool]).args(std::env::args_os().skip(1));
     let error = match run(&mut command) {
         Ok(code) => return code,
         Err(error) => error,
     };
-    say(&format!("error: cannot start `{}`: {error}", abide.display()));
+    eprint_line(&format!("error: cannot start `{}`: {error}", abide.display()));
     ExitCode::from(2)
 }
 
-fn beside() -> Option<PathBuf> {
+fn find_beside() -> Option<PathBuf> {
     let name = format!("abide{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::current_exe().ok()?.with_file_name(name);
     path.is_file().then_some(path)

@@ -19,14 +19,14 @@ const FILE: &str = "google.protobuf.FileDescriptorProto";
 
 /// The messages of all protocols, with files as bytes: a request has thousands of them, and the
 /// reader of descriptors takes bytes.
-pub(super) struct Messages {
+pub(super) struct ProtocolMessages {
     tree: Tree,
 }
 
-impl Messages {
+impl ProtocolMessages {
     /// Links the protocols.
-    pub(super) fn new() -> Messages {
-        Messages { tree: tree(|text| text.replace(FILE, "bytes")) }
+    pub(super) fn new() -> ProtocolMessages {
+        ProtocolMessages { tree: tree(|text| text.replace(FILE, "bytes")) }
     }
 
     /// The tree that declares the messages, by which their fields are read.
@@ -36,7 +36,7 @@ impl Messages {
 
     /// Reads a serialised message of this type.
     pub(super) fn decode(&self, ty: &str, bytes: &[u8]) -> Result<Message, String> {
-        let message = Codec::new(&self.tree).decode(named(&self.tree, ty), bytes);
+        let message = Codec::new(&self.tree).decode(find_type(&self.tree, ty), bytes);
         message.map_err(|error| format!("not a {ty}: {error}"))
     }
 
@@ -48,19 +48,19 @@ impl Messages {
 }
 
 /// Serialises a message in JSON, in which files are written as the messages that they are.
-pub(super) fn serialised_json(ty: &str, json: &[u8]) -> Result<Vec<u8>, String> {
+pub(super) fn serialize_json(ty: &str, json: &[u8]) -> Result<Vec<u8>, String> {
     serialise(&tree(str::to_owned), ty, json)
 }
 
 fn serialise(tree: &Tree, ty: &str, json: &[u8]) -> Result<Vec<u8>, String> {
     let codec = Codec::new(tree);
-    let message = codec.read_json(named(tree, ty), json, Undeclared::Ignore).into_result();
+    let message = codec.read_json(find_type(tree, ty), json, Undeclared::Ignore).into_result();
     let message = message.map_err(|error| format!("not a {ty} in JSON: {error}"))?;
     Ok(codec.encode(&message))
 }
 
 /// A type of the protocols.
-fn named(tree: &Tree, ty: &str) -> MessageId {
+fn find_type(tree: &Tree, ty: &str) -> MessageId {
     tree.message_named(ty).expect("the files of the protocols declare it").id
 }
 
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_protocols_link() {
-        for tree in [Messages::new().tree, tree(str::to_owned)] {
+        for tree in [ProtocolMessages::new().tree, tree(str::to_owned)] {
             let errors: Vec<_> = tree.problems().iter().filter(|it| it.kind.is_error()).collect();
             assert!(errors.is_empty(), "{errors:?}");
         }
@@ -99,7 +99,7 @@ mod tests {
     /// The declaration of protoc itself is built in: ours has the same numbers.
     #[test]
     fn what_is_sent_to_protoc_is_what_protoc_declares() {
-        let messages = Messages::new();
+        let messages = ProtocolMessages::new();
         let real = well_known("google/protobuf/compiler/plugin.proto").expect("it is built in");
         for name in ["CodeGeneratorRequest", "CodeGeneratorResponse"] {
             let ours = messages.tree.message_named(&format!("google.protobuf.compiler.{name}"));
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn a_file_is_the_same_bytes_in_both_formats() {
-        let messages = Messages::new();
+        let messages = ProtocolMessages::new();
         let json = json!({"proto_file": [{"name": "a.proto", "messageType": [{"name": "M"}]}]});
         let ty = "google.protobuf.compiler.CodeGeneratorRequest";
-        let read = serialised_json(ty, json.to_string().as_bytes()).expect("it is valid");
+        let read = serialize_json(ty, json.to_string().as_bytes()).expect("it is valid");
         let read = messages.decode(ty, &read).expect("it is valid");
         let file = read.get(&messages.tree, "proto_file").expect("it is set");
         assert_eq!(file.value.as_bytes(), Some(&b"\n\x07a.proto\"\x03\n\x01M"[..]));

@@ -4,7 +4,7 @@
 use abide_schema::value::Message;
 use serde_json::{Value, json};
 
-use super::messages::{Messages, serialised_json};
+use super::messages::{ProtocolMessages, serialize_json};
 
 const REQUEST: &str = "pluginrpc.v1.Request";
 const RESPONSE: &str = "pluginrpc.v1.Response";
@@ -14,7 +14,7 @@ const SPEC: &str = "pluginrpc.v1.Spec";
 const TYPE_URL: &str = "type.googleapis.com/";
 
 /// A procedure of a plugin.
-pub(super) struct Procedure {
+pub(super) struct RpcProcedure {
     /// The path that the host knows it by.
     pub(super) path: &'static str,
     /// The argument that calls it.
@@ -24,7 +24,7 @@ pub(super) struct Procedure {
     /// The type of its response.
     pub(super) response: &'static str,
     /// Answers a request, or says what is wrong with it.
-    pub(super) answer: fn(&Messages, &Message) -> Result<Value, String>,
+    pub(super) answer: fn(&ProtocolMessages, &Message) -> Result<Value, String>,
 }
 
 /// The encoding of messages.
@@ -38,44 +38,44 @@ enum Notation {
 ///
 /// `input` reads standard input, which only a procedure does.
 pub(super) fn run(
-    procedures: &[Procedure],
+    procedures: &[RpcProcedure],
     args: &[String],
     input: impl FnOnce() -> Result<Vec<u8>, String>,
 ) -> Result<Vec<u8>, String> {
-    let call = Call::parse(args)?;
+    let call = RpcCall::parse(args)?;
     match call.words[..] {
         _ if call.protocol => Ok(b"1\n".to_vec()),
         _ if call.spec => {
             let procedures =
                 procedures.iter().map(|it| json!({"path": it.path, "args": [it.name]}));
             let spec = json!({"procedures": procedures.collect::<Vec<_>>()});
-            Ok(written(&Messages::new(), SPEC, &spec, call.notation))
+            Ok(encode_message(&ProtocolMessages::new(), SPEC, &spec, call.notation))
         }
         [word] => match procedures.iter().find(|it| [it.name, it.path].contains(&word)) {
-            Some(procedure) => Ok(response(procedure, &input()?, call.notation)),
-            None => Err(format!("there is no procedure `{word}`: {}", usage(procedures))),
+            Some(procedure) => Ok(build_response(procedure, &input()?, call.notation)),
+            None => Err(format!("there is no procedure `{word}`: {}", describe_usage(procedures))),
         },
-        _ => Err(format!("a call names one procedure: {}", usage(procedures))),
+        _ => Err(format!("a call names one procedure: {}", describe_usage(procedures))),
     }
 }
 
-fn usage(procedures: &[Procedure]) -> String {
+fn describe_usage(procedures: &[RpcProcedure]) -> String {
     let names: Vec<String> = procedures.iter().map(|it| format!("`{}`", it.name)).collect();
     format!("pass {}, `--spec` or `--protocol`", names.join(", "))
 }
 
 /// The arguments of a call.
-struct Call<'a> {
+struct RpcCall<'a> {
     protocol: bool,
     spec: bool,
     notation: Notation,
     words: Vec<&'a str>,
 }
 
-impl<'a> Call<'a> {
-    fn parse(args: &'a [String]) -> Result<Call<'a>, String> {
+impl<'a> RpcCall<'a> {
+    fn parse(args: &'a [String]) -> Result<RpcCall<'a>, String> {
         let notation = Notation::Binary;
-        let mut call = Call { protocol: false, spec: false, notation, words: Vec::new() };
+        let mut call = RpcCall { protocol: false, spec: false, notation, words: Vec::new() };
         let mut args = args.iter().map(String::as_str);
         while let Some(arg) = args.next() {
             let format = match arg {
@@ -111,9 +111,9 @@ impl<'a> Call<'a> {
 }
 
 /// Builds the response of a procedure: a value, or an error that the host shows.
-fn response(procedure: &Procedure, input: &[u8], notation: Notation) -> Vec<u8> {
-    let messages = Messages::new();
-    let answer = request(&messages, procedure, input, notation)
+fn build_response(procedure: &RpcProcedure, input: &[u8], notation: Notation) -> Vec<u8> {
+    let messages = ProtocolMessages::new();
+    let answer = read_request(&messages, procedure, input, notation)
         .and_then(|request| (procedure.answer)(&messages, &request));
     let response = match answer {
         Ok(Value::Object(mut fields)) => {
@@ -123,18 +123,18 @@ fn response(procedure: &Procedure, input: &[u8], notation: Notation) -> Vec<u8> 
         Ok(_) => unreachable!("a message is an object"),
         Err(message) => json!({"error": {"code": "CODE_INVALID_ARGUMENT", "message": message}}),
     };
-    written(&messages, RESPONSE, &response, notation)
+    encode_message(&messages, RESPONSE, &response, notation)
 }
 
 /// Reads the message of a request; nothing at all is one without fields.
-fn request(
-    messages: &Messages,
-    procedure: &Procedure,
+fn read_request(
+    messages: &ProtocolMessages,
+    procedure: &RpcProcedure,
     input: &[u8],
     notation: Notation,
 ) -> Result<Message, String> {
     let input = match notation {
-        Notation::Json if !input.is_empty() => serialised_json(REQUEST, input)?,
+        Notation::Json if !input.is_empty() => serialize_json(REQUEST, input)?,
         _ => input.to_vec(),
     };
     let request = messages.decode(REQUEST, &input)?;
@@ -151,7 +151,12 @@ fn request(
 }
 
 /// A message as the host asked to have it; JSON keeps the names of fields.
-fn written(messages: &Messages, ty: &str, message: &Value, notation: Notation) -> Vec<u8> {
+fn encode_message(
+    messages: &ProtocolMessages,
+    ty: &str,
+    message: &Value,
+    notation: Notation,
+) -> Vec<u8> {
     match notation {
         Notation::Binary => messages.serialise(ty, message),
         Notation::Json => message.to_string().into_bytes(),

@@ -9,12 +9,12 @@ use abide_schema::value::Message;
 use abide_schema::{Edition, FileDecl, Tree};
 use serde_json::{Value, json};
 
-use super::messages::Messages;
-use super::terms::{TermOptions, Terms, declarations};
+use super::messages::ProtocolMessages;
+use super::policy::{PluginOptions, PluginPolicy, read_file_descriptor};
 use crate::error::Error;
 use crate::load::load;
 use crate::progress::Progress;
-use crate::render::{REPORTS, ReportFormat, Scene};
+use crate::render::{REPORTS, RenderContext, ReportFormat};
 use crate::source::{Source, SourceOptions};
 
 const REQUEST: &str = "google.protobuf.compiler.CodeGeneratorRequest";
@@ -24,7 +24,7 @@ const RESPONSE: &str = "google.protobuf.compiler.CodeGeneratorResponse";
 const FEATURES: u64 = 1 | 2;
 
 /// The result of a run, for protoc and for people.
-pub(super) struct Answer {
+pub(super) struct ProtocAnswer {
     /// The serialised response.
     pub(super) response: Vec<u8>,
     /// Findings that do not fail the run, a line for each.
@@ -32,13 +32,13 @@ pub(super) struct Answer {
 }
 
 /// Answers a serialised request. Whatever is wrong is in the response: protoc shows it and fails.
-pub(super) fn run(input: &[u8]) -> Answer {
-    let messages = Messages::new();
-    let judged = messages
-        .decode(REQUEST, input)
-        .and_then(|request| judge(messages.tree(), &request).map_err(|error| error.to_string()));
-    let Judged { error, warnings, report } =
-        judged.unwrap_or_else(|error| Judged { error: Some(error), ..Judged::default() });
+pub(super) fn run(input: &[u8]) -> ProtocAnswer {
+    let messages = ProtocolMessages::new();
+    let judged = messages.decode(REQUEST, input).and_then(|request| {
+        check_files(messages.tree(), &request).map_err(|error| error.to_string())
+    });
+    let JudgedFiles { error, warnings, report } =
+        judged.unwrap_or_else(|error| JudgedFiles { error: Some(error), ..JudgedFiles::default() });
     let mut response = json!({
         "supported_features": FEATURES.to_string(),
         "minimum_edition": Edition::Proto2.number(),
@@ -49,12 +49,12 @@ pub(super) fn run(input: &[u8]) -> Answer {
         (None, Some(report)) => response["file"] = json!([report]),
         (None, None) => {}
     }
-    Answer { response: messages.serialise(RESPONSE, &response), warnings }
+    ProtocAnswer { response: messages.serialise(RESPONSE, &response), warnings }
 }
 
 /// The findings of a run, as lines.
 #[derive(Default)]
-struct Judged {
+struct JudgedFiles {
     /// The reason why the run fails.
     error: Option<String>,
     warnings: Vec<String>,
@@ -64,7 +64,7 @@ struct Judged {
 
 /// The options in the parameter, `--abide_opt=KEY=VALUE`.
 struct ProtocOptions {
-    terms: TermOptions,
+    terms: PluginOptions,
     /// The old tree.
     against: Option<String>,
     /// The name of a report to write.
@@ -78,7 +78,7 @@ struct ProtocOptions {
 impl ProtocOptions {
     fn parse(parameter: &str) -> Result<ProtocOptions, Error> {
         let mut options = ProtocOptions {
-            terms: TermOptions::default(),
+            terms: PluginOptions::default(),
             against: None,
             report: None,
             format: format("json")?,
@@ -100,7 +100,7 @@ impl ProtocOptions {
                     Error::Usage(format!(
                         "unknown option `{key}`; the options are `against`, `report`, `format`, \
                          `fail`, {}",
-                        TermOptions::NAMES
+                        PluginOptions::NAMES
                     ))
                 })?,
             }
@@ -117,58 +117,59 @@ fn format(name: &str) -> Result<&'static ReportFormat, Error> {
 }
 
 /// Judges the files to generate, and nothing else: what they import was judged with its own target.
-fn judge(tree: &Tree, request: &Message) -> Result<Judged, Error> {
+fn check_files(tree: &Tree, request: &Message) -> Result<JudgedFiles, Error> {
     let options = ProtocOptions::parse(request.str(tree, "parameter").unwrap_or_default())?;
-    let terms = Terms::read(&options.terms)?;
-    let files = files(tree, request).map_err(Error::Usage)?;
+    let terms = PluginPolicy::read(&options.terms)?;
+    let files = collect_files(tree, request).map_err(Error::Usage)?;
     let judged: BTreeSet<Arc<str>> =
         files.iter().filter(|it| !it.imported).map(|it| Arc::clone(&it.path)).collect();
     let new = Tree::link(files);
-    let old = options.against.as_deref().map(|spec| old_tree(spec, &new, &judged)).transpose()?;
+    let old =
+        options.against.as_deref().map(|spec| load_old_tree(spec, &new, &judged)).transpose()?;
     let old = old.as_ref();
-    let report = terms.judge(&new, old, RuleScope::Everything);
-    let scene = terms.scene(&new, old);
+    let report = terms.check(&new, old, RuleScope::Everything);
+    let context = terms.render_context(&new, old);
 
-    let errors = lines_at(&report, Severity::Error, &scene);
-    let mut warnings = lines_at(&report, Severity::Warning, &scene);
+    let errors = format_lines(&report, Severity::Error, &context);
+    let mut warnings = format_lines(&report, Severity::Warning, &context);
     if !options.fails {
         warnings.splice(0..0, errors.iter().cloned());
     }
     let fails = options.fails && !errors.is_empty();
-    Ok(Judged {
-        error: fails.then(|| format!("{}\n{}", counted(&report), errors.join("\n"))),
+    Ok(JudgedFiles {
+        error: fails.then(|| format!("{}\n{}", count_errors(&report), errors.join("\n"))),
         warnings,
         report: options.report.map(|name| {
-            let text = (options.format.write)(&report, &scene);
+            let text = (options.format.write)(&report, &context);
             json!({"name": name, "content": String::from_utf8_lossy(&text)})
         }),
     })
 }
 
-fn counted(report: &Report) -> String {
+fn count_errors(report: &Report) -> String {
     abide_lint::counted(report.errors, "error")
 }
 
 /// The findings with a severity, a line for each.
-fn lines_at(report: &Report, severity: Severity, scene: &Scene<'_>) -> Vec<String> {
+fn format_lines(report: &Report, severity: Severity, context: &RenderContext<'_>) -> Vec<String> {
     let findings = report.findings.iter().filter(|finding| finding.severity == severity);
-    findings.map(|finding| line(finding, scene)).collect()
+    findings.map(|finding| format_line(finding, context)).collect()
 }
 
 /// A finding as compilers write it.
-fn line(finding: &Finding, scene: &Scene<'_>) -> String {
+fn format_line(finding: &Finding, context: &RenderContext<'_>) -> String {
     let level = match finding.severity {
         Severity::Error => "",
         severity => &format!("{}: ", severity.word()),
     };
     let help = finding.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
     let text = format!("{level}{}{help} [{}]", finding.message, finding.rule).replace('\n', " ");
-    format!("{}: {text}", scene.place(&finding.location))
+    format!("{}: {text}", context.format_place(&finding.location))
 }
 
 /// All files of a request; those that are not to be generated count as imported.
-fn files(tree: &Tree, request: &Message) -> Result<Vec<Arc<FileDecl>>, String> {
-    let wanted: BTreeSet<&[u8]> = texts_of(tree, request, "file_to_generate").collect();
+fn collect_files(tree: &Tree, request: &Message) -> Result<Vec<Arc<FileDecl>>, String> {
+    let wanted: BTreeSet<&[u8]> = get_texts(tree, request, "file_to_generate").collect();
     // These alone have the options that generated code has no use for.
     let mut in_full: HashMap<Arc<str>, FileDecl> =
         read_files(tree, request, "source_file_descriptors")?
@@ -184,7 +185,7 @@ fn files(tree: &Tree, request: &Message) -> Result<Vec<Arc<FileDecl>>, String> {
 }
 
 /// The texts of a repeated field.
-fn texts_of<'m>(
+fn get_texts<'m>(
     tree: &'m Tree,
     request: &'m Message,
     field: &'m str,
@@ -193,12 +194,12 @@ fn texts_of<'m>(
 }
 
 fn read_files(tree: &Tree, request: &Message, field: &str) -> Result<Vec<FileDecl>, String> {
-    texts_of(tree, request, field).map(declarations).collect()
+    get_texts(tree, request, field).map(read_file_descriptor).collect()
 }
 
 /// The old tree, of which only the files that are judged today are compared: the others belong to
 /// other targets.
-fn old_tree(spec: &str, new: &Tree, judged: &BTreeSet<Arc<str>>) -> Result<Tree, Error> {
+fn load_old_tree(spec: &str, new: &Tree, judged: &BTreeSet<Arc<str>>) -> Result<Tree, Error> {
     let source = Source::open(Some(spec), &SourceOptions::new(Path::new("")))?;
     let loaded = load(&source, &Progress::new(true))?;
     let files = loaded.tree.files().map(|file| {

@@ -6,17 +6,17 @@ use abide_lint::{Deprecation, Phase, PhaseFreeze, Retirement, Status};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
+use super::context::Style;
 use super::json_object::insert_some;
-use super::scene::Look;
 use crate::printable::shown;
 
 /// The number of deprecations that are shown without `--verbose`.
 const DEPRECATIONS: usize = 5;
 
 /// The calendar for people; empty if none is configured.
-pub(super) fn human(status: &Status<'_>, look: Look) -> String {
+pub(super) fn render_human(status: &Status<'_>, style: Style) -> String {
     let mut text = String::new();
-    if look.quiet || !status.is_configured() {
+    if style.quiet || !status.is_configured() {
         return text;
     }
     // Writing to a string cannot fail.
@@ -40,7 +40,7 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
         let follows = if *since > today { "will be stable on" } else { "has been stable since" };
         let _ = writeln!(text, "  {name} {ends} supported until {end}: {next} {follows} {since}");
     }
-    let count = if look.verbose { status.deprecations.len() } else { DEPRECATIONS };
+    let count = if style.verbose { status.deprecations.len() } else { DEPRECATIONS };
     if let Some(freeze) = status.freeze {
         let until = freeze.until.map(|day| format!(" until {day}")).unwrap_or_default();
         let _ = writeln!(text, "  frozen{until}: nothing more becomes disallowed by default");
@@ -49,7 +49,12 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
         let name = it.element.full_name();
         let retired = status.retirements.iter().find(|of| of.package == it.element.package());
         let successor = retired.map(|of| of.successor.name());
-        let _ = write!(text, "  {}: {}", shown(&name), what_next(it, successor, status.as_of));
+        let _ = write!(
+            text,
+            "  {}: {}",
+            shown(&name),
+            describe_next_phase(it, successor, status.as_of)
+        );
         let _ = write!(text, ", deprecated since {}", it.phases.deprecated);
         let _ = it.served_until.map(|day| write!(text, ", served until {day}"));
         text.push('\n');
@@ -62,7 +67,7 @@ pub(super) fn human(status: &Status<'_>, look: Look) -> String {
 
 /// Says what happens next to a deprecated element, or what has happened. `successor` is the next
 /// major version of its package, if there is one.
-fn what_next(it: &Deprecation<'_>, successor: Option<&str>, as_of: Date) -> String {
+fn describe_next_phase(it: &Deprecation<'_>, successor: Option<&str>, as_of: Date) -> String {
     if let Some((phase, day)) = it.phases.next(as_of) {
         return format!("{} from {day}", phase.words());
     }
@@ -78,9 +83,9 @@ fn what_next(it: &Deprecation<'_>, successor: Option<&str>, as_of: Date) -> Stri
 }
 
 /// The report of `abide calendar` for people: everything, or where to begin.
-pub(super) fn report(status: &Status<'_>, look: Look) -> Vec<u8> {
+pub(super) fn render_report(status: &Status<'_>, style: Style) -> Vec<u8> {
     match status.is_configured() {
-        true => human(status, Look { quiet: false, verbose: true, ..look }).into_bytes(),
+        true => render_human(status, Style { quiet: false, verbose: true, ..style }).into_bytes(),
         false => {
             let text = "no calendar: set `client-releases` and `api-releases` in [calendar] of \
                         abide.toml\n";
@@ -90,26 +95,26 @@ pub(super) fn report(status: &Status<'_>, look: Look) -> Vec<u8> {
 }
 
 /// The report of `abide calendar` as one line of JSON.
-pub(super) fn line(status: &Status<'_>, _: Look) -> Vec<u8> {
-    format!("{}\n", object(status)).into_bytes()
+pub(super) fn render_line(status: &Status<'_>, _: Style) -> Vec<u8> {
+    format!("{}\n", build_object(status)).into_bytes()
 }
 
 /// The calendar as a JSON object; `None` if none is configured.
-pub(super) fn json(status: &Status<'_>) -> Option<Value> {
-    status.is_configured().then(|| object(status))
+pub(super) fn render_json(status: &Status<'_>) -> Option<Value> {
+    status.is_configured().then(|| build_object(status))
 }
 
-fn object(status: &Status<'_>) -> Value {
+fn build_object(status: &Status<'_>) -> Value {
     let mut object = Map::new();
     object.insert("kind".to_owned(), "calendar".into());
-    object.insert("as_of".to_owned(), text(status.as_of));
-    insert_some(&mut object, "client_release", status.client_release.map(text));
-    insert_some(&mut object, "api_release", status.api_release.map(text));
+    object.insert("as_of".to_owned(), day_value(status.as_of));
+    insert_some(&mut object, "client_release", status.client_release.map(day_value));
+    insert_some(&mut object, "api_release", status.api_release.map(day_value));
     insert_some(
         &mut object,
         "major_window",
         status.major_window.map(
-            |it: abide_lint::Window| json!({"opens": text(it.opens), "closes": text(it.closes)}),
+            |it: abide_lint::Window| json!({"opens": day_value(it.opens), "closes": day_value(it.closes)}),
         ),
     );
     insert_some(
@@ -117,7 +122,7 @@ fn object(status: &Status<'_>) -> Value {
         "freeze",
         status.freeze.map(|it: PhaseFreeze| {
             let days = [("from", it.from), ("until", it.until)].into_iter();
-            days.filter_map(|(key, day)| Some((key.to_owned(), text(day?))))
+            days.filter_map(|(key, day)| Some((key.to_owned(), day_value(day?))))
                 .collect::<Map<_, _>>()
                 .into()
         }),
@@ -134,8 +139,8 @@ fn object(status: &Status<'_>) -> Value {
                     json!({
                         "package": it.package.name(),
                         "successor": it.successor.name(),
-                        "since": text(it.since),
-                        "end": text(it.end),
+                        "since": day_value(it.since),
+                        "end": day_value(it.end),
                     })
                 })
                 .collect(),
@@ -144,27 +149,27 @@ fn object(status: &Status<'_>) -> Value {
     insert_some(
         &mut object,
         "deprecations",
-        Some(status.deprecations.iter().map(|it| deprecation_object(it, status.as_of)).collect()),
+        Some(status.deprecations.iter().map(|it| build_deprecation(it, status.as_of)).collect()),
     );
     Value::Object(object)
 }
 
-fn deprecation_object(it: &Deprecation<'_>, as_of: Date) -> Value {
+fn build_deprecation(it: &Deprecation<'_>, as_of: Date) -> Value {
     let mut object = Map::new();
     object.insert("element".to_owned(), it.element.full_name().into());
-    object.insert("since".to_owned(), text(it.phases.deprecated));
+    object.insert("since".to_owned(), day_value(it.phases.deprecated));
     object.insert("phase".to_owned(), it.phases.on(as_of).word().into());
     if let Some((phase, day)) = it.phases.next(as_of) {
         object.insert("next_phase".to_owned(), phase.word().into());
-        object.insert("next_on".to_owned(), text(day));
+        object.insert("next_on".to_owned(), day_value(day));
     }
     if it.waits_for_major {
         object.insert("removal".to_owned(), "next-major".into());
     }
-    object.extend(it.served_until.map(|day| ("served_until".to_owned(), text(day))));
+    object.extend(it.served_until.map(|day| ("served_until".to_owned(), day_value(day))));
     Value::Object(object)
 }
 
-fn text(day: Date) -> Value {
+fn day_value(day: Date) -> Value {
     day.to_string().into()
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_lint::{Finding, Report, Severity, counted};
 
-use super::markdown::{entry, sentence};
-use super::markdown_text::Markdown;
-use super::scene::Scene;
-use super::snippets::summary;
+use super::context::RenderContext;
+use super::markdown::{format_sentence, write_entry};
+use super::markdown_text::MarkdownText;
+use super::snippets::render_summary;
 
 /// The first line of a comment: whoever posts the next one finds this one by it, and replaces it.
 const MARKER: &str = "<!-- abide: comment on a pull request -->\n";
@@ -18,17 +18,22 @@ const LARGEST: usize = 65_536;
 /// The characters kept for the last line, which says what is missing.
 const REST: usize = 200;
 
-pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let mut out = Markdown::new();
-    out.markup(MARKER);
-    out.markup(if scene.old.is_some() { "## API changes\n\n" } else { "## API findings\n\n" });
-    out.words(&sentence(&summary(report))).markup("\n");
+pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
+    let mut out = MarkdownText::new();
+    out.add_markup(MARKER);
+    out.add_markup(if context.old.is_some() {
+        "## API changes\n\n"
+    } else {
+        "## API findings\n\n"
+    });
+    out.add_words(&format_sentence(&render_summary(report))).add_markup("\n");
     let mut text = out.into_text();
 
-    let shown = scene.by_weight(report).into_iter().filter(|it| it.severity > Severity::Note);
+    let shown =
+        context.sort_by_impact(report).into_iter().filter(|it| it.severity > Severity::Note);
     let mut by_owner: BTreeMap<BTreeSet<&str>, Vec<&Finding>> = BTreeMap::new();
     for finding in shown {
-        by_owner.entry(owners(finding, scene)).or_default().push(finding);
+        by_owner.entry(find_owners(finding, context)).or_default().push(finding);
     }
     let is_owned = by_owner.keys().any(|owners| !owners.is_empty());
     let mut left = 0;
@@ -36,9 +41,9 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     let (unowned, owned): (Vec<_>, Vec<_>) =
         by_owner.into_iter().partition(|(owners, _)| owners.is_empty());
     for (owners, findings) in owned.into_iter().chain(unowned) {
-        let mut title = heading(&owners, is_owned).into_text();
+        let mut title = render_heading(&owners, is_owned).into_text();
         for finding in findings {
-            let item = item(finding, scene);
+            let item = render_item(finding, context);
             let length = text.chars().count() + title.chars().count() + item.chars().count();
             if left > 0 || length + REST > LARGEST {
                 left += 1;
@@ -50,45 +55,45 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     }
     if left > 0 {
         let more = format!("{} not shown: see the log of the run.", counted(left, "more finding"));
-        let mut out = Markdown::new();
-        out.markup("\n").words(&more).markup("\n");
+        let mut out = MarkdownText::new();
+        out.add_markup("\n").add_words(&more).add_markup("\n");
         text.push_str(&out.into_text());
     }
     text.into_bytes()
 }
 
 /// Above the findings of the same owners. Where nobody owns anything, nothing divides them.
-fn heading(owners: &BTreeSet<&str>, is_owned: bool) -> Markdown {
-    let mut out = Markdown::new();
+fn render_heading(owners: &BTreeSet<&str>, is_owned: bool) -> MarkdownText {
+    let mut out = MarkdownText::new();
     match (owners.is_empty(), is_owned) {
-        (true, false) => out.markup("\n"),
-        (true, true) => out.markup("\n### No owner\n\n"),
+        (true, false) => out.add_markup("\n"),
+        (true, true) => out.add_markup("\n### No owner\n\n"),
         (false, _) => {
-            out.markup("\n### ");
+            out.add_markup("\n### ");
             for (at, owner) in owners.iter().enumerate() {
                 // As code: a comment that is written anew at each push notifies nobody.
-                out.markup(if at > 0 { " " } else { "" }).code(owner);
+                out.add_markup(if at > 0 { " " } else { "" }).add_code(owner);
             }
-            out.markup("\n\n")
+            out.add_markup("\n\n")
         }
     };
     out
 }
 
-fn item(finding: &Finding, scene: &Scene) -> String {
-    let mut out = Markdown::new();
+fn render_item(finding: &Finding, context: &RenderContext) -> String {
+    let mut out = MarkdownText::new();
     let level = if finding.severity == Severity::Error { "**error** " } else { "warning " };
-    entry(&mut out, level, &finding.element, finding, scene);
+    write_entry(&mut out, level, &finding.element, finding, context);
     out.into_text()
 }
 
 /// The owners of the file of a finding, else those of its package.
-fn owners<'a>(finding: &Finding, scene: &Scene<'a>) -> BTreeSet<&'a str> {
-    let path = scene.lines(&finding.location).full_path();
-    let of_file = scene.touched.iter().find_map(|it| it.files.get(&path));
+fn find_owners<'a>(finding: &Finding, context: &RenderContext<'a>) -> BTreeSet<&'a str> {
+    let path = context.locate(&finding.location).full_path();
+    let of_file = context.touched.iter().find_map(|it| it.files.get(&path));
     match of_file {
         Some(ownership) => ownership.owners.iter().map(String::as_str).collect(),
-        None => scene
+        None => context
             .touched
             .iter()
             .filter(|it| it.package == finding.package)

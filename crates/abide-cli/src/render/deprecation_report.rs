@@ -7,9 +7,9 @@ use abide_lint::{Deprecated, DeprecationList, Phase, Replacement, Unknown, count
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
+use super::context::{Style, write_styled};
 use super::json_object::insert_some;
-use super::markdown_text::Markdown;
-use super::scene::{Look, paint};
+use super::markdown_text::MarkdownText;
 use crate::printable::shown;
 
 /// The title of the file of the list.
@@ -24,10 +24,10 @@ pub(crate) struct DeprecationReport<'a, 't> {
 }
 
 /// For people: each element with its phase on the day.
-pub(super) fn human(report: &DeprecationReport<'_, '_>, look: Look) -> Vec<u8> {
+pub(super) fn render_human(report: &DeprecationReport<'_, '_>, style: Style) -> Vec<u8> {
     let mut text = String::new();
     for (package, entries) in report.list.by_package() {
-        paint(&mut text, look.color, "1", &package_title(package));
+        write_styled(&mut text, style.color, "1", &package_title(package));
         text.push('\n');
         for entry in entries {
             // Writing to a string cannot fail.
@@ -35,24 +35,24 @@ pub(super) fn human(report: &DeprecationReport<'_, '_>, look: Look) -> Vec<u8> {
             if let Some(phases) = entry.phases {
                 let phase = phases.on(report.as_of);
                 text.push_str(": ");
-                paint(&mut text, look.color, colour(phase), words(phase));
+                write_styled(&mut text, style.color, choose_color(phase), describe_phase(phase));
             }
-            let successor = match replacement(entry) {
-                Successor::Element(name, note) => format!("use {name}{note}"),
-                Successor::Advice(advice) => advice.to_owned(),
-                Successor::None(phrase) => phrase.to_owned(),
+            let successor = match describe_replacement(entry) {
+                ReplacementText::Element(name, note) => format!("use {name}{note}"),
+                ReplacementText::Advice(advice) => advice.to_owned(),
+                ReplacementText::None(phrase) => phrase.to_owned(),
             };
-            let _ = writeln!(text, "\n    {}; {}", since(entry), shown(&successor));
-            let ahead = days_ahead(entry, report.as_of);
+            let _ = writeln!(text, "\n    {}; {}", format_since(entry), shown(&successor));
+            let ahead = list_days_ahead(entry, report.as_of);
             if !ahead.is_empty() {
                 let _ = writeln!(text, "    {}", ahead.join(", "));
             }
-            if let Some(reason) = unknown(report.list, entry) {
+            if let Some(reason) = describe_unknown_days(report.list, entry) {
                 let _ = writeln!(text, "    {}", shown(&reason));
             }
         }
     }
-    if !look.quiet {
+    if !style.quiet {
         let entries = report.list.entries.len();
         let packages = report.list.by_package().len();
         text += &match entries {
@@ -68,7 +68,7 @@ pub(super) fn human(report: &DeprecationReport<'_, '_>, look: Look) -> Vec<u8> {
 }
 
 /// The colour of a phase: the nearer the end, the more urgent.
-const fn colour(phase: Phase) -> &'static str {
+const fn choose_color(phase: Phase) -> &'static str {
     match phase {
         Phase::Deprecated => "32",
         Phase::Warned => "33;1",
@@ -80,7 +80,7 @@ fn package_title(package: &str) -> String {
     if package.is_empty() { "(no package)".to_owned() } else { shown(package) }
 }
 
-fn since(entry: &Deprecated<'_>) -> String {
+fn format_since(entry: &Deprecated<'_>) -> String {
     match (entry.since, entry.day) {
         (Some(text), Some(day)) if text != day.to_string() => {
             format!("deprecated since {} ({day})", shown(text))
@@ -91,7 +91,7 @@ fn since(entry: &Deprecated<'_>) -> String {
 }
 
 /// The replacement of an element.
-enum Successor<'t> {
+enum ReplacementText<'t> {
     /// Its name, and what to know about it.
     Element(&'t str, &'static str),
     /// The advice in its comment.
@@ -100,30 +100,30 @@ enum Successor<'t> {
     None(&'static str),
 }
 
-fn replacement<'t>(entry: &'t Deprecated<'_>) -> Successor<'t> {
+fn describe_replacement<'t>(entry: &'t Deprecated<'_>) -> ReplacementText<'t> {
     if entry.replacement == Replacement::Nothing {
-        return Successor::None("nothing replaces it");
+        return ReplacementText::None("nothing replaces it");
     }
     let note = match entry.replacement {
         Replacement::NoEquivalent => ", which is not equivalent",
         Replacement::Equivalent | Replacement::Nothing => "",
     };
     match (&entry.replaced_by, &entry.advice) {
-        (Some(full), _) => Successor::Element(inside(entry, full), note),
-        (None, Some(advice)) => Successor::Advice(advice),
-        (None, None) => Successor::None("no replacement is named"),
+        (Some(full), _) => ReplacementText::Element(strip_package(entry, full), note),
+        (None, Some(advice)) => ReplacementText::Advice(advice),
+        (None, None) => ReplacementText::None("no replacement is named"),
     }
 }
 
 /// A full name without the package that both elements are in.
-fn inside<'n>(entry: &Deprecated<'_>, full: &'n str) -> &'n str {
+fn strip_package<'n>(entry: &Deprecated<'_>, full: &'n str) -> &'n str {
     let rest = full.trim_start_matches('.');
     let own = rest.strip_prefix(entry.package()).and_then(|rest| rest.strip_prefix('.'));
     own.unwrap_or(rest)
 }
 
 /// Lists the phases that are still to come on a day.
-fn days_ahead(entry: &Deprecated<'_>, as_of: Date) -> Vec<String> {
+fn list_days_ahead(entry: &Deprecated<'_>, as_of: Date) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(phases) = entry.phases {
         let days = [
@@ -133,7 +133,9 @@ fn days_ahead(entry: &Deprecated<'_>, as_of: Date) -> Vec<String> {
         ];
         for (phase, day) in days {
             match day {
-                Some(day) if day > as_of => parts.push(format!("{} from {day}", words(phase))),
+                Some(day) if day > as_of => {
+                    parts.push(format!("{} from {day}", describe_phase(phase)))
+                }
                 None if phase == Phase::Removed && entry.waits_for_major => {
                     parts.push("removed in the next major".to_owned());
                 }
@@ -151,7 +153,7 @@ fn days_ahead(entry: &Deprecated<'_>, as_of: Date) -> Vec<String> {
 }
 
 /// Says what happens to an element when a phase begins.
-const fn words(phase: Phase) -> &'static str {
+const fn describe_phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Removed => "removed from clients",
         phase => phase.words(),
@@ -159,7 +161,7 @@ const fn words(phase: Phase) -> &'static str {
 }
 
 /// Says why the days of an entry are not known, where the policy would count from them.
-fn unknown(list: &DeprecationList<'_>, entry: &Deprecated<'_>) -> Option<String> {
+fn describe_unknown_days(list: &DeprecationList<'_>, entry: &Deprecated<'_>) -> Option<String> {
     let reason = entry.unknown().filter(|_| list.has_phases)?;
     Some(match reason {
         Unknown::Since => "its days are unknown: nothing says since when it is deprecated; set \
@@ -172,10 +174,10 @@ fn unknown(list: &DeprecationList<'_>, entry: &Deprecated<'_>) -> Option<String>
 }
 
 /// JSON Lines: one object per element, then a summary.
-pub(super) fn json(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
+pub(super) fn render_json(report: &DeprecationReport<'_, '_>, _: Style) -> Vec<u8> {
     let mut out = String::new();
     for entry in &report.list.entries {
-        let _ = writeln!(out, "{}", object(report, entry));
+        let _ = writeln!(out, "{}", build_object(report, entry));
     }
     let summary = json!({
         "kind": "summary",
@@ -192,7 +194,7 @@ pub(super) fn json(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn object(report: &DeprecationReport<'_, '_>, entry: &Deprecated<'_>) -> Value {
+fn build_object(report: &DeprecationReport<'_, '_>, entry: &Deprecated<'_>) -> Value {
     let mut object = Map::new();
     let file = entry.holder.file();
     insert_some(&mut object, "kind", Some("deprecation".into()));
@@ -230,7 +232,7 @@ fn object(report: &DeprecationReport<'_, '_>, entry: &Deprecated<'_>) -> Value {
     insert_some(&mut object, "removal", entry.waits_for_major.then(|| "next-major".into()));
     let served = if entry.is_retired { "served_until" } else { "served_at_least_until" };
     insert_some(&mut object, served, entry.served_until.map(day_value));
-    insert_some(&mut object, "unknown", unknown(report.list, entry).map(Value::from));
+    insert_some(&mut object, "unknown", describe_unknown_days(report.list, entry).map(Value::from));
     Value::Object(object)
 }
 
@@ -245,11 +247,11 @@ fn day_value(day: Date) -> Value {
 }
 
 /// The whole list as Markdown. It names days and no phase of today.
-pub(super) fn markdown(report: &DeprecationReport<'_, '_>, _: Look) -> Vec<u8> {
-    format!("# {TITLE}\n\n{}", tables(report.list)).into_bytes()
+pub(super) fn render_markdown(report: &DeprecationReport<'_, '_>, _: Style) -> Vec<u8> {
+    format!("# {TITLE}\n\n{}", render_tables(report.list)).into_bytes()
 }
 
-/// Returns true if [`tables`] may write such a line: an edit is none.
+/// Returns true if [`render_tables`] may write such a line: an edit is none.
 pub(crate) fn is_of_tables(line: &str) -> bool {
     let starts = ["## ", "|", NOTHING, SINCE_UNKNOWN, DAY_UNKNOWN];
     starts.into_iter().any(|it| line.starts_with(it))
@@ -260,7 +262,7 @@ const SINCE_UNKNOWN: &str = "Nothing says since when some of them are deprecated
 const DAY_UNKNOWN: &str = "The day of ";
 
 /// A table for each package.
-pub(crate) fn tables(list: &DeprecationList<'_>) -> String {
+pub(crate) fn render_tables(list: &DeprecationList<'_>) -> String {
     if list.entries.is_empty() {
         return format!("{NOTHING}\n");
     }
@@ -276,18 +278,18 @@ pub(crate) fn tables(list: &DeprecationList<'_>) -> String {
     if is_served {
         head.push("served at least until");
     }
-    let mut out = Markdown::new();
+    let mut out = MarkdownText::new();
     for (at, (package, entries)) in list.by_package().into_iter().enumerate() {
-        out.markup(if at > 0 { "\n## " } else { "## " });
+        out.add_markup(if at > 0 { "\n## " } else { "## " });
         match package {
-            "" => out.markup("Files without a package"),
-            name => out.code(name),
+            "" => out.add_markup("Files without a package"),
+            name => out.add_code(name),
         };
-        out.markup("\n\n").row(head.iter().map(|title| cell(title))).markup("|");
+        out.add_markup("\n\n").add_row(head.iter().map(|title| cell(title))).add_markup("|");
         for _ in &head {
-            out.markup("---|");
+            out.add_markup("---|");
         }
-        out.markup("\n");
+        out.add_markup("\n");
         let mut reasons = BTreeSet::new();
         for entry in entries {
             let mut cells = vec![name_cell(entry), since_cell(entry), replacement_cell(entry)];
@@ -298,33 +300,33 @@ pub(crate) fn tables(list: &DeprecationList<'_>) -> String {
                 let day = entry.served_until.map(|it| it.to_string());
                 cells.push(cell(day.as_deref().unwrap_or("unknown")));
             }
-            out.row(cells);
-            reasons.extend(entry.unknown().filter(|_| list.has_phases).map(reason));
+            out.add_row(cells);
+            reasons.extend(entry.unknown().filter(|_| list.has_phases).map(render_reason));
         }
         for reason in reasons {
-            out.markup("\n").add(reason).markup("\n");
+            out.add_markup("\n").add(reason).add_markup("\n");
         }
     }
     out.into_text()
 }
 
 /// Says why days are unknown, for the elements of a table.
-fn reason(unknown: Unknown<'_>) -> Markdown {
-    let mut out = Markdown::new();
+fn render_reason(unknown: Unknown<'_>) -> MarkdownText {
+    let mut out = MarkdownText::new();
     match unknown {
-        Unknown::Since => out.markup(SINCE_UNKNOWN).markup(": set `deprecated_at`."),
+        Unknown::Since => out.add_markup(SINCE_UNKNOWN).add_markup(": set `deprecated_at`."),
         Unknown::DayOf(version) => {
-            out.markup(DAY_UNKNOWN).code(version);
-            out.markup(" is unknown: write it into `version-dates` of `[calendar]`.")
+            out.add_markup(DAY_UNKNOWN).add_code(version);
+            out.add_markup(" is unknown: write it into `version-dates` of `[calendar]`.")
         }
     };
     out
 }
 
 /// A cell with these words.
-fn cell(words: &str) -> Markdown {
-    let mut cell = Markdown::cell();
-    cell.words(words);
+fn cell(words: &str) -> MarkdownText {
+    let mut cell = MarkdownText::new_cell();
+    cell.add_words(words);
     cell
 }
 
@@ -343,34 +345,36 @@ fn day_or_held(day: Option<Date>) -> String {
     day.map_or_else(|| "held back".to_owned(), |day| day.to_string())
 }
 
-fn name_cell(entry: &Deprecated<'_>) -> Markdown {
-    let mut cell = Markdown::cell();
+fn name_cell(entry: &Deprecated<'_>) -> MarkdownText {
+    let mut cell = MarkdownText::new_cell();
     match entry.holder {
-        abide_change::Holder::File(file) => cell.markup("file ").code(file.path()),
+        abide_change::Holder::File(file) => cell.add_markup("file ").add_code(file.path()),
         abide_change::Holder::Element(it) => {
-            cell.words(it.noun()).markup(" ").code(&it.relative_name())
+            cell.add_words(it.noun()).add_markup(" ").add_code(&it.relative_name())
         }
     };
     cell
 }
 
-fn since_cell(entry: &Deprecated<'_>) -> Markdown {
-    let mut cell = Markdown::cell();
-    cell.prose(entry.since.unwrap_or("unknown"));
+fn since_cell(entry: &Deprecated<'_>) -> MarkdownText {
+    let mut cell = MarkdownText::new_cell();
+    cell.add_prose(entry.since.unwrap_or("unknown"));
     if let (Some(text), Some(day)) = (entry.since, entry.day.map(|it| it.to_string()))
         && text != day
     {
-        cell.markup(" (").words(&day).markup(")");
+        cell.add_markup(" (").add_words(&day).add_markup(")");
     }
     cell
 }
 
-fn replacement_cell(entry: &Deprecated<'_>) -> Markdown {
-    let mut cell = Markdown::cell();
-    match replacement(entry) {
-        Successor::Element(name, note) => cell.markup("use ").code(name).markup(note),
-        Successor::Advice(advice) => cell.prose(advice),
-        Successor::None(phrase) => cell.markup(phrase),
+fn replacement_cell(entry: &Deprecated<'_>) -> MarkdownText {
+    let mut cell = MarkdownText::new_cell();
+    match describe_replacement(entry) {
+        ReplacementText::Element(name, note) => {
+            cell.add_markup("use ").add_code(name).add_markup(note)
+        }
+        ReplacementText::Advice(advice) => cell.add_prose(advice),
+        ReplacementText::None(phrase) => cell.add_markup(phrase),
     };
     cell
 }

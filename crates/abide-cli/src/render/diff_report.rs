@@ -9,8 +9,8 @@ use abide_schema::Tree;
 use abide_syntax::{LineIndex, Position, Span};
 use serde_json::{Value, json};
 
-use super::markdown_text::Markdown;
-use super::scene::{Look, paint};
+use super::context::{Style, write_styled};
+use super::markdown_text::MarkdownText;
 use crate::printable::shown;
 
 /// The report of `abide config diff`.
@@ -18,15 +18,15 @@ pub(crate) struct DiffReport<'a> {
     /// The tree with the type of both.
     pub(crate) tree: &'a Tree,
     /// The old file.
-    pub(crate) old: Side<'a>,
+    pub(crate) old: DiffSide<'a>,
     /// The new file.
-    pub(crate) new: Side<'a>,
+    pub(crate) new: DiffSide<'a>,
     /// The differences.
     pub(crate) differences: &'a [Difference],
 }
 
 /// One of the two files.
-pub(crate) struct Side<'a> {
+pub(crate) struct DiffSide<'a> {
     name: &'a str,
     /// Its text; empty if it is none.
     text: &'a [u8],
@@ -36,11 +36,11 @@ pub(crate) struct Side<'a> {
 /// As much of a value is shown as fits beside the other one.
 const MAX_SHOWN: usize = 40;
 
-impl<'a> Side<'a> {
+impl<'a> DiffSide<'a> {
     /// A file. Bytes that are no text are not shown.
-    pub(crate) fn of(name: &'a str, notation: Notation, bytes: &'a [u8]) -> Side<'a> {
+    pub(crate) fn new(name: &'a str, notation: Notation, bytes: &'a [u8]) -> DiffSide<'a> {
         let text = if notation == Notation::Binary { &[] } else { bytes };
-        Side { name, text, index: LineIndex::new(text) }
+        DiffSide { name, text, index: LineIndex::new(text) }
     }
 
     fn position(&self, offset: u32) -> Position {
@@ -48,7 +48,7 @@ impl<'a> Side<'a> {
     }
 
     /// The file with line and column, if it is a text.
-    fn place(&self, span: Span) -> String {
+    fn format_place(&self, span: Span) -> String {
         if self.text.is_empty() {
             return shown(self.name);
         }
@@ -57,7 +57,7 @@ impl<'a> Side<'a> {
     }
 
     /// Returns the text at a place, on one line.
-    fn written(&self, span: Span) -> Option<String> {
+    fn get_text(&self, span: Span) -> Option<String> {
         let text = String::from_utf8_lossy(self.text.get(span.range())?);
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
@@ -70,18 +70,18 @@ impl<'a> Side<'a> {
     }
 
     /// The text at a place and the place; an empty cell if the side has no such value.
-    fn cell(&self, span: Span, has_value: bool) -> Markdown {
-        let mut cell = Markdown::cell();
+    fn render_cell(&self, span: Span, has_value: bool) -> MarkdownText {
+        let mut cell = MarkdownText::new_cell();
         if has_value {
-            if let Some(text) = self.written(span) {
-                cell.code(&text).markup("<br>");
+            if let Some(text) = self.get_text(span) {
+                cell.add_code(&text).add_markup("<br>");
             }
-            cell.words(&self.place(span));
+            cell.add_words(&self.format_place(span));
         }
         cell
     }
 
-    fn json(&self, span: Span, has_text: bool) -> Value {
+    fn build_json(&self, span: Span, has_text: bool) -> Value {
         let mut side = json!({"path": self.name});
         if !self.text.is_empty() {
             for (key, offset) in [("start", span.start), ("end", span.end)] {
@@ -89,7 +89,7 @@ impl<'a> Side<'a> {
                 side[key] = json!({"line": position.line, "column": position.column});
             }
         }
-        if let Some(text) = self.written(span).filter(|_| has_text) {
+        if let Some(text) = self.get_text(span).filter(|_| has_text) {
             side["text"] = json!(text);
         }
         side
@@ -97,11 +97,11 @@ impl<'a> Side<'a> {
 }
 
 /// Returns true for each side that has what differs; the place of the other is what is around it.
-fn sides(kind: DifferenceKind) -> (bool, bool) {
+fn has_sides(kind: DifferenceKind) -> (bool, bool) {
     (kind != DifferenceKind::Added, kind != DifferenceKind::Removed)
 }
 
-fn cost_phrase(difference: &Difference) -> Option<String> {
+fn describe_cost(difference: &Difference) -> Option<String> {
     let cost = difference.cost?;
     let mut phrase = cost.phrase().to_owned();
     if cost == Cost::HotRestart {
@@ -115,7 +115,7 @@ fn cost_phrase(difference: &Difference) -> Option<String> {
     Some(phrase)
 }
 
-const fn colour(cost: Cost) -> &'static str {
+const fn choose_color(cost: Cost) -> &'static str {
     match cost {
         Cost::Nothing | Cost::Live => "32",
         Cost::WarmsCluster | Cost::DrainsFilterChain | Cost::DrainsListener => "33;1",
@@ -124,16 +124,16 @@ const fn colour(cost: Cost) -> &'static str {
 }
 
 /// For people: each change with both places and its cost.
-pub(super) fn human(report: &DiffReport<'_>, look: Look) -> String {
+pub(super) fn render_human(report: &DiffReport<'_>, style: Style) -> String {
     let mut out = String::new();
     for difference in report.differences {
-        let (has_old, has_new) = sides(difference.kind);
+        let (has_old, has_new) = has_sides(difference.kind);
         let path = if difference.path.is_empty() { "the whole value" } else { &difference.path };
-        paint(&mut out, look.color, "1", &shown(path));
+        write_styled(&mut out, style.color, "1", &shown(path));
         // Writing to a string cannot fail.
         let _ = write!(out, " {}", difference.kind.name());
-        let old = report.old.written(difference.old).filter(|_| has_old);
-        let new = report.new.written(difference.new).filter(|_| has_new);
+        let old = report.old.get_text(difference.old).filter(|_| has_old);
+        let new = report.new.get_text(difference.new).filter(|_| has_new);
         let _ = match (difference.kind, old, new) {
             (DifferenceKind::Changed, Some(old), Some(new)) => {
                 write!(out, ": {} to {}", shown(&old), shown(&new))
@@ -141,29 +141,29 @@ pub(super) fn human(report: &DiffReport<'_>, look: Look) -> String {
             _ => Ok(()),
         };
         let places = [
-            has_old.then(|| report.old.place(difference.old)),
-            has_new.then(|| report.new.place(difference.new)),
+            has_old.then(|| report.old.format_place(difference.old)),
+            has_new.then(|| report.new.format_place(difference.new)),
         ];
         let places: Vec<String> = places.into_iter().flatten().collect();
         let _ = writeln!(out, "\n  {}", places.join(", "));
-        if let (Some(cost), Some(phrase)) = (difference.cost, cost_phrase(difference)) {
+        if let (Some(cost), Some(phrase)) = (difference.cost, describe_cost(difference)) {
             out.push_str("  ");
-            paint(&mut out, look.color, colour(cost), &phrase);
+            write_styled(&mut out, style.color, choose_color(cost), &phrase);
             out.push('\n');
         }
     }
-    if !look.quiet {
+    if !style.quiet {
         if !report.differences.is_empty() {
             out.push('\n');
         }
-        out.push_str(&total(report));
+        out.push_str(&render_total(report));
         out.push('\n');
     }
     out
 }
 
 /// One line about all differences.
-fn total(report: &DiffReport<'_>) -> String {
+fn render_total(report: &DiffReport<'_>) -> String {
     if report.differences.is_empty() {
         return match report.old.text == report.new.text && !report.old.text.is_empty() {
             true => "the files are the same".to_owned(),
@@ -171,7 +171,7 @@ fn total(report: &DiffReport<'_>) -> String {
         };
     }
     let changes = counted(report.differences.len(), "change");
-    match worst(report) {
+    match find_worst_cost(report) {
         None => changes,
         Some(cost) if report.differences.len() == 1 => {
             format!("{changes}, which {}", cost.phrase())
@@ -180,14 +180,15 @@ fn total(report: &DiffReport<'_>) -> String {
             let count = report.differences.iter().filter(|it| it.cost == Some(cost)).count();
             let all = count == report.differences.len();
             let who = if all { "each".to_owned() } else { format!("{count} of them") };
-            let phrase = if count == 1 || all { cost.phrase().to_owned() } else { plural(cost) };
+            let phrase =
+                if count == 1 || all { cost.phrase().to_owned() } else { pluralize_cost(cost) };
             format!("{changes}; {who} {phrase}")
         }
     }
 }
 
 /// The phrase of a cost after a number of changes.
-fn plural(cost: Cost) -> String {
+fn pluralize_cost(cost: Cost) -> String {
     let phrase = cost.phrase();
     match phrase.split_once(' ') {
         Some((verb, rest)) => format!("{} {rest}", verb.strip_suffix('s').unwrap_or(verb)),
@@ -195,15 +196,15 @@ fn plural(cost: Cost) -> String {
     }
 }
 
-fn worst(report: &DiffReport<'_>) -> Option<Cost> {
+fn find_worst_cost(report: &DiffReport<'_>) -> Option<Cost> {
     report.differences.iter().filter_map(|it| it.cost).max()
 }
 
 /// JSON Lines: an `InstanceChange` for each difference, then an `InstanceDiffSummary`.
-pub(super) fn json(report: &DiffReport<'_>, _: Look) -> String {
+pub(super) fn json(report: &DiffReport<'_>, _: Style) -> String {
     let mut out = String::new();
     for difference in report.differences {
-        let (has_old, has_new) = sides(difference.kind);
+        let (has_old, has_new) = has_sides(difference.kind);
         let mut line = json!({
             "kind": "change",
             "change": difference.kind.name(),
@@ -212,8 +213,8 @@ pub(super) fn json(report: &DiffReport<'_>, _: Look) -> String {
         if let Some(field) = difference.field {
             line["element"] = json!(report.tree.field(field).full_name());
         }
-        line["old"] = report.old.json(difference.old, has_old);
-        line["new"] = report.new.json(difference.new, has_new);
+        line["old"] = report.old.build_json(difference.old, has_old);
+        line["new"] = report.new.build_json(difference.new, has_new);
         if let Some(cost) = difference.cost {
             line["cost"] = json!(cost.name());
         }
@@ -223,7 +224,7 @@ pub(super) fn json(report: &DiffReport<'_>, _: Look) -> String {
         let _ = writeln!(out, "{line}");
     }
     let mut summary = json!({"kind": "summary", "changes": report.differences.len()});
-    if let Some(cost) = worst(report) {
+    if let Some(cost) = find_worst_cost(report) {
         summary["cost"] = json!(cost.name());
     }
     let _ = writeln!(out, "{summary}");
@@ -231,24 +232,24 @@ pub(super) fn json(report: &DiffReport<'_>, _: Look) -> String {
 }
 
 /// A table for a pull request.
-pub(super) fn markdown(report: &DiffReport<'_>, _: Look) -> String {
-    let mut out = Markdown::new();
+pub(super) fn render_markdown(report: &DiffReport<'_>, _: Style) -> String {
+    let mut out = MarkdownText::new();
     if !report.differences.is_empty() {
-        out.markup("| change | old | new | cost |\n|---|---|---|---|\n");
+        out.add_markup("| change | old | new | cost |\n|---|---|---|---|\n");
     }
     for difference in report.differences {
-        let (has_old, has_new) = sides(difference.kind);
-        let mut change = Markdown::cell();
-        change.words(difference.kind.name()).markup(" ").code(&difference.path);
-        let old = report.old.cell(difference.old, has_old);
-        let new = report.new.cell(difference.new, has_new);
-        let mut cost = Markdown::cell();
-        cost.words(&cost_phrase(difference).unwrap_or_default());
-        out.row([change, old, new, cost]);
+        let (has_old, has_new) = has_sides(difference.kind);
+        let mut change = MarkdownText::new_cell();
+        change.add_words(difference.kind.name()).add_markup(" ").add_code(&difference.path);
+        let old = report.old.render_cell(difference.old, has_old);
+        let new = report.new.render_cell(difference.new, has_new);
+        let mut cost = MarkdownText::new_cell();
+        cost.add_words(&describe_cost(difference).unwrap_or_default());
+        out.add_row([change, old, new, cost]);
     }
     if !report.differences.is_empty() {
-        out.markup("\n");
+        out.add_markup("\n");
     }
-    out.words(&total(report)).markup("\n");
+    out.add_words(&render_total(report)).add_markup("\n");
     out.into_text()
 }

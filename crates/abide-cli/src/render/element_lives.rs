@@ -5,9 +5,9 @@ use abide_lint::{ElementLife, Moment};
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
+use super::context::{Style, write_styled};
 use super::json_object::insert;
-use super::markup::{Page, escaped};
-use super::scene::{Look, paint};
+use super::markup::{HtmlPage, escape};
 use crate::printable::shown;
 
 const BODY: &str = include_str!("element_lives/body.html");
@@ -15,7 +15,7 @@ const STYLE: &str = include_str!("element_lives/page.css");
 
 /// The events in the life of an element after it appeared, in order: the word for each, the key in
 /// JSON, and the moment.
-fn phases(life: &ElementLife) -> [(&'static str, &'static str, Option<&Moment>); 3] {
+fn list_phases(life: &ElementLife) -> [(&'static str, &'static str, Option<&Moment>); 3] {
     [
         ("deprecated", "deprecated", life.deprecated.as_ref()),
         ("disallowed", "disallowed", life.disallowed.as_ref()),
@@ -25,14 +25,15 @@ fn phases(life: &ElementLife) -> [(&'static str, &'static str, Option<&Moment>);
 
 /// A table for people, by package. `unknown` stands for the moment of what is known to be so, but
 /// not since when.
-pub(super) fn human(lives: &[ElementLife], unknown: &str, look: Look) -> String {
+pub(super) fn render_human(lives: &[ElementLife], unknown: &str, style: Style) -> String {
     let mut out = String::new();
     for package in lives.chunk_by(|a, b| a.package == b.package) {
-        paint(&mut out, look.color, "1", &package_name(&package[0]));
+        write_styled(&mut out, style.color, "1", &package_name(&package[0]));
         out.push('\n');
-        let titles: Vec<String> = package.iter().map(title).collect();
+        let titles: Vec<String> = package.iter().map(format_title).collect();
         let column = titles.iter().map(|it| it.width()).max().unwrap_or(0);
-        let since: Vec<String> = package.iter().map(|it| when(&it.appeared, unknown)).collect();
+        let since: Vec<String> =
+            package.iter().map(|it| format_moment(&it.appeared, unknown)).collect();
         let days = since.iter().map(|it| it.width()).max().unwrap_or(0);
         for ((life, title), since) in package.iter().zip(titles).zip(since) {
             let [title_gap, since_gap] =
@@ -41,14 +42,14 @@ pub(super) fn human(lives: &[ElementLife], unknown: &str, look: Look) -> String 
             if days > 0 {
                 line.push_str(&format!("  {since}{since_gap}"));
             }
-            for (word, _, moment) in phases(life) {
+            for (word, _, moment) in list_phases(life) {
                 if let Some(moment) = moment {
-                    line.push_str(&format!("  {word} {}", when(moment, unknown)));
+                    line.push_str(&format!("  {word} {}", format_moment(moment, unknown)));
                     line.truncate(line.trim_end().len());
                 }
             }
             let is_gone = life.removed.is_some();
-            paint(&mut out, look.color && is_gone, "2", line.trim_end());
+            write_styled(&mut out, style.color && is_gone, "2", line.trim_end());
             out.push('\n');
         }
     }
@@ -57,7 +58,7 @@ pub(super) fn human(lives: &[ElementLife], unknown: &str, look: Look) -> String 
 
 /// The lines for machines: an object for each element, as in `HistoryElement` of
 /// `abide.report.v1`.
-pub(super) fn json(lives: &[ElementLife]) -> String {
+pub(super) fn render_json(lives: &[ElementLife]) -> String {
     let mut out = String::new();
     for life in lives {
         let mut object = Map::new();
@@ -69,11 +70,11 @@ pub(super) fn json(lives: &[ElementLife]) -> String {
             insert(&mut object, "number", number.into());
         }
         if life.appeared != Moment::default() {
-            insert(&mut object, "appeared", moment(&life.appeared));
+            insert(&mut object, "appeared", build_moment(&life.appeared));
         }
-        for (_, key, happened) in phases(life) {
+        for (_, key, happened) in list_phases(life) {
             if let Some(happened) = happened {
-                insert(&mut object, key, moment(happened));
+                insert(&mut object, key, build_moment(happened));
             }
         }
         out.push_str(&Value::Object(object).to_string());
@@ -82,7 +83,7 @@ pub(super) fn json(lives: &[ElementLife]) -> String {
     out
 }
 
-fn moment(moment: &Moment) -> Value {
+fn build_moment(moment: &Moment) -> Value {
     let mut object = Map::new();
     let known = [
         ("version", moment.version.as_ref().map(ToString::to_string)),
@@ -98,33 +99,35 @@ fn moment(moment: &Moment) -> Value {
 }
 
 /// A page with a table for each package.
-pub(super) fn html(lives: &[ElementLife], title: &str) -> Vec<u8> {
+pub(super) fn render_html(lives: &[ElementLife], title: &str) -> Vec<u8> {
     let mut tables = String::new();
     for package in lives.chunk_by(|a, b| a.package == b.package) {
         tables.push_str(&format!(
             "<h2>{}</h2>\n<table>\n<tr><th>Element</th><th>Since</th><th>Deprecated</th>\
              <th>Disallowed</th><th>Removed</th></tr>\n",
-            escaped(&package_name(&package[0]))
+            escape(&package_name(&package[0]))
         ));
         for life in package {
             let class = if life.removed.is_some() { " class=\"gone\"" } else { "" };
-            let cells: String =
-                phases(life).iter().map(|(_, _, moment)| moment_cell(*moment)).collect();
-            let name = escaped(&self::title(life));
-            let since = moment_cell(Some(&life.appeared));
+            let cells: String = list_phases(life)
+                .iter()
+                .map(|(_, _, moment)| render_moment_cell(*moment))
+                .collect();
+            let name = escape(&self::format_title(life));
+            let since = render_moment_cell(Some(&life.appeared));
             tables.push_str(&format!("<tr{class}><td>{name}</td>{since}{cells}</tr>\n"));
         }
         tables.push_str("</table>\n");
     }
-    let page = Page { title, style: STYLE, script: None, body: BODY };
+    let page = HtmlPage { title, style: STYLE, script: None, body: BODY };
     page.fill(|mark| match mark {
         "tables" => tables.clone(),
         _ => String::new(),
     })
 }
 
-fn moment_cell(moment: Option<&Moment>) -> String {
-    let text = moment.map(|it| escaped(&when(it, EARLIER))).unwrap_or_default();
+fn render_moment_cell(moment: Option<&Moment>) -> String {
+    let text = moment.map(|it| escape(&format_moment(it, EARLIER))).unwrap_or_default();
     format!("<td>{text}</td>")
 }
 
@@ -133,7 +136,7 @@ fn package_name(life: &ElementLife) -> String {
 }
 
 /// Names an element without its package: `field User.name = 2`.
-fn title(life: &ElementLife) -> String {
+fn format_title(life: &ElementLife) -> String {
     let name = life.id.name.strip_prefix(&*life.package).unwrap_or(&life.id.name);
     let number = life.id.number.map(|it| format!(" = {it}")).unwrap_or_default();
     format!("{} {}{number}", life.id.noun, shown(name.trim_start_matches('.')))
@@ -143,7 +146,7 @@ fn title(life: &ElementLife) -> String {
 pub(super) const EARLIER: &str = "earlier";
 
 /// A version and a day, as far as they are known.
-fn when(moment: &Moment, unknown: &str) -> String {
+fn format_moment(moment: &Moment, unknown: &str) -> String {
     let version = moment.version.as_ref().map(ToString::to_string);
     let day = moment.day.map(|it| it.to_string());
     match (version, day) {

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// A form that the output of a command can take. A new one is one of these, in a list of
 /// `render.rs`.
-pub(crate) struct Format<W: 'static> {
+pub(crate) struct OutputFormat<W: 'static> {
     /// Its name in `--format`.
     pub(crate) name: &'static str,
     /// Its description in the help.
@@ -21,7 +21,7 @@ pub(crate) struct Format<W: 'static> {
     pub(crate) write: W,
 }
 
-impl<W: Copy> Format<W> {
+impl<W: Copy> OutputFormat<W> {
     /// A format for people.
     pub(super) const fn styled(name: &'static str, help: &'static str, write: W) -> Self {
         Self { name, help, is_styled: true, is_of_changes: false, names_packages: false, write }
@@ -43,16 +43,16 @@ impl<W: Copy> Format<W> {
     }
 }
 
-impl<W> fmt::Debug for Format<W> {
+impl<W> fmt::Debug for OutputFormat<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
 /// Reads the argument of `--format`.
-pub(crate) fn one_of<W: Sync>(
-    formats: &'static [Format<W>],
-) -> impl TypedValueParser<Value = &'static Format<W>> {
+pub(crate) fn parse_format<W: Sync>(
+    formats: &'static [OutputFormat<W>],
+) -> impl TypedValueParser<Value = &'static OutputFormat<W>> {
     let values = formats.iter().map(|it| PossibleValue::new(it.name).help(it.help));
     PossibleValuesParser::new(values).map(|name: String| {
         let found = formats.iter().find(|it| it.name == name);

@@ -4,25 +4,25 @@ use std::fmt::Write;
 
 use abide_lint::{Report, Severity};
 
-use super::owner_list::sentence;
-use super::scene::Scene;
-use super::snippets::spared;
-use super::workflow_command::{data, property, touched_packages};
+use super::context::RenderContext;
+use super::owner_list::describe_touched;
+use super::snippets::describe_exempted;
+use super::workflow_command::{escape_data, escape_property, render_touched_packages};
 use crate::printable::shown;
 
-pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let mut out = String::new();
-    for finding in scene.shown(report) {
+    for finding in context.visible_findings(report) {
         let command = match finding.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Note => "notice",
         };
-        let lines = scene.lines(&finding.location);
+        let lines = context.locate(&finding.location);
         let path = lines.full_path();
         let mut text = shown(&finding.message);
         for label in &finding.labels {
-            let at = scene.lines(&label.location);
+            let at = context.locate(&label.location);
             let line = at.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
             let path = at.full_path();
             let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
@@ -31,7 +31,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             text.push('\n');
             text.push_str(&shown(part));
         }
-        let _ = write!(out, "::{command} file={}", property(&shown(&path)));
+        let _ = write!(out, "::{command} file={}", escape_property(&shown(&path)));
         if let Some((start, end)) = lines.range {
             let _ = write!(out, ",line={},endLine={}", start.line, end.line);
             // GitHub accepts columns only if the annotation is on one line.
@@ -39,12 +39,12 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
                 let _ = write!(out, ",col={},endColumn={}", start.column, end.column);
             }
         }
-        let _ = writeln!(out, ",title={}::{}", property(finding.rule), data(&text));
+        let _ = writeln!(out, ",title={}::{}", escape_property(finding.rule), escape_data(&text));
     }
-    if let Some(spared) = spared(report).filter(|_| !scene.look.quiet) {
-        let _ = writeln!(out, "::notice title=exceptions::{}", data(&spared));
+    if let Some(spared) = describe_exempted(report).filter(|_| !context.style.quiet) {
+        let _ = writeln!(out, "::notice title=exceptions::{}", escape_data(&spared));
     }
-    let touched = sentence(scene.touched).filter(|_| !scene.look.quiet);
-    out.extend(touched.map(|sentence| touched_packages(&sentence)));
+    let touched = describe_touched(context.touched).filter(|_| !context.style.quiet);
+    out.extend(touched.map(|sentence| render_touched_packages(&sentence)));
     out.into_bytes()
 }

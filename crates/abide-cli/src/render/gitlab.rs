@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use abide_lint::{PackageOwners, Report, Severity};
 use serde_json::{Value, json};
 
-use super::owner_list::sentence;
-use super::scene::{Scene, full_path};
-use super::snippets::spared;
+use super::context::{RenderContext, full_path};
+use super::owner_list::describe_touched;
+use super::snippets::describe_exempted;
 use crate::printable::shown;
 
-pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
+pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     // GitLab merges findings with the same fingerprint.
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let findings = scene.shown(report).map(|finding| {
+    let findings = context.visible_findings(report).map(|finding| {
         let fingerprint = finding.fingerprint();
         let before = seen.entry(fingerprint.clone()).or_default();
         *before += 1;
@@ -26,7 +26,7 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             Severity::Warning => "minor",
             Severity::Note => "info",
         };
-        let lines = scene.lines(&finding.location);
+        let lines = context.locate(&finding.location);
         let (begin, end) = lines.range.map_or((1, 1), |(start, end)| (start.line, end.line));
         json!({
             "description": shown(&finding.message),
@@ -40,33 +40,33 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         })
     });
     let mut findings: Vec<Value> = findings.collect();
-    if !scene.look.quiet {
-        findings.extend(scene.touched.iter().filter_map(touched));
+    if !context.style.quiet {
+        findings.extend(context.touched.iter().filter_map(build_touched));
     }
-    findings.extend(exceptions(report, scene).filter(|_| !scene.look.quiet));
+    findings.extend(build_exceptions(report, context).filter(|_| !context.style.quiet));
     format!("{:#}\n", Value::Array(findings)).into_bytes()
 }
 
 /// Counts the waived and accepted findings, as an entry without a rule at the first file.
-fn exceptions(report: &Report, scene: &Scene) -> Option<Value> {
-    let first = scene.tree.files().find(|it| it.is_judged())?;
+fn build_exceptions(report: &Report, context: &RenderContext) -> Option<Value> {
+    let first = context.tree.files().find(|it| it.is_judged())?;
     Some(json!({
-        "description": spared(report)?,
+        "description": describe_exempted(report)?,
         "check_name": "exceptions",
         "fingerprint": "exceptions",
         "severity": "info",
         "location": {
-            "path": full_path(scene.prefix, &first.decl().display),
+            "path": full_path(context.prefix, &first.decl().display),
             "lines": { "begin": 1, "end": 1 },
         },
     }))
 }
 
 /// A package that the change touches, as an entry without a rule at the first of its files.
-fn touched(package: &PackageOwners) -> Option<Value> {
+fn build_touched(package: &PackageOwners) -> Option<Value> {
     let (path, _) = package.files.first_key_value()?;
     Some(json!({
-        "description": sentence(std::slice::from_ref(package))?,
+        "description": describe_touched(std::slice::from_ref(package))?,
         "check_name": "touched packages",
         "fingerprint": format!("touched:{}", package.package),
         "severity": "info",

@@ -3,15 +3,15 @@
 use abide_lint::GraphView;
 use abide_schema::Graph;
 
-use super::markup::Page;
+use super::markup::HtmlPage;
 
 const BODY: &str = include_str!("graph_page/body.html");
 const STYLE: &str = include_str!("graph_page/page.css");
 const SCRIPT: &str = include_str!("graph_page/page.js");
 
-pub(super) fn html(view: GraphView<'_>, graph: &Graph<'_>) -> String {
+pub(super) fn render_html(view: GraphView<'_>, graph: &Graph<'_>) -> String {
     let drawing = view.svg_for_script(graph);
-    let page = Page { title: "API packages", style: STYLE, script: Some(SCRIPT), body: BODY };
+    let page = HtmlPage { title: "API packages", style: STYLE, script: Some(SCRIPT), body: BODY };
     let page = page.fill(|mark| if mark == "drawing" { drawing.clone() } else { String::new() });
     String::from_utf8_lossy(&page).into_owned()
 }

@@ -8,19 +8,19 @@ use abide_schema::File;
 use rayon::prelude::*;
 use serde_json::json;
 
+use super::context::Style;
 use super::element_lives;
-use super::scene::Look;
 use crate::printable::shown;
 
 /// The name of a package, and its files by path.
-pub(crate) type Told<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
+pub(crate) type PrintedPackage<'t> = (&'t str, Vec<(&'t str, File<'t>)>);
 
 /// The report of `abide hash`.
 pub(crate) enum HashList<'t> {
     /// The hashes of packages and files.
     Hashes {
         /// The packages, and the files of each.
-        packages: &'t [Told<'t>],
+        packages: &'t [PrintedPackage<'t>],
         /// The hashes of all.
         hashes: &'t TreeHashes,
         /// True if people see the messages too.
@@ -30,14 +30,14 @@ pub(crate) enum HashList<'t> {
     Elements(&'t [ElementLife]),
 }
 
-pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
+pub(super) fn render_human(list: &HashList<'_>, style: Style) -> String {
     let (packages, hashes, with_messages) = match list {
         HashList::Hashes { packages, hashes, with_messages } => (packages, hashes, with_messages),
-        HashList::Elements(elements) => return element_lives::human(elements, "", look),
+        HashList::Elements(elements) => return element_lives::render_human(elements, "", style),
     };
     let told = packages.par_iter().map(|(package, files)| {
         let mut out = String::new();
-        let roots = roots(files.iter().map(|(_, file)| *file));
+        let roots = collect_roots(files.iter().map(|(_, file)| *file));
         let together = match &roots[..] {
             [_, ..] => format!(" (in {} together)", roots.join(" and ")),
             [] => String::new(),
@@ -50,7 +50,7 @@ pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
         for (path, _) in files {
             write_hashes(&mut out, format!("file {}", shown(path)), hashes.file(path));
         }
-        let names = if *with_messages { messages(files) } else { Vec::new() };
+        let names = if *with_messages { collect_messages(files) } else { Vec::new() };
         for name in names {
             write_hashes(&mut out, format!("message {name}{together}"), hashes.message(&name));
         }
@@ -59,21 +59,23 @@ pub(super) fn human(list: &HashList<'_>, look: Look) -> String {
     told.collect::<Vec<_>>().concat()
 }
 
-pub(super) fn lines(list: &HashList<'_>, _: Look) -> String {
+pub(super) fn render_json(list: &HashList<'_>, _: Style) -> String {
     let (packages, hashes) = match list {
         HashList::Hashes { packages, hashes, .. } => (packages, hashes),
-        HashList::Elements(elements) => return element_lives::json(elements),
+        HashList::Elements(elements) => return element_lives::render_json(elements),
     };
     let files = packages.iter().flat_map(|(_, files)| files);
     let mut paths: Vec<&str> = files.map(|(path, _)| *path).collect();
     paths.sort_unstable();
     let mut names: Vec<String> =
-        packages.par_iter().flat_map(|(_, files)| messages(files)).collect();
+        packages.par_iter().flat_map(|(_, files)| collect_messages(files)).collect();
     names.par_sort_unstable();
-    let files = paths.par_iter().map(|path| json_line("file", path, hashes.file(path)));
-    let messages = names.par_iter().map(|name| json_line("message", name, hashes.message(name)));
-    let packages =
-        packages.par_iter().map(|(name, _)| json_line("package", name, hashes.package(name)));
+    let files = paths.par_iter().map(|path| format_json_line("file", path, hashes.file(path)));
+    let messages =
+        names.par_iter().map(|name| format_json_line("message", name, hashes.message(name)));
+    let packages = packages
+        .par_iter()
+        .map(|(name, _)| format_json_line("package", name, hashes.package(name)));
     let told: Vec<String> = files.chain(messages).chain(packages).collect();
     told.concat()
 }
@@ -86,14 +88,14 @@ fn write_hashes(out: &mut String, title: String, hashes: Option<Hashes>) {
 
 /// An entry as JSON. Written by hand for speed: a large tree has tens of thousands. Hashes need no
 /// escape.
-fn json_line(kind: &str, name: &str, hashes: Option<Hashes>) -> String {
+fn format_json_line(kind: &str, name: &str, hashes: Option<Hashes>) -> String {
     let Some(Hashes { own, closure }) = hashes else { return String::new() };
     let name = json!(name);
     format!("{{\"kind\":\"{kind}\",\"name\":{name},\"own\":\"{own}\",\"closure\":\"{closure}\"}}\n")
 }
 
 /// The roots that have copies of a package: none if only one has files of it.
-fn roots<'t>(files: impl Iterator<Item = File<'t>>) -> Vec<&'t str> {
+fn collect_roots<'t>(files: impl Iterator<Item = File<'t>>) -> Vec<&'t str> {
     let mut roots: Vec<(u32, &str)> = files
         .map(|file| {
             let decl = file.decl();
@@ -110,7 +112,7 @@ fn roots<'t>(files: impl Iterator<Item = File<'t>>) -> Vec<&'t str> {
 }
 
 /// The full names of the messages of files, sorted and without duplicates.
-fn messages(files: &[(&str, File<'_>)]) -> Vec<String> {
+fn collect_messages(files: &[(&str, File<'_>)]) -> Vec<String> {
     let all = files.iter().flat_map(|(_, file)| file.all_messages());
     let mut names: Vec<String> =
         all.filter(|it| !it.is_map_entry()).map(|it| it.full_name()).collect();

@@ -4,78 +4,78 @@ use abide_lint::{Severity, counted};
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::context::{Style, write_styled};
 use super::element_lives;
 use super::json_object::insert;
-use super::scene::{Look, paint};
-use crate::history::{CommitRow, History, PackageRow, Reason, Verdict};
+use crate::history::{CommitRow, PackageRow, PackageVerdict, TreeHistory, VerdictReason};
 use crate::printable::shown;
 
 mod page;
 
-pub(super) use page::html;
+pub(super) use page::render_html;
 
 /// The number of reasons that are shown per row without `--verbose`.
 const REASONS: usize = 3;
 
 /// A moment in UTC, in the format of RFC 3339.
-fn moment(seconds: i64) -> String {
+fn format_moment(seconds: i64) -> String {
     jiff::Timestamp::from_second(seconds).unwrap_or_default().to_string()
 }
 
 /// The start of a commit id, long enough to be unique in any repository.
-fn short(id: &str) -> &str {
+fn shorten_id(id: &str) -> &str {
     id.get(..10).unwrap_or(id)
 }
 
 /// The table: the newest commit first, with its packages below it.
-pub(super) fn human(history: &History, look: Look) -> Vec<u8> {
+pub(super) fn render_human(history: &TreeHistory, style: Style) -> Vec<u8> {
     if let Some(lives) = &history.lives {
-        return element_lives::human(lives, element_lives::EARLIER, look).into_bytes();
+        return element_lives::render_human(lives, element_lives::EARLIER, style).into_bytes();
     }
     let mut out = String::new();
     let names = history
         .commits
         .iter()
         .flat_map(|commit| &commit.packages)
-        .filter(|row| is_shown(row, look));
-    let names = names.map(|row| name(row).width()).max().unwrap_or(0);
+        .filter(|row| is_shown(row, style));
+    let names = names.map(|row| format_name(row).width()).max().unwrap_or(0);
     // A name that does not fit into the column gets a line of its own.
-    let column = names.min(look.width.saturating_sub(44).max(16));
+    let column = names.min(style.width.saturating_sub(44).max(16));
     for commit in history.commits.iter().rev() {
-        let mut rows = commit.packages.iter().filter(|row| is_shown(row, look)).peekable();
+        let mut rows = commit.packages.iter().filter(|row| is_shown(row, style)).peekable();
         if rows.peek().is_none() {
             continue;
         }
-        let date = &moment(commit.seconds)[..10];
-        let head = format!("{} {date} ", short(&commit.id));
-        let rest = look.width.saturating_sub(head.len());
-        paint(&mut out, look.color, "33", short(&commit.id));
-        out.push_str(&format!(" {date} {}\n", cut(&shown(&commit.subject), rest)));
+        let date = &format_moment(commit.seconds)[..10];
+        let head = format!("{} {date} ", shorten_id(&commit.id));
+        let rest = style.width.saturating_sub(head.len());
+        write_styled(&mut out, style.color, "33", shorten_id(&commit.id));
+        out.push_str(&format!(" {date} {}\n", truncate_to_width(&shown(&commit.subject), rest)));
         for row in rows {
-            line(&mut out, row, column, look);
+            write_row(&mut out, row, column, style);
         }
     }
-    if !look.quiet {
-        out.push_str(&total(history));
+    if !style.quiet {
+        out.push_str(&render_total(history));
     }
     out.into_bytes()
 }
 
 /// Returns true if people see the row.
-fn is_shown(row: &PackageRow, look: Look) -> bool {
+fn is_shown(row: &PackageRow, style: Style) -> bool {
     match row.verdict {
-        Verdict::None => look.verbose || row.from != row.to,
-        Verdict::Compatible | Verdict::Breaking => !look.quiet,
-        Verdict::Refused | Verdict::Unlinked => true,
+        PackageVerdict::None => style.verbose || row.from != row.to,
+        PackageVerdict::Compatible | PackageVerdict::Breaking => !style.quiet,
+        PackageVerdict::Refused | PackageVerdict::Unlinked => true,
     }
 }
 
-fn name(row: &PackageRow) -> String {
+fn format_name(row: &PackageRow) -> String {
     if row.package.is_empty() { "(no package)".to_owned() } else { shown(&row.package) }
 }
 
-fn line(out: &mut String, row: &PackageRow, column: usize, look: Look) {
-    let package = name(row);
+fn write_row(out: &mut String, row: &PackageRow, column: usize, style: Style) {
+    let package = format_name(row);
     out.push_str("  ");
     out.push_str(&package);
     if package.width() > column {
@@ -85,35 +85,41 @@ fn line(out: &mut String, row: &PackageRow, column: usize, look: Look) {
         out.push_str(&" ".repeat(column - package.width()));
     }
     let code = match row.verdict {
-        Verdict::None => "2",
-        Verdict::Compatible => "32",
-        Verdict::Breaking => "33;1",
-        Verdict::Refused => "31;1",
-        Verdict::Unlinked => "35;1",
+        PackageVerdict::None => "2",
+        PackageVerdict::Compatible => "32",
+        PackageVerdict::Breaking => "33;1",
+        PackageVerdict::Refused => "31;1",
+        PackageVerdict::Unlinked => "35;1",
     };
     out.push_str("  ");
-    paint(out, look.color, code, &format!("{:<10}", row.verdict.word()));
-    out.push_str(&format!("  {}", versions(row)));
+    write_styled(out, style.color, code, &format!("{:<10}", row.verdict.word()));
+    out.push_str(&format!("  {}", format_versions(row)));
     out.push('\n');
-    let grave = matches!(row.verdict, Verdict::Breaking | Verdict::Refused | Verdict::Unlinked);
-    let reasons: Vec<&Reason> = row
+    let grave = matches!(
+        row.verdict,
+        PackageVerdict::Breaking | PackageVerdict::Refused | PackageVerdict::Unlinked
+    );
+    let reasons: Vec<&VerdictReason> = row
         .reasons
         .iter()
-        .filter(|reason: &&Reason| {
-            look.verbose || grave && (reason.severity == Severity::Error || reason.breaks)
+        .filter(|reason: &&VerdictReason| {
+            style.verbose || grave && (reason.severity == Severity::Error || reason.breaks)
         })
         .collect();
-    let most = if look.verbose { reasons.len() } else { REASONS };
+    let most = if style.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(most) {
         let text = format!("{}: {}", reason.rule, shown(&reason.message));
-        out.push_str(&format!("      {}\n", cut(&text, look.width.saturating_sub(6))));
+        out.push_str(&format!(
+            "      {}\n",
+            truncate_to_width(&text, style.width.saturating_sub(6))
+        ));
     }
     if reasons.len() > most {
         out.push_str(&format!("      and {} more\n", reasons.len() - most));
     }
 }
 
-fn versions(row: &PackageRow) -> String {
+fn format_versions(row: &PackageRow) -> String {
     let recorded = if row.recorded { " (recorded)" } else { "" };
     match (&row.from, &row.to) {
         (Some(from), Some(to)) if from == to => format!("{to}{recorded}"),
@@ -125,7 +131,7 @@ fn versions(row: &PackageRow) -> String {
 }
 
 /// The start of a text that fits the width.
-fn cut(text: &str, width: usize) -> String {
+fn truncate_to_width(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -143,19 +149,24 @@ fn cut(text: &str, width: usize) -> String {
     start
 }
 
-fn count(history: &History, verdict: Verdict) -> usize {
+fn count(history: &TreeHistory, verdict: PackageVerdict) -> usize {
     let rows = history.commits.iter().flat_map(|commit| &commit.packages);
     rows.filter(|row| row.verdict == verdict).count()
 }
 
-fn packages(history: &History) -> usize {
+fn count_packages(history: &TreeHistory) -> usize {
     let rows = history.commits.iter().flat_map(|commit| &commit.packages);
     rows.map(|row| &row.package).collect::<std::collections::BTreeSet<_>>().len()
 }
 
 /// The summary line.
-fn total(history: &History) -> String {
-    let verdicts = [Verdict::Refused, Verdict::Breaking, Verdict::Unlinked, Verdict::Compatible];
+fn render_total(history: &TreeHistory) -> String {
+    let verdicts = [
+        PackageVerdict::Refused,
+        PackageVerdict::Breaking,
+        PackageVerdict::Unlinked,
+        PackageVerdict::Compatible,
+    ];
     let found: Vec<String> = verdicts
         .into_iter()
         .filter(|verdict| count(history, *verdict) > 0)
@@ -166,41 +177,41 @@ fn total(history: &History) -> String {
         "{} of {} affected {}: {found}\n",
         history.commits.len(),
         counted(history.walked, "commit"),
-        counted(packages(history), "package"),
+        counted(count_packages(history), "package"),
     )
 }
 
 /// JSON Lines: the oldest commit first, each followed by its packages, then the summary.
-pub(super) fn json(history: &History, _: Look) -> Vec<u8> {
+pub(super) fn render_json(history: &TreeHistory, _: Style) -> Vec<u8> {
     if let Some(lives) = &history.lives {
-        return element_lives::json(lives).into_bytes();
+        return element_lives::render_json(lives).into_bytes();
     }
     let mut lines: Vec<Value> = Vec::new();
     for commit in &history.commits {
         lines.push(json!({
             "kind": "commit",
             "commit": commit.id,
-            "date": moment(commit.seconds),
+            "date": format_moment(commit.seconds),
             "subject": commit.subject,
             "packages": commit.packages.len(),
         }));
         for row in &commit.packages {
-            lines.push(package(commit, row));
+            lines.push(build_package(commit, row));
         }
     }
     let mut summary = Map::new();
     summary.insert("kind".to_owned(), "summary".into());
     summary.insert("walked".to_owned(), history.walked.into());
     summary.insert("commits".to_owned(), history.commits.len().into());
-    summary.insert("packages".to_owned(), packages(history).into());
-    for verdict in Verdict::ALL {
+    summary.insert("packages".to_owned(), count_packages(history).into());
+    for verdict in PackageVerdict::ALL {
         summary.insert(verdict.word().to_owned(), count(history, verdict).into());
     }
     lines.push(Value::Object(summary));
     lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
 }
 
-fn package(commit: &CommitRow, row: &PackageRow) -> Value {
+fn build_package(commit: &CommitRow, row: &PackageRow) -> Value {
     let mut object = Map::new();
     insert(&mut object, "kind", "package".into());
     insert(&mut object, "commit", commit.id.as_str().into());
@@ -223,14 +234,14 @@ fn package(commit: &CommitRow, row: &PackageRow) -> Value {
             insert(&mut object, keys[1], hashes.closure.to_string().into());
         }
     }
-    let reasons: Vec<Value> = row.reasons.iter().map(reason).collect();
+    let reasons: Vec<Value> = row.reasons.iter().map(build_reason).collect();
     if !reasons.is_empty() {
         insert(&mut object, "reasons", reasons.into());
     }
     Value::Object(object)
 }
 
-fn reason(reason: &Reason) -> Value {
+fn build_reason(reason: &VerdictReason) -> Value {
     let mut value = json!({
         "rule": reason.rule,
         "severity": reason.severity.word(),

@@ -7,25 +7,27 @@ use base64::prelude::BASE64_STANDARD as BASE64;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::context::{RenderContext, TextPlace};
 use super::json_object::insert;
-use super::scene::{Lines, Scene};
 
-pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let findings: Vec<&Finding> = scene.shown(report).collect();
-    let lines: Vec<String> =
-        findings.into_par_iter().map(|finding| line(&object(finding, scene))).collect();
-    (lines.concat() + &summary(report)).into_bytes()
+pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
+    let findings: Vec<&Finding> = context.visible_findings(report).collect();
+    let lines: Vec<String> = findings
+        .into_par_iter()
+        .map(|finding| format_line(&build_finding(finding, context)))
+        .collect();
+    (lines.concat() + &render_summary(report)).into_bytes()
 }
 
 /// The last line.
-pub(super) fn summary(report: &Report) -> String {
+pub(super) fn render_summary(report: &Report) -> String {
     let mut summary = Map::from_iter([("kind".to_owned(), "summary".into())]);
-    summary.extend(counts(report));
-    line(&Value::Object(summary))
+    summary.extend(count_findings(report));
+    format_line(&Value::Object(summary))
 }
 
 /// The totals of a report.
-pub(super) fn counts(report: &Report) -> Map<String, Value> {
+pub(super) fn count_findings(report: &Report) -> Map<String, Value> {
     let mut counts = Map::new();
     insert(&mut counts, "files", report.files.into());
     insert(&mut counts, "packages", report.packages.into());
@@ -43,11 +45,11 @@ pub(super) fn counts(report: &Report) -> Map<String, Value> {
     counts
 }
 
-fn line(value: &Value) -> String {
+fn format_line(value: &Value) -> String {
     format!("{value}\n")
 }
 
-fn object(finding: &Finding, scene: &Scene) -> Value {
+fn build_finding(finding: &Finding, context: &RenderContext) -> Value {
     let mut object = Map::new();
     insert(&mut object, "kind", "finding".into());
     insert(&mut object, "rule", finding.rule.into());
@@ -59,17 +61,17 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
     if !finding.element.is_empty() {
         insert(&mut object, "element", finding.element.as_str().into());
     }
-    for (key, value) in place(&scene.lines(&finding.location)) {
+    for (key, value) in build_place(&context.locate(&finding.location)) {
         insert(&mut object, &key, value);
     }
     if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
-        insert(&mut object, "old", Value::Object(place(&scene.lines(&old))));
+        insert(&mut object, "old", Value::Object(build_place(&context.locate(&old))));
     }
     let labels: Vec<Value> = finding
         .labels
         .iter()
         .map(|label| {
-            let mut object = place(&scene.lines(&label.location));
+            let mut object = build_place(&context.locate(&label.location));
             object.insert("message".to_owned(), label.message.as_str().into());
             Value::Object(object)
         })
@@ -77,8 +79,8 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
     if !labels.is_empty() {
         insert(&mut object, "labels", labels.into());
     }
-    object.extend(details(finding));
-    let fixes: Vec<Value> = finding.fixes.iter().map(|it| fix(it, scene)).collect();
+    object.extend(collect_details(finding));
+    let fixes: Vec<Value> = finding.fixes.iter().map(|it| build_fix(it, context)).collect();
     if !fixes.is_empty() {
         object.insert("fixes".to_owned(), fixes.into());
     }
@@ -87,7 +89,7 @@ fn object(finding: &Finding, scene: &Scene) -> Value {
 }
 
 /// The properties of a finding besides its message and its places.
-pub(super) fn details(finding: &Finding) -> Map<String, Value> {
+pub(super) fn collect_details(finding: &Finding) -> Map<String, Value> {
     let mut object = Map::new();
     let texts = [("at", &finding.at), ("why", &finding.why), ("help", &finding.help)].into_iter();
     for (key, text) in texts {
@@ -99,7 +101,7 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
         let surfaces: Vec<&str> = change.effects.surfaces().map(Surface::name).collect();
         let directions: Vec<&str> = change.effects.directions().map(Direction::name).collect();
         if !surfaces.is_empty() {
-            insert(&mut object, "breaks", change.effects.iter().map(break_object).collect());
+            insert(&mut object, "breaks", change.effects.iter().map(build_break).collect());
             insert(&mut object, "surfaces", surfaces.into());
             insert(&mut object, "directions", directions.into());
         }
@@ -131,23 +133,23 @@ pub(super) fn details(finding: &Finding) -> Map<String, Value> {
         insert(&mut object, "releases", finding.releases.as_slice().into());
     }
     if let Some(witness) = finding.change.as_ref().and_then(|change| change.witness.as_ref()) {
-        insert(&mut object, "witness", self::witness(witness));
+        insert(&mut object, "witness", self::build_witness(witness));
     }
     object
 }
 
 /// A break as JSON: a surface and a direction.
-fn break_object((surface, direction): (Surface, Direction)) -> Value {
+fn build_break((surface, direction): (Surface, Direction)) -> Value {
     json!({ "surface": surface.name(), "direction": direction.name() })
 }
 
 /// A fix as JSON: its edits count in the text as it was read.
-fn fix(fix: &Fix, scene: &Scene) -> Value {
+fn build_fix(fix: &Fix, context: &RenderContext) -> Value {
     let edits: Vec<Value> = fix
         .edits
         .iter()
         .map(|edit: &FixEdit| {
-            let mut object = place(&scene.lines(&edit.location));
+            let mut object = build_place(&context.locate(&edit.location));
             object.insert("text".to_owned(), edit.text.as_str().into());
             Value::Object(object)
         })
@@ -156,7 +158,7 @@ fn fix(fix: &Fix, scene: &Scene) -> Value {
 }
 
 /// The witness as JSON. The key of its value is the side that wrote it, `old` or `new`.
-fn witness(witness: &Witness) -> Value {
+fn build_witness(witness: &Witness) -> Value {
     json!({
         "surface": witness.surface.name(),
         "direction": witness.direction.name(),
@@ -168,7 +170,7 @@ fn witness(witness: &Witness) -> Value {
     })
 }
 
-pub(super) fn place(lines: &Lines) -> Map<String, Value> {
+pub(super) fn build_place(lines: &TextPlace) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("path".to_owned(), lines.path.into());
     if let Some((start, end)) = lines.range {

@@ -7,19 +7,19 @@ use std::fmt::Write;
 
 use abide_lint::{Finding, Report, Severity, counted};
 
-use super::markup::escaped;
-use super::scene::{Scene, full_path};
+use super::context::{RenderContext, full_path};
+use super::markup::escape;
 use crate::printable::shown;
 
-pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let mut files = scene.by_path(report);
-    if !scene.are_only_instances {
-        for file in scene.tree.files().filter(|file| file.is_judged()) {
-            files.entry(full_path(scene.prefix, &file.decl().display)).or_default();
+pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
+    let mut files = context.group_by_path(report);
+    if !context.are_only_instances {
+        for file in context.tree.files().filter(|file| file.is_judged()) {
+            files.entry(full_path(context.prefix, &file.decl().display)).or_default();
         }
     }
-    for file in scene.instances {
-        files.entry(full_path(scene.config_prefix, &file.name)).or_default();
+    for file in context.instances {
+        files.entry(full_path(context.config_prefix, &file.name)).or_default();
     }
     let mut suites = String::new();
     let (mut tests, mut failures) = (0, 0);
@@ -28,24 +28,24 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
         let cases = findings.len().max(1);
         tests += cases;
         failures += failed;
-        let name = attribute(path);
+        let name = escape_attribute(path);
         // Writing to a string cannot fail.
         let _ = writeln!(
             suites,
             "  <testsuite name=\"{name}\" tests=\"{cases}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\">"
         );
-        let class = attribute(path.strip_suffix(".proto").unwrap_or(path));
+        let class = escape_attribute(path.strip_suffix(".proto").unwrap_or(path));
         for finding in findings {
             let what = format!("{}: {} ({})", finding.rule, finding.message, finding.element);
             let _ = writeln!(
                 suites,
                 "{}>\n{}    </testcase>",
-                open_case(&what, &class, &name),
-                body(finding, scene)
+                render_case_start(&what, &class, &name),
+                render_body(finding, context)
             );
         }
         if findings.is_empty() {
-            let _ = writeln!(suites, "{}/>", open_case("nothing to report", &class, &name));
+            let _ = writeln!(suites, "{}/>", render_case_start("nothing to report", &class, &name));
         }
         suites.push_str("  </testsuite>\n");
     }
@@ -71,36 +71,36 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
 }
 
 /// The open tag of a case; `class` and `file` are escaped.
-fn open_case(what: &str, class: &str, file: &str) -> String {
-    let what = attribute(what);
+fn render_case_start(what: &str, class: &str, file: &str) -> String {
+    let what = escape_attribute(what);
     format!("    <testcase name=\"{what}\" classname=\"{class}\" file=\"{file}\"")
 }
 
-fn body(finding: &Finding, scene: &Scene) -> String {
-    let mut text = place(finding, scene);
+fn render_body(finding: &Finding, context: &RenderContext) -> String {
+    let mut text = format_place(finding, context);
     for label in &finding.labels {
-        let lines = scene.lines(&label.location);
+        let lines = context.locate(&label.location);
         let line = lines.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
         let path = lines.full_path();
         let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
     }
-    for (head, note) in scene.notes(finding) {
+    for (head, note) in context.collect_notes(finding) {
         let _ = write!(text, "\n{head}: {}", shown(&note));
     }
-    let text = escaped(&text);
+    let text = escape(&text);
     match finding.severity {
         Severity::Error => format!(
             "      <failure message=\"{}\" type=\"{}\">{text}</failure>\n",
-            attribute(&finding.message),
-            attribute(finding.rule),
+            escape_attribute(&finding.message),
+            escape_attribute(finding.rule),
         ),
         severity => format!("      <system-out>{}: {text}</system-out>\n", severity.word()),
     }
 }
 
 /// Path, line and column.
-fn place(finding: &Finding, scene: &Scene) -> String {
-    let lines = scene.lines(&finding.location);
+fn format_place(finding: &Finding, context: &RenderContext) -> String {
+    let lines = context.locate(&finding.location);
     let path = shown(&lines.full_path());
     match lines.range {
         Some((start, _)) => format!("{path}:{}:{}", start.line, start.column),
@@ -109,6 +109,6 @@ fn place(finding: &Finding, scene: &Scene) -> String {
 }
 
 /// The text on one line: XML turns line ends in attributes into spaces.
-fn attribute(text: &str) -> String {
-    escaped(&shown(text))
+fn escape_attribute(text: &str) -> String {
+    escape(&shown(text))
 }

@@ -22,7 +22,7 @@ const SECTIONS: &[(&str, &str)] = &[
 
 impl ManPage {
     /// The page of a built command.
-    pub(crate) fn of(command: &Command) -> ManPage {
+    pub(crate) fn build(command: &Command) -> ManPage {
         // No day: the same text whenever it is made. An argument that is empty would be left out.
         let man = Man::new(command.clone()).date("\"\"").manual("Abide");
         let man = man.source(concat!("abide ", env!("CARGO_PKG_VERSION")));
@@ -38,7 +38,7 @@ fn write(man: &Man, command: &Command, text: &mut Vec<u8>) -> std::io::Result<()
     man.render_synopsis_section(text)?;
     man.render_description_section(text)?;
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let (about, sections) = parts(&help);
+    let (about, sections) = split_help(&help);
     about.to_writer(text)?;
     man.render_options_section(text)?;
     if command.has_subcommands() {
@@ -48,7 +48,7 @@ fn write(man: &Man, command: &Command, text: &mut Vec<u8>) -> std::io::Result<()
 }
 
 /// The end of a help text: what says more about the command, and what is a section of its own.
-fn parts(help: &str) -> (Roff, Roff) {
+fn split_help(help: &str) -> (Roff, Roff) {
     let (mut about, mut sections) = (Roff::new(), Roff::new());
     let mut is_in_section = false;
     for paragraph in help.split("\n\n").filter(|it| !it.is_empty()) {
@@ -65,13 +65,13 @@ fn parts(help: &str) -> (Roff, Roff) {
                 paragraph
             }
         };
-        lines(roff, rest);
+        write_lines(roff, rest);
     }
     (about, sections)
 }
 
 /// Text is filled; lines that are indented stay as they are.
-fn lines(roff: &mut Roff, text: &str) {
+fn write_lines(roff: &mut Roff, text: &str) {
     let mut is_kept = false;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let kept = line.strip_prefix("  ");

@@ -4,31 +4,33 @@ use std::collections::BTreeMap;
 
 use abide_lint::{Bump, ChangeFacts, Finding, Report, Severity};
 
-use super::markdown_text::Markdown;
-use super::scene::{Scene, reached};
-use super::snippets::{spared, summary};
+use super::context::{RenderContext, describe_dependents};
+use super::markdown_text::MarkdownText;
+use super::snippets::{describe_exempted, render_summary};
 
-pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let mut out = Markdown::new();
-    let compares = scene.old.is_some();
-    out.markup(if compares { "# API changes\n" } else { "# API findings\n" });
+pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
+    let mut out = MarkdownText::new();
+    let compares = context.old.is_some();
+    out.add_markup(if compares { "# API changes\n" } else { "# API findings\n" });
     match report.required_bump {
         None if !compares => {
-            out.markup("\n").words(&sentence(&summary(report))).markup("\n");
+            out.add_markup("\n")
+                .add_words(&format_sentence(&render_summary(report)))
+                .add_markup("\n");
         }
         None => {}
-        Some(Bump::None) => drop(out.markup("\nNo bump is required.\n")),
+        Some(Bump::None) => drop(out.add_markup("\nNo bump is required.\n")),
         Some(bump) => {
-            out.markup("\nRequired bump: **").words(bump.name()).markup("**.\n");
+            out.add_markup("\nRequired bump: **").add_words(bump.name()).add_markup("**.\n");
         }
     }
     let mut packages: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-    for finding in scene.by_weight(report) {
+    for finding in context.sort_by_impact(report) {
         packages.entry(&finding.package).or_default().push(finding);
     }
-    let spared = spared(report);
+    let spared = describe_exempted(report);
     if packages.is_empty() && compares {
-        out.markup(match spared {
+        out.add_markup(match spared {
             None => "\nNothing changed.\n",
             Some(_) => "\nNothing to report.\n",
         });
@@ -36,34 +38,34 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
     // The summary counts them already.
     let is_counted = !compares && report.required_bump.is_none();
     if let Some(spared) = spared.filter(|_| !is_counted) {
-        out.markup("\n").words(&format!("{spared}.")).markup("\n");
+        out.add_markup("\n").add_words(&format!("{spared}.")).add_markup("\n");
     }
     for (package, findings) in packages {
-        out.markup("\n## ");
+        out.add_markup("\n## ");
         match package {
-            "" => out.markup("Files without a package"),
-            name => out.code(name),
+            "" => out.add_markup("Files without a package"),
+            name => out.add_code(name),
         };
-        out.markup("\n");
+        out.add_markup("\n");
         if !compares {
             for severity in [Severity::Error, Severity::Warning, Severity::Note] {
                 let found: Vec<&Finding> =
                     findings.iter().copied().filter(|it| it.severity == severity).collect();
-                section(&mut out, severities(severity), &found, scene);
+                write_section(&mut out, name_severity(severity), &found, context);
             }
             continue;
         }
-        for wanted in [Part::Breaking, Part::Compatible, Part::Policy] {
+        for wanted in [ReportSection::Breaking, ReportSection::Compatible, ReportSection::Policy] {
             let found: Vec<&Finding> =
-                findings.iter().copied().filter(|it| Part::of(it) == wanted).collect();
-            section(&mut out, wanted.title(), &found, scene);
+                findings.iter().copied().filter(|it| ReportSection::of(it) == wanted).collect();
+            write_section(&mut out, wanted.title(), &found, context);
         }
     }
     out.into_text().into_bytes()
 }
 
 /// The title of the findings with a severity.
-const fn severities(severity: Severity) -> &'static str {
+const fn name_severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "Errors",
         Severity::Warning => "Warnings",
@@ -72,98 +74,106 @@ const fn severities(severity: Severity) -> &'static str {
 }
 
 /// A summary line as a sentence.
-pub(super) fn sentence(summary: &str) -> String {
+pub(super) fn format_sentence(summary: &str) -> String {
     format!("{}.", summary.trim_end())
 }
 
 /// A section of a package.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ReportSection {
     Breaking,
     Compatible,
     Policy,
 }
 
-impl Part {
-    fn of(finding: &Finding) -> Part {
+impl ReportSection {
+    fn of(finding: &Finding) -> ReportSection {
         match &finding.change {
-            None => Part::Policy,
-            Some(change) if change.effects.breaks_backward() => Part::Breaking,
-            Some(_) if finding.severity == Severity::Error => Part::Breaking,
-            Some(_) => Part::Compatible,
+            None => ReportSection::Policy,
+            Some(change) if change.effects.breaks_backward() => ReportSection::Breaking,
+            Some(_) if finding.severity == Severity::Error => ReportSection::Breaking,
+            Some(_) => ReportSection::Compatible,
         }
     }
 
     const fn title(self) -> &'static str {
         match self {
-            Part::Breaking => "Breaking changes",
-            Part::Compatible => "Compatible changes",
-            Part::Policy => "Other findings",
+            ReportSection::Breaking => "Breaking changes",
+            ReportSection::Compatible => "Compatible changes",
+            ReportSection::Policy => "Other findings",
         }
     }
 }
 
-fn section(out: &mut Markdown, title: &'static str, findings: &[&Finding], scene: &Scene) {
+fn write_section(
+    out: &mut MarkdownText,
+    title: &'static str,
+    findings: &[&Finding],
+    context: &RenderContext,
+) {
     if findings.is_empty() {
         return;
     }
-    out.markup("\n### ").markup(title).markup("\n\n");
+    out.add_markup("\n### ").add_markup(title).add_markup("\n\n");
     for finding in findings {
         let inside = finding.element.strip_prefix(&finding.package).unwrap_or(&finding.element);
         let inside = inside.trim_start_matches('.');
         let element = if inside.is_empty() { &finding.element } else { inside };
-        entry(out, "", element, finding, scene);
+        write_entry(out, "", element, finding, context);
     }
 }
 
 /// An item of a list: a finding under this name of its element, with its consequences.
-pub(super) fn entry(
-    out: &mut Markdown,
+pub(super) fn write_entry(
+    out: &mut MarkdownText,
     level: &'static str,
     element: &str,
     finding: &Finding,
-    scene: &Scene,
+    context: &RenderContext,
 ) {
-    let lines = scene.lines(&finding.location);
+    let lines = context.locate(&finding.location);
     let at = match lines.range {
         Some((start, _)) => format!("{}:{}", lines.path, start.line),
         None => lines.path.to_owned(),
     };
-    out.markup("- ").markup(level);
+    out.add_markup("- ").add_markup(level);
     if !element.is_empty() {
-        out.code(element).markup(": ");
+        out.add_code(element).add_markup(": ");
     }
-    out.prose(&finding.message);
-    out.markup(" (").code(&at).markup(")\n");
+    out.add_prose(&finding.message);
+    out.add_markup(" (").add_code(&at).add_markup(")\n");
     if let Some(change) = &finding.change {
-        consequences(out, change);
+        write_consequences(out, change);
     }
     if !finding.releases.is_empty() {
         let releases = format!("for {}", finding.releases.join(" and "));
-        out.markup("  - ").prose(&releases).markup("\n");
+        out.add_markup("  - ").add_prose(&releases).add_markup("\n");
     }
     if let Some(help) = &finding.help {
-        out.markup("  - ").prose(help).markup("\n");
+        out.add_markup("  - ").add_prose(help).add_markup("\n");
     }
 }
 
-fn consequences(out: &mut Markdown, change: &ChangeFacts) {
+fn write_consequences(out: &mut MarkdownText, change: &ChangeFacts) {
     if !change.effects.is_empty() {
-        out.markup("  - breaks ").words(&change.effects.to_string()).markup("\n");
+        out.add_markup("  - breaks ").add_words(&change.effects.to_string()).add_markup("\n");
     }
-    if let Some(text) = reached(&change.dependents) {
-        out.markup("  - reaches ").prose(&text).markup("\n");
+    if let Some(text) = describe_dependents(&change.dependents) {
+        out.add_markup("  - reaches ").add_prose(&text).add_markup("\n");
     }
     for lost in &change.symbols {
-        out.markup("  - ").words(lost.surface.name()).markup(": ").prose(&lost.symbol);
-        out.markup("\n");
+        out.add_markup("  - ")
+            .add_words(lost.surface.name())
+            .add_markup(": ")
+            .add_prose(&lost.symbol);
+        out.add_markup("\n");
     }
     if let Some(witness) = &change.witness {
-        out.markup("  - ").words(witness.surface.name()).markup(": ");
+        out.add_markup("  - ").add_words(witness.surface.name()).add_markup(": ");
         match witness.value.as_str() {
-            "" => out.markup("the empty message"),
-            _ => out.code(&witness.shown()),
+            "" => out.add_markup("the empty message"),
+            _ => out.add_code(&witness.shown()),
         };
-        out.markup(": ").prose(&witness.observed).markup("\n");
+        out.add_markup(": ").add_prose(&witness.observed).add_markup("\n");
     }
 }

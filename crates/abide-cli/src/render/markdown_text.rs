@@ -2,7 +2,7 @@
 
 use abide_lint::code;
 
-use super::prose::{Piece, pieces};
+use super::prose::{ProsePiece, split_pieces};
 use crate::printable::shown;
 
 /// A text in GitHub Flavored Markdown, also for GitLab, in the making.
@@ -12,20 +12,20 @@ use crate::printable::shown;
 /// references in the finished page, where no escape is left; they pass over code. So a word that
 /// could be one is added as code.
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Markdown {
+pub(crate) struct MarkdownText {
     text: String,
     /// True for a cell of a table, where a bar ends the cell, also in code.
     is_cell: bool,
 }
 
-impl Markdown {
-    pub(crate) fn new() -> Markdown {
-        Markdown::default()
+impl MarkdownText {
+    pub(crate) fn new() -> MarkdownText {
+        MarkdownText::default()
     }
 
     /// The content of a cell of a table.
-    pub(crate) fn cell() -> Markdown {
-        Markdown { is_cell: true, ..Markdown::default() }
+    pub(crate) fn new_cell() -> MarkdownText {
+        MarkdownText { is_cell: true, ..MarkdownText::default() }
     }
 
     pub(crate) fn into_text(self) -> String {
@@ -33,19 +33,19 @@ impl Markdown {
     }
 
     /// Adds markup.
-    pub(crate) fn markup(&mut self, markup: &'static str) -> &mut Markdown {
+    pub(crate) fn add_markup(&mut self, markup: &'static str) -> &mut MarkdownText {
         self.text.push_str(markup);
         self
     }
 
     /// Adds Markdown.
-    pub(crate) fn add(&mut self, other: Markdown) -> &mut Markdown {
+    pub(crate) fn add(&mut self, other: MarkdownText) -> &mut MarkdownText {
         self.text.push_str(&other.text);
         self
     }
 
     /// Adds words.
-    pub(crate) fn words(&mut self, words: &str) -> &mut Markdown {
+    pub(crate) fn add_words(&mut self, words: &str) -> &mut MarkdownText {
         let words = shown(words);
         for word in words.split_inclusive(char::is_whitespace) {
             let bare = word.trim_end();
@@ -53,18 +53,18 @@ impl Markdown {
             let end = bare.trim_end_matches(['.', ',', ';', ')', '"', '\'', '?']).len();
             match bare.get(start..end) {
                 Some(core) if is_live(core) => {
-                    self.escaped(&word[..start]);
-                    self.code(core);
-                    self.escaped(&word[end..]);
+                    self.add_escaped(&word[..start]);
+                    self.add_code(core);
+                    self.add_escaped(&word[end..]);
                 }
-                _ => self.escaped(word),
+                _ => self.add_escaped(word),
             }
         }
         self
     }
 
     /// Adds a code span, whatever the text contains.
-    pub(crate) fn code(&mut self, text: &str) -> &mut Markdown {
+    pub(crate) fn add_code(&mut self, text: &str) -> &mut MarkdownText {
         let text = shown(text);
         // Two runs of backticks side by side would be one.
         if self.text.ends_with('`') {
@@ -74,7 +74,7 @@ impl Markdown {
             // Parsers disagree on a bar after a backslash; an entity is no bar to any of them.
             self.text.push_str("<code>");
             for c in text.chars() {
-                if c.is_ascii_punctuation() { self.entity(c) } else { self.text.push(c) }
+                if c.is_ascii_punctuation() { self.add_entity(c) } else { self.text.push(c) }
             }
             self.text.push_str("</code>");
             return self;
@@ -90,18 +90,18 @@ impl Markdown {
     }
 
     /// Adds a text of a finding, in which backticks mark code.
-    pub(crate) fn prose(&mut self, text: &str) -> &mut Markdown {
-        for piece in pieces(text) {
+    pub(crate) fn add_prose(&mut self, text: &str) -> &mut MarkdownText {
+        for piece in split_pieces(text) {
             match piece {
-                Piece::Words(words) => self.words(words),
-                Piece::Code(code) => self.code(code),
+                ProsePiece::Words(words) => self.add_words(words),
+                ProsePiece::Code(code) => self.add_code(code),
             };
         }
         self
     }
 
     /// Adds an owner as `CODEOWNERS` names one, to be notified.
-    pub(crate) fn owner(&mut self, owner: &str) -> &mut Markdown {
+    pub(crate) fn add_owner(&mut self, owner: &str) -> &mut MarkdownText {
         match owner.strip_prefix('@') {
             Some(name)
                 if !name.is_empty()
@@ -113,35 +113,40 @@ impl Markdown {
                     if c == '_' { self.text.push_str("\\_") } else { self.text.push(c) }
                 }
             }
-            _ => drop(self.code(owner)),
+            _ => drop(self.add_code(owner)),
         }
         self
     }
 
     /// Adds a row of a table.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Markdown>) -> &mut Markdown {
-        self.markup("|");
+    pub(crate) fn add_row(
+        &mut self,
+        cells: impl IntoIterator<Item = MarkdownText>,
+    ) -> &mut MarkdownText {
+        self.add_markup("|");
         for cell in cells {
             debug_assert!(cell.is_cell, "a bar in `{}` would end the cell", cell.text);
-            self.markup(" ").add(cell).markup(" |");
+            self.add_markup(" ").add(cell).add_markup(" |");
         }
-        self.markup("\n")
+        self.add_markup("\n")
     }
 
-    fn escaped(&mut self, text: &str) {
+    fn add_escaped(&mut self, text: &str) {
         let mut rest = text.chars().peekable();
         while let Some(c) = rest.next() {
             match c {
                 '<' => self.text.push_str("&lt;"),
                 '&' => self.text.push_str("&amp;"),
-                '|' | '`' => self.entity(c),
+                '|' | '`' => self.add_entity(c),
                 '\\' | '*' | '_' | '[' | ']' | '#' | '~' | '$' => self.text.extend(['\\', c]),
                 // A list, a quotation or an underline; and four spaces are code.
-                '-' | '+' | '=' | '>' if self.begun() == Some("") => self.text.extend(['\\', c]),
-                ' ' if self.begun() == Some("") => self.entity(c),
+                '-' | '+' | '=' | '>' if self.get_line_start() == Some("") => {
+                    self.text.extend(['\\', c])
+                }
+                ' ' if self.get_line_start() == Some("") => self.add_entity(c),
                 // `1. ` and `1) ` begin a list.
                 '.' | ')'
-                    if self.begun().is_some_and(is_number)
+                    if self.get_line_start().is_some_and(is_number)
                         && rest.peek().is_none_or(|it| it.is_whitespace()) =>
                 {
                     self.text.extend(['\\', c]);
@@ -152,12 +157,12 @@ impl Markdown {
     }
 
     /// The last line without the markup that begins it. A cell cannot begin a block.
-    fn begun(&self) -> Option<&str> {
+    fn get_line_start(&self) -> Option<&str> {
         let line = self.text.rsplit('\n').next().unwrap_or_default();
         (!self.is_cell).then(|| line.trim_start_matches([' ', '-', '#']))
     }
 
-    fn entity(&mut self, c: char) {
+    fn add_entity(&mut self, c: char) {
         self.text.push_str(&format!("&#{};", u32::from(c)));
     }
 }
@@ -200,8 +205,8 @@ fn is_live(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn written(write: impl Fn(&mut Markdown) -> &mut Markdown) -> String {
-        let mut markdown = Markdown::new();
+    fn written(write: impl Fn(&mut MarkdownText) -> &mut MarkdownText) -> String {
+        let mut markdown = MarkdownText::new();
         write(&mut markdown);
         markdown.into_text()
     }
@@ -223,7 +228,7 @@ mod tests {
             (" x", "&#32;x"),
             ("a\nb", "a\\\\nb"),
         ] {
-            assert_eq!(written(|it| it.words(words)), markdown, "{words}");
+            assert_eq!(written(|it| it.add_words(words)), markdown, "{words}");
         }
     }
 
@@ -237,12 +242,12 @@ mod tests {
             ("", "` `"),
             ("a|b", "`a|b`"),
         ] {
-            assert_eq!(written(|it| it.code(code)), markdown, "{code}");
+            assert_eq!(written(|it| it.add_code(code)), markdown, "{code}");
         }
-        let mut cell = Markdown::cell();
-        cell.code("a\\|`");
+        let mut cell = MarkdownText::new_cell();
+        cell.add_code("a\\|`");
         assert_eq!(cell.into_text(), "<code>a&#92;&#124;&#96;</code>");
-        assert_eq!(written(|it| it.prose("`a``b`")), "``` a``b ```");
-        assert_eq!(written(|it| it.code("a").code("b")), "`a`<!-- -->`b`");
+        assert_eq!(written(|it| it.add_prose("`a``b`")), "``` a``b ```");
+        assert_eq!(written(|it| it.add_code("a").add_code("b")), "`a`<!-- -->`b`");
     }
 }

@@ -6,7 +6,7 @@ const PAGE: &str = include_str!("markup/page.html");
 const STYLE: &str = include_str!("markup/page.css");
 
 /// A self-contained page: it loads nothing, and runs no script but its own.
-pub(super) struct Page<'a> {
+pub(super) struct HtmlPage<'a> {
     /// The title, not yet escaped.
     pub(super) title: &'a str,
     /// The style of this page; light and dark colours, and controls, have theirs already.
@@ -17,15 +17,15 @@ pub(super) struct Page<'a> {
     pub(super) body: &'a str,
 }
 
-impl Page<'_> {
+impl HtmlPage<'_> {
     /// The page, with a text for each mark of its body.
     pub(super) fn fill(&self, text: impl Fn(&str) -> String) -> Vec<u8> {
         let body = fill(self.body, |mark| match mark {
-            "title" => escaped(self.title),
+            "title" => escape(self.title),
             mark => text(mark),
         });
         let page = fill(PAGE, |mark| match (mark, self.script) {
-            ("title", _) => escaped(self.title),
+            ("title", _) => escape(self.title),
             ("style", _) => [STYLE, self.style].concat(),
             ("body", _) => body.clone(),
             ("script-source", Some(_)) => "; script-src 'unsafe-inline'".to_owned(),
@@ -38,7 +38,7 @@ impl Page<'_> {
 
 /// Escapes a text for HTML and XML, also inside a quoted attribute. Characters that XML 1.0 cannot
 /// represent (section 2.2) become replacement characters.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

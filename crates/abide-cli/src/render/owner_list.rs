@@ -5,9 +5,9 @@ use std::fmt::Write;
 use abide_lint::{PackageOwners, counted};
 use serde_json::{Map, Value, json};
 
-use super::markdown_text::Markdown;
-use super::scene::{Look, paint};
-use super::workflow_command::{data, property, touched_packages};
+use super::context::{Style, write_styled};
+use super::markdown_text::MarkdownText;
+use super::workflow_command::{escape_data, escape_property, render_touched_packages};
 use crate::printable::shown;
 
 /// The owners of packages.
@@ -23,12 +23,12 @@ pub(crate) struct OwnerReport<'a> {
 }
 
 impl OwnerReport<'_> {
-    fn unowned(&self) -> impl Iterator<Item = &PackageOwners> {
+    fn find_unowned(&self) -> impl Iterator<Item = &PackageOwners> {
         self.packages.iter().filter(|it| !it.unowned().is_empty())
     }
 
     /// Says which lines of `CODEOWNERS` a package needs.
-    fn advice(&self, package: &PackageOwners) -> String {
+    fn suggest_lines(&self, package: &PackageOwners) -> String {
         let lines = package.missing_patterns();
         let lines: Vec<String> = lines.iter().map(|it| format!("`{it} @OWNER`")).collect();
         match self.file {
@@ -38,48 +38,52 @@ impl OwnerReport<'_> {
     }
 
     /// Says which files of a package have no owner.
-    fn complaint(&self, package: &PackageOwners) -> String {
+    fn describe_unowned(&self, package: &PackageOwners) -> String {
         let (unowned, all) = (package.unowned().len(), package.files.len());
         match unowned == all {
-            true => format!("{} has no owner", quoted(package)),
-            false => format!("{} of the {all} files of {} have no owner", unowned, quoted(package)),
+            true => format!("{} has no owner", quote_package(package)),
+            false => format!(
+                "{} of the {all} files of {} have no owner",
+                unowned,
+                quote_package(package)
+            ),
         }
     }
 }
 
-fn quoted(package: &PackageOwners) -> String {
+fn quote_package(package: &PackageOwners) -> String {
     match package.package.as_str() {
         "" => "the unnamed package".to_owned(),
         name => format!("`{}`", shown(name)),
     }
 }
 
-fn names(package: &PackageOwners) -> String {
+fn join_owners(package: &PackageOwners) -> String {
     let owners: Vec<String> = package.owners().into_iter().map(shown).collect();
     if owners.is_empty() { "no owner".to_owned() } else { owners.join(" ") }
 }
 
 /// The packages of a change with their owners, in one sentence; `None` if there are none.
-pub(super) fn sentence(packages: &[PackageOwners]) -> Option<String> {
+pub(super) fn describe_touched(packages: &[PackageOwners]) -> Option<String> {
     if packages.is_empty() {
         return None;
     }
     let packages: Vec<String> = packages
         .iter()
-        .map(|it: &PackageOwners| format!("{} ({})", quoted(it), names(it)))
+        .map(|it: &PackageOwners| format!("{} ({})", quote_package(it), join_owners(it)))
         .collect();
     Some(format!("this change touches {}", packages.join(", ")))
 }
 
 /// For people: a line for each package, and what to do about those without an owner.
-pub(super) fn human(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
+pub(super) fn render_human(report: &OwnerReport<'_>, style: Style) -> Vec<u8> {
     let mut text = String::new();
     let (word, code) = if report.is_check { ("error", "31;1") } else { ("warning", "33;1") };
     // Of many packages that nobody can own, each would say the same.
     if let (None, [first, _, ..]) = (report.file, report.packages) {
-        if !look.quiet || report.is_check {
+        if !style.quiet || report.is_check {
             let line = first.missing_patterns().into_iter().next().unwrap_or_default();
-            paint(&mut text, look.color, code, word);
+            write_styled(&mut text, style.color, code, word);
             let count = report.packages.len();
             let _ = writeln!(text, ": no file CODEOWNERS says who owns the {count} packages");
             let help = "  help: write .github/CODEOWNERS with a line for each folder, such as";
@@ -87,26 +91,26 @@ pub(super) fn human(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
         }
         return text.into_bytes();
     }
-    for package in report.packages.iter().filter(|_| !look.quiet) {
+    for package in report.packages.iter().filter(|_| !style.quiet) {
         let name = if package.package.is_empty() { "(no package)" } else { &package.package };
-        paint(&mut text, look.color, "1", &shown(name));
+        write_styled(&mut text, style.color, "1", &shown(name));
         // Writing to a string cannot fail.
-        let _ = write!(text, "  {}", names(package));
+        let _ = write!(text, "  {}", join_owners(package));
         if let Some(file) = report.file.filter(|_| !package.lines().is_empty()) {
             let lines: Vec<String> = package.lines().iter().map(ToString::to_string).collect();
             let _ = write!(text, "  ({}:{})", shown(file), lines.join(","));
         }
         text.push('\n');
     }
-    for package in report.unowned().filter(|_| !look.quiet || report.is_check) {
-        paint(&mut text, look.color, code, word);
-        let _ = writeln!(text, ": {}", report.complaint(package));
-        let _ = writeln!(text, "  help: {}", shown(&report.advice(package)));
+    for package in report.find_unowned().filter(|_| !style.quiet || report.is_check) {
+        write_styled(&mut text, style.color, code, word);
+        let _ = writeln!(text, ": {}", report.describe_unowned(package));
+        let _ = writeln!(text, "  help: {}", shown(&report.suggest_lines(package)));
     }
-    if !look.quiet {
+    if !style.quiet {
         let count = counted(report.packages.len(), "package");
         let changed = if report.is_change { " changed" } else { "" };
-        let unowned = match report.unowned().count() {
+        let unowned = match report.find_unowned().count() {
             0 => String::new(),
             without => format!(", {without} with a file that nobody owns"),
         };
@@ -116,15 +120,15 @@ pub(super) fn human(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
 }
 
 /// JSON Lines: one object per package, then a summary.
-pub(super) fn json(report: &OwnerReport<'_>, _: Look) -> Vec<u8> {
+pub(super) fn render_json(report: &OwnerReport<'_>, _: Style) -> Vec<u8> {
     let mut out = String::new();
     for package in report.packages {
-        let _ = writeln!(out, "{}", object(report, package));
+        let _ = writeln!(out, "{}", build_object(report, package));
     }
     let mut summary = json!({
         "kind": "summary",
         "packages": report.packages.len(),
-        "unowned": report.unowned().count(),
+        "unowned": report.find_unowned().count(),
     });
     if let (Value::Object(summary), Some(file)) = (&mut summary, report.file) {
         summary.insert("file".to_owned(), file.into());
@@ -133,7 +137,7 @@ pub(super) fn json(report: &OwnerReport<'_>, _: Look) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn object(report: &OwnerReport<'_>, package: &PackageOwners) -> Value {
+fn build_object(report: &OwnerReport<'_>, package: &PackageOwners) -> Value {
     let files = package.files.iter().map(|(path, ownership)| {
         let mut object = Map::from_iter([("path".to_owned(), Value::from(path.as_str()))]);
         if !ownership.owners.is_empty() {
@@ -156,53 +160,59 @@ fn object(report: &OwnerReport<'_>, package: &PackageOwners) -> Value {
     if let Value::Object(object) = &mut object
         && !package.unowned().is_empty()
     {
-        object.insert("help".to_owned(), report.advice(package).into());
+        object.insert("help".to_owned(), report.suggest_lines(package).into());
     }
     object
 }
 
 /// A table, for a comment on a pull request.
-pub(super) fn markdown(report: &OwnerReport<'_>, _: Look) -> Vec<u8> {
+pub(super) fn render_markdown(report: &OwnerReport<'_>, _: Style) -> Vec<u8> {
     if report.packages.is_empty() {
         return b"No package changed.\n".to_vec();
     }
-    let mut out = Markdown::new();
-    out.markup("| package | owners |\n|---|---|\n");
+    let mut out = MarkdownText::new();
+    out.add_markup("| package | owners |\n|---|---|\n");
     for package in report.packages {
-        let mut name = Markdown::cell();
+        let mut name = MarkdownText::new_cell();
         match package.package.as_str() {
-            "" => name.markup("(no package)"),
-            full => name.code(full),
+            "" => name.add_markup("(no package)"),
+            full => name.add_code(full),
         };
-        let mut owners = Markdown::cell();
+        let mut owners = MarkdownText::new_cell();
         for (at, owner) in package.owners().into_iter().enumerate() {
-            owners.markup(if at > 0 { " " } else { "" }).owner(owner);
+            owners.add_markup(if at > 0 { " " } else { "" }).add_owner(owner);
         }
         match (package.owners().is_empty(), package.unowned().is_empty()) {
-            (true, _) => owners.markup("**no owner**"),
+            (true, _) => owners.add_markup("**no owner**"),
             (false, true) => &mut owners,
-            (false, false) => owners.markup(", and files without an owner"),
+            (false, false) => owners.add_markup(", and files without an owner"),
         };
-        out.row([name, owners]);
+        out.add_row([name, owners]);
     }
     out.into_text().into_bytes()
 }
 
 /// One notice with all packages, and an annotation for each without an owner.
-pub(super) fn github(report: &OwnerReport<'_>, look: Look) -> Vec<u8> {
+pub(super) fn render_github(report: &OwnerReport<'_>, style: Style) -> Vec<u8> {
     let mut out = String::new();
-    if !look.quiet
-        && let Some(sentence) = sentence(report.packages).filter(|_| report.is_change)
+    if !style.quiet
+        && let Some(sentence) = describe_touched(report.packages).filter(|_| report.is_change)
     {
-        out.push_str(&touched_packages(&sentence));
+        out.push_str(&render_touched_packages(&sentence));
     }
     let command = if report.is_check { "error" } else { "warning" };
-    for package in report.unowned().filter(|_| !look.quiet || report.is_check) {
-        let file =
-            package.unowned().first().map(|path| format!(" file={},", property(&shown(path))));
-        let text = format!("{}\n{}", report.complaint(package), shown(&report.advice(package)));
+    for package in report.find_unowned().filter(|_| !style.quiet || report.is_check) {
+        let file = package
+            .unowned()
+            .first()
+            .map(|path| format!(" file={},", escape_property(&shown(path))));
+        let text = format!(
+            "{}\n{}",
+            report.describe_unowned(package),
+            shown(&report.suggest_lines(package))
+        );
         let file = file.unwrap_or_else(|| " ".to_owned());
-        let _ = writeln!(out, "::{command}{file}title=no owner::{}", data(&text));
+        let _ = writeln!(out, "::{command}{file}title=no owner::{}", escape_data(&text));
     }
     out.into_bytes()
 }

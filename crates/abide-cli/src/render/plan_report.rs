@@ -7,8 +7,8 @@ use abide_schema::PackageVersion;
 use serde_json::{Map, Value, json};
 
 use super::calendar_note;
+use super::context::{Style, write_styled};
 use super::json_object::insert_some;
-use super::scene::{Look, paint};
 use crate::printable::shown;
 
 /// The number of reasons that are shown per package without `--verbose`.
@@ -25,15 +25,15 @@ pub(crate) struct PlanReport<'a> {
 }
 
 /// For people: the packages with something to do, then the totals, then the calendar.
-pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
+pub(super) fn render_human(report: &PlanReport<'_>, style: Style) -> Vec<u8> {
     let PlanReport { plan, status, written } = *report;
     let mut text = String::new();
     for package in plan.packages.iter().filter(|it: &&PackagePlan| {
-        look.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
+        style.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
     }) {
-        package_lines(&mut text, package, look);
+        write_package(&mut text, package, style);
     }
-    if !look.quiet {
+    if !style.quiet {
         let yet = if written.is_empty() { "to record" } else { "written" };
         let parts = [
             (plan.count(Verdict::Recorded), "recorded"),
@@ -57,11 +57,11 @@ pub(super) fn human(report: &PlanReport<'_>, look: Look) -> Vec<u8> {
             let _ = writeln!(text, "wrote {}", shown(path));
         }
     }
-    text += &calendar_note::human(status, look);
+    text += &calendar_note::render_human(status, style);
     text.into_bytes()
 }
 
-fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
+fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
     let name = if package.name.is_empty() { "(no package)" } else { &package.name };
     let (recorded, released) = (package.recorded.as_ref(), package.from.as_ref());
     // The record may have been set back to a version before the release.
@@ -74,7 +74,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
         Verdict::Refused | Verdict::Early | Verdict::Frozen => "31;1",
         Verdict::Unknown => "35;1",
     };
-    paint(text, look.color, code, &shown(name));
+    write_styled(text, style.color, code, &shown(name));
     let _ = match (from, &package.to) {
         (None, Some(to)) => write!(text, " {to} (first version)"),
         (Some(from), Some(to)) if from != to => write!(text, " {from} → {to}"),
@@ -120,9 +120,9 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     let is_error = matches!(package.verdict, Verdict::Refused | Verdict::Early | Verdict::Frozen);
     let matter = from.is_some() || is_error;
     let reasons = if matter { &package.reasons[..] } else { &[] };
-    let shown_reasons = if look.verbose { reasons.len() } else { REASONS };
+    let shown_reasons = if style.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(shown_reasons) {
-        let _ = writeln!(text, "  {}: {}", reason.bump.name(), shown(&words(reason)));
+        let _ = writeln!(text, "  {}: {}", reason.bump.name(), shown(&format_reason(reason)));
     }
     if reasons.len() > shown_reasons {
         let _ = writeln!(text, "  and {} more (-v)", reasons.len() - shown_reasons);
@@ -152,7 +152,7 @@ fn package_lines(text: &mut String, package: &PackagePlan, look: Look) {
     }
 }
 
-fn words(reason: &Reason) -> String {
+fn format_reason(reason: &Reason) -> String {
     let aside = match reason.bump {
         _ if reason.waived => " (a waived break)",
         Bump::Patch if reason.via.is_empty() => " (a security fix)",
@@ -163,10 +163,10 @@ fn words(reason: &Reason) -> String {
 }
 
 /// JSON Lines: one object per package, then the calendar if there is one, then the summary.
-pub(super) fn json(report: &PlanReport<'_>, _: Look) -> Vec<u8> {
+pub(super) fn render_json(report: &PlanReport<'_>, _: Style) -> Vec<u8> {
     let PlanReport { plan, status, written } = *report;
-    let mut lines: Vec<Value> = plan.packages.iter().map(package_object).collect();
-    lines.extend(calendar_note::json(status));
+    let mut lines: Vec<Value> = plan.packages.iter().map(build_package).collect();
+    lines.extend(calendar_note::render_json(status));
     let mut summary = json!({
         "kind": "summary",
         "packages": plan.packages.len(),
@@ -193,7 +193,7 @@ pub(super) fn json(report: &PlanReport<'_>, _: Look) -> Vec<u8> {
     lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
 }
 
-fn package_object(package: &PackagePlan) -> Value {
+fn build_package(package: &PackagePlan) -> Value {
     let mut object = Map::new();
     insert_some(&mut object, "kind", Some("package".into()));
     insert_some(&mut object, "package", Some(package.name.as_str().into()));
@@ -206,7 +206,7 @@ fn package_object(package: &PackagePlan) -> Value {
     insert_some(&mut object, "waits_for", package.waits_for.as_deref().map(Value::from));
     insert_some(&mut object, "hash_old", package.hash_old.as_ref().map(text_value));
     insert_some(&mut object, "hash_new", package.hash_new.as_ref().map(text_value));
-    insert_some(&mut object, "reasons", Some(package.reasons.iter().map(reason_object).collect()));
+    insert_some(&mut object, "reasons", Some(package.reasons.iter().map(build_reason).collect()));
     Value::Object(object)
 }
 
@@ -214,7 +214,7 @@ fn text_value(it: &impl std::fmt::Display) -> Value {
     it.to_string().into()
 }
 
-fn reason_object(reason: &Reason) -> Value {
+fn build_reason(reason: &Reason) -> Value {
     let mut object = Map::new();
     if let Some(rule) = reason.rule {
         object.insert("rule".to_owned(), rule.into());

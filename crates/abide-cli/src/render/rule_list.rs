@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use abide_lint::{Applied, Policy, RULES, Rule, RuleSettings, Severity};
 use serde_json::{Value, json};
 
-pub(super) fn human(policy: &Policy) -> String {
+pub(super) fn render_human(policy: &Policy) -> String {
     let width = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
     let mut out = String::new();
     for rule in RULES {
@@ -23,22 +23,22 @@ pub(super) fn human(policy: &Policy) -> String {
 }
 
 fn write_row(out: &mut String, width: usize, id: &str, severity: Option<Severity>, text: &str) {
-    out.push_str(&format!("{id:width$}  {:7}  {text}\n", level(severity)));
+    out.push_str(&format!("{id:width$}  {:7}  {text}\n", name_level(severity)));
 }
 
-pub(super) fn json(policy: &Policy) -> String {
-    RULES.iter().map(|rule| format!("{}\n", line(rule, policy))).collect()
+pub(super) fn render_json(policy: &Policy) -> String {
+    RULES.iter().map(|rule| format!("{}\n", build_rule(rule, policy))).collect()
 }
 
-fn line(rule: &Rule, policy: &Policy) -> Value {
+fn build_rule(rule: &Rule, policy: &Policy) -> Value {
     let RuleSettings { whole: (severity, reason), parts } = policy.settings(rule.defaults());
     let mut line = json!({
         "kind": "rule",
         "id": rule.id,
         "summary": rule.summary,
         "group": rule.group.name(),
-        "severity": level(rule.severity),
-        "effective_severity": level(severity),
+        "severity": name_level(rule.severity),
+        "effective_severity": name_level(severity),
         "since": rule.since,
         "aliases": rule.all_aliases().collect::<BTreeSet<_>>(),
     });
@@ -50,16 +50,16 @@ fn line(rule: &Rule, policy: &Policy) -> Value {
         line["fix_applied"] = remedy.applied.word().into();
     }
     if !parts.is_empty() {
-        line["overrides"] = parts.iter().map(override_object).collect();
+        line["overrides"] = parts.iter().map(build_override).collect();
     }
     line
 }
 
 /// A severity that settings give to a part of the tree, as JSON.
-fn override_object((severity, reason): &(Option<Severity>, String)) -> Value {
-    json!({ "severity": level(*severity), "reason": reason })
+fn build_override((severity, reason): &(Option<Severity>, String)) -> Value {
+    json!({ "severity": name_level(*severity), "reason": reason })
 }
 
-fn level(severity: Option<Severity>) -> &'static str {
+fn name_level(severity: Option<Severity>) -> &'static str {
     severity.map_or("off", Severity::word)
 }

@@ -3,8 +3,8 @@
 
 use abide_lint::{Rule, RuleFamily, Severity, counted};
 
-use super::prose::{Piece, pieces};
-use super::scene::{Look, paint};
+use super::context::{Style, write_styled};
+use super::prose::{ProsePiece, split_pieces};
 
 const BOLD: &str = "1";
 const CODE: &str = "36";
@@ -12,15 +12,15 @@ const FAINT: &str = "2";
 
 /// The page of the rules with this name, at least one, in Markdown: that of the main one, which is
 /// the first.
-pub(crate) fn rule_page(name: &str, rules: &[&'static Rule]) -> String {
+pub(crate) fn render_rule_page(name: &str, rules: &[&'static Rule]) -> String {
     let Some(main) = rules.first() else { return String::new() };
-    let mut out = introduction(name, rules);
-    out.push_str(&without_marks(main.page));
+    let mut out = render_introduction(name, rules);
+    out.push_str(&strip_marks(main.page));
     out
 }
 
 /// A page about rules that settings name together, in Markdown.
-pub(crate) fn family_page(family: &RuleFamily) -> String {
+pub(crate) fn render_family_page(family: &RuleFamily) -> String {
     let RuleFamily { name, about, rules } = family;
     let mut out = format!(
         "# {name}\n\n{}: {about}. `{name}` in `[rules]` of `abide.toml` sets their severity; \
@@ -35,7 +35,7 @@ pub(crate) fn family_page(family: &RuleFamily) -> String {
 }
 
 /// A page in Markdown, laid out for a terminal.
-pub(crate) fn laid_out(markdown: &str, look: Look) -> String {
+pub(crate) fn render_for_terminal(markdown: &str, style: Style) -> String {
     let mut out = String::new();
     let mut is_code = false;
     let mut paragraph = String::new();
@@ -43,17 +43,17 @@ pub(crate) fn laid_out(markdown: &str, look: Look) -> String {
         let is_fence = line.starts_with("```");
         let ends = is_fence || is_code || line.is_empty() || line.starts_with(['#', '-', '|']);
         if ends && !paragraph.is_empty() {
-            wrap(&mut out, &std::mem::take(&mut paragraph), look);
+            wrap(&mut out, &std::mem::take(&mut paragraph), style);
         }
         if is_fence {
             is_code = !is_code;
         } else if is_code {
             out.push_str("    ");
-            paint(&mut out, look.color && !line.is_empty(), FAINT, line);
+            write_styled(&mut out, style.color && !line.is_empty(), FAINT, line);
             out.push('\n');
         } else if line.starts_with('#') {
             let title = line.trim_start_matches('#').trim_start();
-            paint(&mut out, look.color, BOLD, if look.color { title } else { line });
+            write_styled(&mut out, style.color, BOLD, if style.color { title } else { line });
             out.push('\n');
         } else if line.is_empty() {
             out.push('\n');
@@ -68,13 +68,13 @@ pub(crate) fn laid_out(markdown: &str, look: Look) -> String {
         }
     }
     if !paragraph.is_empty() {
-        wrap(&mut out, &paragraph, look);
+        wrap(&mut out, &paragraph, style);
     }
     out
 }
 
 /// Introduces a page whose name is not that of one rule alone.
-fn introduction(name: &str, rules: &[&Rule]) -> String {
+fn render_introduction(name: &str, rules: &[&Rule]) -> String {
     let [main, others @ ..] = rules else { return String::new() };
     if main.id == name {
         return String::new();
@@ -96,7 +96,7 @@ fn introduction(name: &str, rules: &[&Rule]) -> String {
 
 /// A page without the marks of its test: comments that say what is reported where, and labels of
 /// code. What a label says to readers becomes a line above the code.
-pub(super) fn without_marks(page: &str) -> String {
+pub(super) fn strip_marks(page: &str) -> String {
     let has_old = page.lines().any(|line| line.starts_with("```proto old "));
     let mut out = String::new();
     let mut is_code = false;
@@ -111,7 +111,7 @@ pub(super) fn without_marks(page: &str) -> String {
         is_code = !is_code;
         if is_code {
             let (language, rest) = label.split_once(' ').unwrap_or((label, ""));
-            if let Some(caption) = caption(language, rest, has_old) {
+            if let Some(caption) = render_caption(language, rest, has_old) {
                 out.push_str(&caption);
                 out.push_str("\n\n");
             }
@@ -124,7 +124,7 @@ pub(super) fn without_marks(page: &str) -> String {
 }
 
 /// Says for readers what a label means: the file, and the side of a change.
-fn caption(language: &str, label: &str, has_old: bool) -> Option<String> {
+fn render_caption(language: &str, label: &str, has_old: bool) -> Option<String> {
     let file = label.split(' ').find_map(|word| word.strip_prefix("file="));
     let words: Vec<&str> = label.split(' ').collect();
     Some(match file {
@@ -153,13 +153,13 @@ fn is_mark(line: &str) -> bool {
 }
 
 /// Writes a paragraph or an item of a list in lines of the width, and its code in colour.
-fn wrap(out: &mut String, text: &str, look: Look) {
+fn wrap(out: &mut String, text: &str, style: Style) {
     let indent = if text.starts_with("- ") { "  " } else { "" };
     let mut used = 0;
-    for word in words(&without_targets(text)) {
-        let marks = if look.color { 0 } else { 1 };
-        let width: usize = word.iter().map(|piece| columns(*piece, marks)).sum();
-        if used > 0 && used + 1 + width > look.width {
+    for word in split_words(&strip_link_targets(text)) {
+        let marks = if style.color { 0 } else { 1 };
+        let width: usize = word.iter().map(|piece| count_columns(*piece, marks)).sum();
+        if used > 0 && used + 1 + width > style.width {
             out.push('\n');
             out.push_str(indent);
             used = indent.len();
@@ -169,9 +169,9 @@ fn wrap(out: &mut String, text: &str, look: Look) {
         }
         for piece in word {
             match piece {
-                Piece::Words(text) => out.push_str(text),
-                Piece::Code(code) if look.color => paint(out, true, CODE, code),
-                Piece::Code(code) => out.push_str(&abide_lint::code(code)),
+                ProsePiece::Words(text) => out.push_str(text),
+                ProsePiece::Code(code) if style.color => write_styled(out, true, CODE, code),
+                ProsePiece::Code(code) => out.push_str(&abide_lint::code(code)),
             }
         }
         used += width;
@@ -179,26 +179,26 @@ fn wrap(out: &mut String, text: &str, look: Look) {
     out.push('\n');
 }
 
-fn columns(piece: Piece<'_>, marks: usize) -> usize {
+fn count_columns(piece: ProsePiece<'_>, marks: usize) -> usize {
     match piece {
-        Piece::Words(text) => text.chars().count(),
-        Piece::Code(code) => code.chars().count() + 2 * marks,
+        ProsePiece::Words(text) => text.chars().count(),
+        ProsePiece::Code(code) => code.chars().count() + 2 * marks,
     }
 }
 
 /// The words of a text: pieces without a space between them. Code stays whole.
-fn words(text: &str) -> Vec<Vec<Piece<'_>>> {
+fn split_words(text: &str) -> Vec<Vec<ProsePiece<'_>>> {
     let mut words = vec![Vec::new()];
-    for piece in pieces(text) {
+    for piece in split_pieces(text) {
         match piece {
-            Piece::Code(_) => words.last_mut().expect("there is a word").push(piece),
-            Piece::Words(text) => {
+            ProsePiece::Code(_) => words.last_mut().expect("there is a word").push(piece),
+            ProsePiece::Words(text) => {
                 for (at, part) in text.split(' ').enumerate() {
                     if at > 0 {
                         words.push(Vec::new());
                     }
                     if !part.is_empty() {
-                        words.last_mut().expect("there is a word").push(Piece::Words(part));
+                        words.last_mut().expect("there is a word").push(ProsePiece::Words(part));
                     }
                 }
             }
@@ -209,7 +209,7 @@ fn words(text: &str) -> Vec<Vec<Piece<'_>>> {
 }
 
 /// A text with links as their words alone, unless they lead out of the pages.
-fn without_targets(text: &str) -> String {
+fn strip_link_targets(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(open) = rest.find('[') {
@@ -244,14 +244,14 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Look =
-        Look { color: false, width: 60, quiet: false, verbose: false, is_terminal: true };
+    const PLAIN: Style =
+        Style { color: false, width: 60, quiet: false, verbose: false, is_terminal: true };
 
     #[test]
     fn no_page_shows_the_marks_of_its_test() {
         let mut marks = 0;
         for rule in RULES {
-            let text = rule_page(rule.id, &[rule]);
+            let text = render_rule_page(rule.id, &[rule]);
             assert!(text.starts_with(&format!("# {}\n", rule.id)), "{}", rule.id);
             for line in text.lines() {
                 let label = line.strip_prefix("```").unwrap_or_default();
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn lines_fit_and_code_stays_whole() {
         for rule in RULES {
-            let text = laid_out(&rule_page(rule.id, &[rule]), PLAIN);
+            let text = render_for_terminal(&render_rule_page(rule.id, &[rule]), PLAIN);
             let mut words = 0;
             for line in
                 text.lines().filter(|it| !it.starts_with("    ") && !it.starts_with(['|', '#']))
@@ -291,7 +291,7 @@ mod tests {
             ("`a[0]` and [b", "`a[0]` and [b"),
             ("[a] (b)", "[a] (b)"),
         ] {
-            assert_eq!(without_targets(text), expected);
+            assert_eq!(strip_link_targets(text), expected);
         }
     }
 }

@@ -9,7 +9,7 @@ use abide_lint::counted;
 use abide_syntax::Position;
 use serde_json::{Map, Value, json};
 
-use super::scene::{Look, paint};
+use super::context::{Style, write_styled};
 use crate::printable::shown;
 
 /// The report of `abide runtime show`.
@@ -48,21 +48,21 @@ impl RuntimePlace {
 }
 
 /// For people: each key with its value and layer, and what that overrides.
-pub(super) fn human(report: &RuntimeReport<'_>, look: Look) -> String {
+pub(super) fn render_human(report: &RuntimeReport<'_>, style: Style) -> String {
     let mut out = String::new();
     for key in report.keys {
-        let Some((at, layer, value)) = last(report.snapshot, key) else { continue };
-        paint(&mut out, look.color, "1", &shown(key));
+        let Some((at, layer, value)) = find_last(report.snapshot, key) else { continue };
+        write_styled(&mut out, style.color, "1", &shown(key));
         // Writing to a string cannot fail.
-        let _ = writeln!(out, " = {}  ({})", shown(&written(value)), name_of(layer));
+        let _ = writeln!(out, " = {}  ({})", shown(&format_value(value)), format_name(layer));
         for below in report.snapshot.layers().iter().take(at).rev() {
             if let Some(value) = below.values.get(*key) {
-                let (value, name) = (shown(&written(value)), name_of(below));
+                let (value, name) = (shown(&format_value(value)), format_name(below));
                 let _ = writeln!(out, "  overrides {value}  ({name})");
             }
         }
     }
-    let rest = remarks(report, look);
+    let rest = render_remarks(report, style);
     if !out.is_empty() && !rest.is_empty() {
         out.push('\n');
     }
@@ -70,27 +70,27 @@ pub(super) fn human(report: &RuntimeReport<'_>, look: Look) -> String {
 }
 
 /// Renders the problems, and the number of keys and layers.
-fn remarks(report: &RuntimeReport<'_>, look: Look) -> String {
+fn render_remarks(report: &RuntimeReport<'_>, style: Style) -> String {
     let mut out = String::new();
-    for place in report.places.iter().filter(|it| it.is_error || !look.quiet) {
+    for place in report.places.iter().filter(|it| it.is_error || !style.quiet) {
         let colour = if place.is_error { "31;1" } else { "33;1" };
-        paint(&mut out, look.color, colour, place.severity());
+        write_styled(&mut out, style.color, colour, place.severity());
         let (path, start) = (shown(report.path), place.start);
         let _ =
             writeln!(out, ": {path}:{}:{}: {}", start.line, start.column, shown(&place.message));
     }
-    for (name, reason) in dropped(report) {
-        paint(&mut out, look.color, "31;1", "error");
+    for (name, reason) in list_dropped(report) {
+        write_styled(&mut out, style.color, "31;1", "error");
         let _ = writeln!(out, ": the layer `{}` is left out: {}", shown(&name), shown(&reason));
     }
     for (name, path) in report.runtime.reserved_paths() {
-        paint(&mut out, look.color, "31;1", "error");
-        let _ = writeln!(out, ": {}", reserved(name, path));
+        write_styled(&mut out, style.color, "31;1", "error");
+        let _ = writeln!(out, ": {}", describe_reserved(name, path));
     }
-    if !look.quiet {
+    if !style.quiet {
         let statistics = report.runtime.statistics();
         let layers = counted(statistics.num_layers as usize, "layer");
-        let names: Vec<String> = report.snapshot.layers().iter().map(name_of).collect();
+        let names: Vec<String> = report.snapshot.layers().iter().map(format_name).collect();
         let names =
             if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
         let _ =
@@ -101,7 +101,7 @@ fn remarks(report: &RuntimeReport<'_>, look: Look) -> String {
 
 /// The last layer that has a key, its place among the layers, and the value. Unlike what readers
 /// get, this is there for the empty key, too.
-fn last<'s>(
+fn find_last<'s>(
     snapshot: &'s Snapshot,
     key: &str,
 ) -> Option<(usize, &'s EffectiveLayer, &'s RuntimeValue)> {
@@ -110,7 +110,7 @@ fn last<'s>(
 }
 
 /// The name of a layer. The one that comes of an empty list has none.
-fn name_of(layer: &EffectiveLayer) -> String {
+fn format_name(layer: &EffectiveLayer) -> String {
     match &*layer.name {
         "" => "an admin layer without a name".to_owned(),
         name => shown(name),
@@ -118,7 +118,7 @@ fn name_of(layer: &EffectiveLayer) -> String {
 }
 
 /// The layers that an error left out, and the error.
-fn dropped(report: &RuntimeReport<'_>) -> Vec<(String, String)> {
+fn list_dropped(report: &RuntimeReport<'_>) -> Vec<(String, String)> {
     let failed = report.runtime.left_out().filter_map(|(layer, failure)| {
         let LayerSource::Disk(disk) = &layer.source else { return None };
         let folder = disk.folder.trim_matches('/');
@@ -127,7 +127,7 @@ fn dropped(report: &RuntimeReport<'_>) -> Vec<(String, String)> {
     failed.collect()
 }
 
-fn reserved(layer: &str, path: &str) -> String {
+fn describe_reserved(layer: &str, path: &str) -> String {
     format!(
         "the layer `{}` has `{}`: `numerator` and `denominator` are reserved for shares, so no \
          other layer can set this key",
@@ -137,7 +137,7 @@ fn reserved(layer: &str, path: &str) -> String {
 }
 
 /// A value as people write it.
-fn written(value: &RuntimeValue) -> String {
+fn format_value(value: &RuntimeValue) -> String {
     match &value.literal {
         Literal::Text(_) if value.number().is_none() => format!("{:?}", value.text),
         Literal::Null | Literal::List if value.text.is_empty() => "\"\"".to_owned(),
@@ -148,7 +148,7 @@ fn written(value: &RuntimeValue) -> String {
 }
 
 /// Names the type of a value, as readers of the key see it.
-fn type_of(value: &RuntimeValue) -> &'static str {
+fn describe_type(value: &RuntimeValue) -> &'static str {
     match &value.literal {
         Literal::Bool(_) => "boolean",
         _ if value.percent().is_some() => "share",
@@ -161,7 +161,7 @@ fn type_of(value: &RuntimeValue) -> &'static str {
 }
 
 /// The value in JSON: texts that are no numbers keep their text.
-fn json_of(literal: &Literal, text: &str) -> Value {
+fn convert_to_json(literal: &Literal, text: &str) -> Value {
     match literal {
         Literal::Bool(value) => json!(value),
         Literal::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
@@ -172,7 +172,7 @@ fn json_of(literal: &Literal, text: &str) -> Value {
         Literal::Struct(members) => {
             let members = members.iter().map(|it| {
                 let text = if let Literal::Text(text) = &it.value { text } else { "" };
-                (it.key.to_string(), json_of(&it.value, text))
+                (it.key.to_string(), convert_to_json(&it.value, text))
             });
             Value::Object(members.collect::<Map<_, _>>())
         }
@@ -180,20 +180,22 @@ fn json_of(literal: &Literal, text: &str) -> Value {
 }
 
 /// JSON Lines: `RuntimeKey`, then `RuntimeProblem`, then a `RuntimeSummary`.
-pub(super) fn json(report: &RuntimeReport<'_>, _: Look) -> String {
+pub(super) fn render_json(report: &RuntimeReport<'_>, _: Style) -> String {
     let mut lines = Vec::new();
     for key in report.keys {
-        let Some((_, _, value)) = last(report.snapshot, key) else { continue };
+        let Some((_, _, value)) = find_last(report.snapshot, key) else { continue };
         let layers = report.snapshot.layers().iter().filter_map(|layer| {
             let value = layer.values.get(*key)?;
-            Some(json!({"name": *layer.name, "value": json_of(&value.literal, &value.text)}))
+            Some(
+                json!({"name": *layer.name, "value": convert_to_json(&value.literal, &value.text)}),
+            )
         });
         lines.push(json!({
             "kind": "key",
             "key": key,
             "layers": layers.collect::<Vec<_>>(),
-            "final": json_of(&value.literal, &value.text),
-            "type": type_of(value),
+            "final": convert_to_json(&value.literal, &value.text),
+            "type": describe_type(value),
         }));
     }
     for place in report.places {
@@ -209,15 +211,15 @@ pub(super) fn json(report: &RuntimeReport<'_>, _: Look) -> String {
         }));
     }
     for (layer, path) in report.runtime.reserved_paths() {
-        let message = reserved(layer, path);
+        let message = describe_reserved(layer, path);
         let line = json!({"kind": "problem", "severity": "error", "message": message});
         lines.push(line);
     }
-    lines.push(summary(report));
+    lines.push(build_summary(report));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn summary(report: &RuntimeReport<'_>) -> Value {
+fn build_summary(report: &RuntimeReport<'_>) -> Value {
     let statistics = report.runtime.statistics();
     let names: Vec<&str> = report.snapshot.layers().iter().map(|it| &*it.name).collect();
     let left_out = report.runtime.left_out().map(|(layer, failure)| {

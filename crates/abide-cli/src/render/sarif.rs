@@ -6,24 +6,26 @@ use std::fmt::Write;
 use abide_lint::{Finding, Fix, FixEdit, Report, Severity};
 use serde_json::{Map, Value, json};
 
+use super::context::{RenderContext, TextPlace};
 use super::json_lines;
 use super::json_object::insert;
-use super::rule_page::without_marks;
-use super::scene::{Lines, Scene};
-use super::snippets::spared;
+use super::rule_page::strip_marks;
+use super::snippets::describe_exempted;
 use crate::printable::shown;
 
-pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let findings: Vec<&Finding> = scene.shown(report).collect();
+pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
+    let findings: Vec<&Finding> = context.visible_findings(report).collect();
     let mut rules: BTreeMap<&str, usize> =
         findings.iter().map(|finding| (finding.rule, 0)).collect();
     for (index, at) in rules.values_mut().enumerate() {
         *at = index;
     }
     // Every finding's rule is a key.
-    let results: Vec<Value> =
-        findings.iter().map(|finding| result(finding, rules[finding.rule], scene)).collect();
-    let rules: Vec<Value> = rules.keys().map(|id| descriptor(id)).collect();
+    let results: Vec<Value> = findings
+        .iter()
+        .map(|finding| build_result(finding, rules[finding.rule], context))
+        .collect();
+    let rules: Vec<Value> = rules.keys().map(|id| build_descriptor(id)).collect();
     let mut log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -35,26 +37,26 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
             }},
             "columnKind": "unicodeCodePoints",
             "results": results,
-            "properties": json_lines::counts(report),
+            "properties": json_lines::count_findings(report),
         }],
     });
-    if let Some(spared) = spared(report) {
+    if let Some(spared) = describe_exempted(report) {
         log["runs"][0]["invocations"] = json!([{
             "executionSuccessful": true,
-            "toolExecutionNotifications": [{ "level": "note", "message": message(&spared) }],
+            "toolExecutionNotifications": [{ "level": "note", "message": build_message(&spared) }],
         }]);
     }
     format!("{log}\n").into_bytes()
 }
 
 /// A rule as SARIF's reporting descriptor.
-fn descriptor(id: &str) -> Value {
+fn build_descriptor(id: &str) -> Value {
     let Some(rule) = abide_lint::find_rule(id) else { return json!({ "id": id }) };
     let mut properties = Map::from_iter([("tags".to_owned(), json!([rule.group.name()]))]);
     if !rule.aliases.is_empty() {
         properties.insert("aliases".to_owned(), rule.aliases.into());
     }
-    let page = without_marks(rule.page);
+    let page = strip_marks(rule.page);
     json!({
         "id": rule.id,
         "shortDescription": { "text": rule.summary },
@@ -67,12 +69,12 @@ fn descriptor(id: &str) -> Value {
     })
 }
 
-fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
+fn build_result(finding: &Finding, rule: usize, context: &RenderContext) -> Value {
     let mut text = shown(&finding.message);
     for part in [&finding.why, &finding.help].into_iter().flatten() {
         let _ = write!(text, "\n{}", shown(part));
     }
-    let mut place = location(&scene.lines(&finding.location));
+    let mut place = build_location(&context.locate(&finding.location));
     if !finding.element.is_empty() {
         let element = json!([{ "fullyQualifiedName": finding.element }]);
         place.insert("logicalLocations".to_owned(), element);
@@ -83,30 +85,30 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
     }
     if let Some(old) = finding.change.as_ref().and_then(|change| change.old) {
         // A property and not a related location, because its lines are those of the old tree.
-        properties.insert("old".to_owned(), json_lines::place(&scene.lines(&old)).into());
+        properties.insert("old".to_owned(), json_lines::build_place(&context.locate(&old)).into());
     }
-    properties.extend(json_lines::details(finding));
+    properties.extend(json_lines::collect_details(finding));
     let mut object = Map::new();
     insert(&mut object, "ruleId", finding.rule.into());
     insert(&mut object, "ruleIndex", rule.into());
     insert(&mut object, "level", finding.severity.word().into());
-    insert(&mut object, "message", message(&text));
+    insert(&mut object, "message", build_message(&text));
     insert(&mut object, "locations", json!([place]));
     let related: Vec<Value> = finding
         .labels
         .iter()
         .enumerate()
         .map(|(index, label)| {
-            let mut place = location(&scene.lines(&label.location));
+            let mut place = build_location(&context.locate(&label.location));
             place.insert("id".to_owned(), (index + 1).into());
-            place.insert("message".to_owned(), message(&shown(&label.message)));
+            place.insert("message".to_owned(), build_message(&shown(&label.message)));
             place.into()
         })
         .collect();
     if !related.is_empty() {
         insert(&mut object, "relatedLocations", related.into());
     }
-    let fixes: Vec<Value> = finding.fixes.iter().map(|it| fix(it, scene)).collect();
+    let fixes: Vec<Value> = finding.fixes.iter().map(|it| build_fix(it, context)).collect();
     if !fixes.is_empty() {
         insert(&mut object, "fixes", fixes.into());
     }
@@ -118,13 +120,13 @@ fn result(finding: &Finding, rule: usize, scene: &Scene) -> Value {
 }
 
 /// A fix, with the changes of each file together.
-fn fix(fix: &Fix, scene: &Scene) -> Value {
+fn build_fix(fix: &Fix, context: &RenderContext) -> Value {
     let mut by_file: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for FixEdit { location, text } in &fix.edits {
-        let lines = scene.lines(location);
-        let Some(deleted) = region(&lines) else { continue };
+        let lines = context.locate(location);
+        let Some(deleted) = build_region(&lines) else { continue };
         let replacement = json!({ "deletedRegion": deleted, "insertedContent": { "text": text } });
-        by_file.entry(uri(&lines.full_path())).or_default().push(replacement);
+        by_file.entry(format_uri(&lines.full_path())).or_default().push(replacement);
     }
     let changes: Vec<Value> = by_file
         .into_iter()
@@ -132,12 +134,12 @@ fn fix(fix: &Fix, scene: &Scene) -> Value {
             json!({ "artifactLocation": { "uri": uri }, "replacements": replacements })
         })
         .collect();
-    json!({ "description": message(&shown(&fix.title)), "artifactChanges": changes })
+    json!({ "description": build_message(&shown(&fix.title)), "artifactChanges": changes })
 }
 
 /// A plain text message, in which nothing is a placeholder or a link (SARIF 2.1.0, sections 3.11.5
 /// and 3.11.6): braces are doubled, and where there could be a link, brackets are escaped.
-fn message(text: &str) -> Value {
+fn build_message(text: &str) -> Value {
     let has_link = text.contains("](");
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -154,14 +156,14 @@ fn message(text: &str) -> Value {
     json!({ "text": escaped })
 }
 
-fn location(lines: &Lines) -> Map<String, Value> {
-    let artifact = json!({ "uri": uri(&lines.full_path()) });
+fn build_location(lines: &TextPlace) -> Map<String, Value> {
+    let artifact = json!({ "uri": format_uri(&lines.full_path()) });
     let mut physical = Map::from_iter([("artifactLocation".to_owned(), artifact)]);
-    physical.extend(region(lines).map(|region| ("region".to_owned(), region)));
+    physical.extend(build_region(lines).map(|region| ("region".to_owned(), region)));
     Map::from_iter([("physicalLocation".to_owned(), physical.into())])
 }
 
-fn region(lines: &Lines) -> Option<Value> {
+fn build_region(lines: &TextPlace) -> Option<Value> {
     let (start, end) = lines.range?;
     Some(json!({
         "startLine": start.line,
@@ -173,7 +175,7 @@ fn region(lines: &Lines) -> Option<Value> {
 
 /// A path as a URI reference (RFC 3986). Every byte that could be more than a part of a name is
 /// percent-encoded.
-fn uri(path: &str) -> String {
+fn format_uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     if path.starts_with('/') {
         uri.push_str("file://");

@@ -8,12 +8,12 @@ use abide_lint::{Bound, Event, Lane, Life, Simulation, State, Step, Stretch, Sub
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-use super::scene::{Look, paint};
+use super::context::{Style, write_styled};
 use crate::printable::shown;
 
 mod page;
 
-pub(super) use page::html;
+pub(super) use page::render_html;
 
 /// A simulation, with the life of one element or package if that was asked for.
 pub(crate) struct SimulationReport<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct SimulationReport<'a> {
 
 impl SimulationReport<'_> {
     /// The first line: what the fleet needs.
-    fn headline(&self) -> String {
+    fn render_headline(&self) -> String {
         let Simulation { scenario, majors: (least, most), .. } = self.simulation;
         let need = match (least, most) {
             (1, 1) => "1 major".to_owned(),
@@ -44,21 +44,21 @@ impl SimulationReport<'_> {
     }
 
     /// The name of a lane.
-    fn name(&self, of: &Subject) -> String {
+    fn format_name(&self, of: &Subject) -> String {
         match of {
             Subject::Named(name) => shown(name),
-            Subject::Major(at) => major(*at),
+            Subject::Major(at) => format_major(*at),
         }
     }
 
     /// The majors of a fleet.
-    fn majors(&self, majors: impl Iterator<Item = i64>) -> String {
-        majors.map(major).collect::<Vec<_>>().join(", ")
+    fn join_majors(&self, majors: impl Iterator<Item = i64>) -> String {
+        majors.map(format_major).collect::<Vec<_>>().join(", ")
     }
 }
 
 /// A major, where vN is the newest one on the first day.
-fn major(at: i64) -> String {
+fn format_major(at: i64) -> String {
     match at {
         0 => "vN".to_owned(),
         1.. => format!("v(N+{at})"),
@@ -67,7 +67,7 @@ fn major(at: i64) -> String {
 }
 
 /// A number of days in months of average length, with one decimal where it is not zero.
-fn months(days: u32) -> String {
+fn format_months(days: u32) -> String {
     let tenths = (u64::from(days) * 1_200_000 + 1_826_212) / 3_652_425;
     match tenths % 10 {
         0 => format!("{}", tenths / 10),
@@ -75,62 +75,74 @@ fn months(days: u32) -> String {
     }
 }
 
-fn keys(step: &Step) -> String {
+fn format_keys(step: &Step) -> String {
     if step.keys.is_empty() { String::new() } else { format!("  ({})", step.keys.join(", ")) }
 }
 
 /// The span of a bound, in months.
-fn span(bound: &Bound) -> String {
-    let (least, most) = (months(bound.least), months(bound.most));
+fn format_span(bound: &Bound) -> String {
+    let (least, most) = (format_months(bound.least), format_months(bound.most));
     match (&*least, least == most) {
         ("1", true) => "1 month".to_owned(),
         (_, true) => format!("{least} months"),
-        (_, false) => format!("{least} to {most} months, {} on average", months(bound.average)),
+        (_, false) => {
+            format!("{least} to {most} months, {} on average", format_months(bound.average))
+        }
     }
 }
 
 /// For people: the answer, its derivation, the bounds, the timeline.
-pub(super) fn human(report: &SimulationReport<'_>, look: Look) -> Vec<u8> {
+pub(super) fn render_human(report: &SimulationReport<'_>, style: Style) -> Vec<u8> {
     let simulation = report.simulation;
     let mut text = String::new();
-    paint(&mut text, look.color, "1", &report.headline());
+    write_styled(&mut text, style.color, "1", &report.render_headline());
     text.push('\n');
     for (index, step) in simulation.steps.iter().enumerate() {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {}. {}{}", index + 1, step.text, keys(step));
+        let _ = writeln!(text, "  {}. {}{}", index + 1, step.text, format_keys(step));
     }
     for conflict in &simulation.conflicts {
         text.push_str("  ");
-        paint(&mut text, look.color, "33;1", "but");
-        let _ = writeln!(text, " {}{}", conflict.text, keys(conflict));
+        write_styled(&mut text, style.color, "33;1", "but");
+        let _ = writeln!(text, " {}{}", conflict.text, format_keys(conflict));
     }
-    write_title(&mut text, look, "majors in the fleet, where vN is the newest on the first day");
+    write_title(&mut text, style, "majors in the fleet, where vN is the newest on the first day");
     for fleet in &simulation.fleets {
-        let _ =
-            writeln!(text, "  from {}: {}", fleet.day, report.majors(fleet.majors.iter().copied()));
+        let _ = writeln!(
+            text,
+            "  from {}: {}",
+            fleet.day,
+            report.join_majors(fleet.majors.iter().copied())
+        );
     }
     if !simulation.bounds.is_empty() {
-        write_title(&mut text, look, "bounds of the policy");
+        write_title(&mut text, style, "bounds of the policy");
         for bound in &simulation.bounds {
-            let _ = writeln!(text, "  {}: {}", bound.what, span(bound));
-            let _ = writeln!(text, "    {}{}", bound.derivation.text, keys(&bound.derivation));
+            let _ = writeln!(text, "  {}: {}", bound.what, format_span(bound));
+            let _ =
+                writeln!(text, "    {}{}", bound.derivation.text, format_keys(&bound.derivation));
         }
     }
     if let Some(life) = report.life {
-        write_title(&mut text, look, &format!("life of {}", shown(&life.name)));
+        write_title(&mut text, style, &format!("life of {}", shown(&life.name)));
         for event in &life.events {
-            let _ =
-                writeln!(text, "  {}  {}{}", event.day, shown(&event.step.text), keys(&event.step));
+            let _ = writeln!(
+                text,
+                "  {}  {}{}",
+                event.day,
+                shown(&event.step.text),
+                format_keys(&event.step)
+            );
         }
     }
-    write_title(&mut text, look, "timeline");
-    text += &timeline(report, look.width);
+    write_title(&mut text, style, "timeline");
+    text += &render_timeline(report, style.width);
     text.into_bytes()
 }
 
-fn write_title(text: &mut String, look: Look, title: &str) {
+fn write_title(text: &mut String, style: Style, title: &str) {
     text.push('\n');
-    paint(text, look.color, "1", title);
+    write_styled(text, style.color, "1", title);
     text.push('\n');
 }
 
@@ -148,10 +160,10 @@ const fn letter(state: State) -> char {
 }
 
 /// A row of letters for each lane, a letter for each month or for each quarter.
-fn timeline(report: &SimulationReport<'_>, width: usize) -> String {
-    let (from, until) = extent(report);
+fn render_timeline(report: &SimulationReport<'_>, width: usize) -> String {
+    let (from, until) = compute_extent(report);
     let lanes = report.lanes();
-    let names: Vec<String> = lanes.iter().map(|it| report.name(&it.of)).collect();
+    let names: Vec<String> = lanes.iter().map(|it| report.format_name(&it.of)).collect();
     let column = names.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let months = month_number(until) - month_number(from) + 1;
     let room = i64::try_from(width.saturating_sub(column + 4)).unwrap_or(0);
@@ -162,8 +174,8 @@ fn timeline(report: &SimulationReport<'_>, width: usize) -> String {
     for at in 0..columns {
         // A year that only just ends has no room for its number.
         let is_first =
-            at == 0 && (1..6).all(|next| january_in(months_of(from, step, next)).is_none());
-        let january = january_in(months_of(from, step, at));
+            at == 0 && (1..6).all(|next| find_january(months_of(from, step, next)).is_none());
+        let january = find_january(months_of(from, step, at));
         if let Some(month) = january.or(is_first.then_some(month_number(from))) {
             let written = years.chars().count();
             years.extend(std::iter::repeat_n(' ', (at as usize).saturating_sub(written)));
@@ -205,7 +217,7 @@ fn months_of(from: Date, step: i64, column: i64) -> Range<i64> {
     first..first + step
 }
 
-fn january_in(mut months: Range<i64>) -> Option<i64> {
+fn find_january(mut months: Range<i64>) -> Option<i64> {
     months.find(|month| month % 12 == 0)
 }
 
@@ -215,7 +227,7 @@ fn month_number(day: Date) -> i64 {
 }
 
 /// The first and the last day of everything that is drawn.
-fn extent(report: &SimulationReport<'_>) -> (Date, Date) {
+fn compute_extent(report: &SimulationReport<'_>) -> (Date, Date) {
     let scenario = report.simulation.scenario;
     let life = report.life.into_iter().flat_map(|it| &it.lane.stretches);
     let (mut from, mut until) = (scenario.from, scenario.until());
@@ -227,7 +239,7 @@ fn extent(report: &SimulationReport<'_>) -> (Date, Date) {
 }
 
 /// JSON Lines: the simulation, its fleets, its bounds and its lanes.
-pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
+pub(super) fn render_json(report: &SimulationReport<'_>, _: Style) -> Vec<u8> {
     let simulation = report.simulation;
     let scenario = simulation.scenario;
     let mut head = json!({
@@ -237,12 +249,12 @@ pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
         "notice_months": scenario.notice,
         "least_majors": simulation.majors.0,
         "most_majors": simulation.majors.1,
-        "steps": step_values(&simulation.steps),
+        "steps": build_steps(&simulation.steps),
     });
     if let Value::Object(head) = &mut head {
         head.extend(scenario.major_every.map(|it| ("major_every_months".to_owned(), it.into())));
         if !simulation.conflicts.is_empty() {
-            head.insert("conflicts".to_owned(), step_values(&simulation.conflicts).into());
+            head.insert("conflicts".to_owned(), build_steps(&simulation.conflicts).into());
         }
     }
     let mut lines = vec![head];
@@ -250,7 +262,7 @@ pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
         json!({
             "kind": "fleet",
             "from": fleet.day.to_string(),
-            "majors": fleet.majors.iter().map(|it| major(*it)).collect::<Vec<_>>(),
+            "majors": fleet.majors.iter().map(|it| format_major(*it)).collect::<Vec<_>>(),
             "clients": fleet.clients.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     }));
@@ -262,13 +274,13 @@ pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
             "least_days": bound.least,
             "most_days": bound.most,
             "average_days": bound.average,
-            "derivation": step(&bound.derivation),
+            "derivation": build_step(&bound.derivation),
         })
     }));
     lines.extend(report.lanes().into_iter().map(|lane| {
         let mut object = Map::new();
         object.insert("kind".to_owned(), "life".into());
-        object.insert("name".to_owned(), report.name(&lane.of).into());
+        object.insert("name".to_owned(), report.format_name(&lane.of).into());
         let stretches: Vec<Value> = lane
             .stretches
             .iter()
@@ -282,22 +294,22 @@ pub(super) fn json(report: &SimulationReport<'_>, _: Look) -> Vec<u8> {
             .collect();
         object.insert("stretches".to_owned(), stretches.into());
         if let Some(life) = report.life.filter(|it| std::ptr::eq(&it.lane, lane)) {
-            object.insert("events".to_owned(), life.events.iter().map(event_object).collect());
+            object.insert("events".to_owned(), life.events.iter().map(build_event).collect());
         }
         Value::Object(object)
     }));
     lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
 }
 
-fn event_object(event: &Event) -> Value {
-    json!({ "day": event.day.to_string(), "step": step(&event.step) })
+fn build_event(event: &Event) -> Value {
+    json!({ "day": event.day.to_string(), "step": build_step(&event.step) })
 }
 
-fn step_values(steps: &[Step]) -> Vec<Value> {
-    steps.iter().map(step).collect()
+fn build_steps(steps: &[Step]) -> Vec<Value> {
+    steps.iter().map(build_step).collect()
 }
 
-fn step(step: &Step) -> Value {
+fn build_step(step: &Step) -> Value {
     let mut object = Map::from_iter([("text".to_owned(), Value::from(step.text.as_str()))]);
     if !step.keys.is_empty() {
         object.insert("keys".to_owned(), step.keys.as_slice().into());

@@ -6,28 +6,29 @@ use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
 use rayon::prelude::*;
 
-use super::scene::{Scene, TextFile};
-use super::sources::Sources;
+use super::context::{RenderContext, TextFile};
+use super::sources::SnippetSources;
 use crate::printable::shown;
 
 /// The number of findings that one task renders.
 const CHUNK: usize = 32;
 
-pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
-    let sources = Sources::new(scene);
-    let shown = scene.by_weight(report);
+pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
+    let sources = SnippetSources::new(context);
+    let shown = context.sort_by_impact(report);
     let written = shown.par_chunks(CHUNK).map(|findings| {
-        let diagnostics = findings.iter().map(|finding| diagnostic(finding, scene, &sources));
-        emit(diagnostics, &sources, scene.look.color)
+        let diagnostics =
+            findings.iter().map(|finding| build_diagnostic(finding, context, &sources));
+        emit(diagnostics, &sources, context.style.color)
     });
     let mut out = written.collect::<Vec<_>>().concat();
     // A program that reads a clean report has nothing to read.
-    let is_asked = scene.look.is_terminal || scene.look.verbose;
-    if !scene.look.quiet && (is_asked || !is_clean(report)) {
-        out.extend(summary(report).bytes());
+    let is_asked = context.style.is_terminal || context.style.verbose;
+    if !context.style.quiet && (is_asked || !is_clean(report)) {
+        out.extend(render_summary(report).bytes());
         // A log is read when nobody can act on it.
-        if scene.look.is_terminal {
-            out.extend(fixable(report).bytes());
+        if context.style.is_terminal {
+            out.extend(count_fixable(report).bytes());
         }
     }
     out
@@ -35,14 +36,14 @@ pub(super) fn render(report: &Report, scene: &Scene) -> Vec<u8> {
 
 fn emit(
     diagnostics: impl Iterator<Item = Diagnostic<usize>>,
-    sources: &Sources,
+    sources: &SnippetSources,
     color: bool,
 ) -> Vec<u8> {
     let (mut ansi, mut plain) = (Ansi::new(Vec::new()), NoColor::new(Vec::new()));
     let out: &mut dyn WriteColor = if color { &mut ansi } else { &mut plain };
     let config = Config::default();
     for mut diagnostic in diagnostics {
-        let excerpt = sources.excerpt(&mut diagnostic);
+        let excerpt = sources.extract(&mut diagnostic);
         // Writing to memory does not fail, and every place is in `sources`.
         let written = term::emit_to_write_style(out, &config, &excerpt, &diagnostic);
         debug_assert!(written.is_ok(), "{written:?}");
@@ -59,7 +60,7 @@ fn is_clean(report: &Report) -> bool {
 }
 
 /// Counts the findings that `--fix` fixes.
-fn fixable(report: &Report) -> String {
+fn count_fixable(report: &Report) -> String {
     match report
         .findings
         .iter()
@@ -72,7 +73,7 @@ fn fixable(report: &Report) -> String {
 }
 
 /// Counts the waived and accepted findings, in words; `None` without any.
-pub(super) fn spared(report: &Report) -> Option<String> {
+pub(super) fn describe_exempted(report: &Report) -> Option<String> {
     let kinds = [(report.waived, "waived finding"), (report.accepted, "accepted finding")];
     let some = kinds.into_iter().filter(|(number, _)| *number > 0);
     let words: Vec<String> = some.map(|(number, noun)| counted(number, noun)).collect();
@@ -82,7 +83,7 @@ pub(super) fn spared(report: &Report) -> Option<String> {
 }
 
 /// The summary line.
-pub(super) fn summary(report: &Report) -> String {
+pub(super) fn render_summary(report: &Report) -> String {
     let mut found = Vec::new();
     for (number, noun) in
         [(report.errors, "error"), (report.warnings, "warning"), (report.notes, "note")]
@@ -118,7 +119,11 @@ pub(super) fn summary(report: &Report) -> String {
     format!("{}{packages}: {found}{spared}{bump}\n", counted(report.files, "file"))
 }
 
-fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic<usize> {
+fn build_diagnostic(
+    finding: &Finding,
+    context: &RenderContext,
+    sources: &SnippetSources,
+) -> Diagnostic<usize> {
     let severity = match finding.severity {
         Severity::Error => diagnostic::Severity::Error,
         Severity::Warning => diagnostic::Severity::Warning,
@@ -126,13 +131,13 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
     };
     let mut labels = Vec::new();
     let mut notes = Vec::new();
-    match sources.place(&finding.location) {
+    match sources.locate(&finding.location) {
         Some((file, span)) => {
-            let label = diagnostic::Label::primary(file, sources.first_line(file, span));
+            let label = diagnostic::Label::primary(file, sources.clip_to_first_line(file, span));
             labels.push(label.with_message(finding.at.as_deref().unwrap_or("")));
         }
         None => {
-            let lines = scene.lines(&finding.location);
+            let lines = context.locate(&finding.location);
             notes.push(match lines.range {
                 Some((start, _)) => format!("at {}:{}:{}", lines.path, start.line, start.column),
                 None => format!("at {}", lines.path),
@@ -140,43 +145,47 @@ fn diagnostic(finding: &Finding, scene: &Scene, sources: &Sources) -> Diagnostic
         }
     }
     for label in &finding.labels {
-        match sources.place(&label.location) {
+        match sources.locate(&label.location) {
             Some((file, span)) => labels.push(
-                diagnostic::Label::secondary(file, sources.first_line(file, span))
+                diagnostic::Label::secondary(file, sources.clip_to_first_line(file, span))
                     .with_message(&label.message),
             ),
-            None => notes.push(format!("{}: {}", scene.lines(&label.location).path, label.message)),
+            None => {
+                notes.push(format!("{}: {}", context.locate(&label.location).path, label.message))
+            }
         }
     }
     if let Some(change) = &finding.change {
         let old = change.old.filter(|old| *old != finding.location);
-        if let Some((file, span)) = old.and_then(|old| sources.place(&old)) {
-            let label = diagnostic::Label::secondary(file, sources.first_line(file, span));
+        if let Some((file, span)) = old.and_then(|old| sources.locate(&old)) {
+            let label = diagnostic::Label::secondary(file, sources.clip_to_first_line(file, span));
             labels.push(label.with_message("as it was"));
         }
     }
-    let more = scene.notes(finding).into_iter();
+    let more = context.collect_notes(finding).into_iter();
     notes.extend(more.map(|(head, text)| format!("{head}: {text}")));
     for label in &mut labels {
         label.message = shown(&label.message);
     }
-    let width = scene.look.width.saturating_sub(NOTE_INDENT);
+    let width = context.style.width.saturating_sub(NOTE_INDENT);
     Diagnostic::new(severity)
         .with_code(finding.rule)
-        .with_message(headline(finding, scene))
+        .with_message(render_headline(finding, context))
         .with_labels(labels)
-        .with_notes(notes.iter().map(|note| wrap(&shown(note), Line { width, ..LINE })).collect())
+        .with_notes(
+            notes.iter().map(|note| wrap(&shown(note), LineWidth { width, ..LINE })).collect(),
+        )
 }
 
 /// The message of a finding. On a terminal its lines end at words; elsewhere it is one line, to be
 /// searched for.
-fn headline(finding: &Finding, scene: &Scene) -> String {
+fn render_headline(finding: &Finding, context: &RenderContext) -> String {
     let message = shown(&finding.message);
-    if !scene.look.is_terminal {
+    if !context.style.is_terminal {
         return message;
     }
     let before = format!("{}[{}]: ", finding.severity.word(), finding.rule);
-    wrap(&message, Line { before: before.len(), indent: 2, width: scene.look.width })
+    wrap(&message, LineWidth { before: before.len(), indent: 2, width: context.style.width })
 }
 
 /// The width of what precedes a note: the column of line numbers, and a bullet.
@@ -184,7 +193,7 @@ const NOTE_INDENT: usize = 9;
 
 /// The width and indent of a line to break, in columns.
 #[derive(Clone, Copy)]
-struct Line {
+struct LineWidth {
     /// The columns that are used already.
     before: usize,
     /// The white space before the lines that follow.
@@ -192,10 +201,10 @@ struct Line {
     width: usize,
 }
 
-const LINE: Line = Line { before: 0, indent: 0, width: 0 };
+const LINE: LineWidth = LineWidth { before: 0, indent: 0, width: 0 };
 
 /// Breaks a line at spaces to fit the width. A longer word stays whole.
-fn wrap(text: &str, line: Line) -> String {
+fn wrap(text: &str, line: LineWidth) -> String {
     let mut wrapped = String::with_capacity(text.len());
     let (mut used, mut is_empty) = (line.before, line.before == 0);
     for (at, word) in text.split(' ').enumerate() {
@@ -217,8 +226,8 @@ fn wrap(text: &str, line: Line) -> String {
 }
 
 /// Renders the errors of a configuration.
-pub(crate) fn config_errors(errors: &[ConfigError], file: &TextFile, color: bool) -> String {
-    let sources = Sources::of_text(file);
+pub(crate) fn render_config_errors(errors: &[ConfigError], file: &TextFile, color: bool) -> String {
+    let sources = SnippetSources::from_text(file);
     let diagnostics = errors.iter().map(|error| {
         Diagnostic::error()
             .with_message(shown(&error.message))
@@ -234,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_line_ends_before_a_word_that_does_not_fit() {
-        let line = Line { before: 10, indent: 2, width: 20 };
+        let line = LineWidth { before: 10, indent: 2, width: 20 };
         for (text, expected) in [
             ("short", "short"),
             ("ten_column", "ten_column"),
@@ -245,6 +254,6 @@ mod tests {
         ] {
             assert_eq!(wrap(text, line), expected, "{text}");
         }
-        assert_eq!(wrap("wider_than_all a", Line { width: 5, ..LINE }), "wider_than_all\na");
+        assert_eq!(wrap("wider_than_all a", LineWidth { width: 5, ..LINE }), "wider_than_all\na");
     }
 }

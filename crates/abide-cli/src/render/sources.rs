@@ -11,21 +11,21 @@ use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::Diagnostic;
 use codespan_reporting::files::{Error, Files};
 
-use super::scene::{Scene, SourceText, TextFile};
+use super::context::{RenderContext, SourceText, TextFile};
 use crate::printable::{is_unprintable, shown};
 
 /// Texts by number: the files of the tree, then those of the old tree, then the others.
-pub(super) struct Sources<'a> {
+pub(super) struct SnippetSources<'a> {
     /// The number of the first file of the old tree.
     old_from: usize,
     /// The number of the first text that is of neither tree.
     others_from: usize,
     /// The number of the first instance.
     instances_from: usize,
-    texts: Vec<Option<Text<'a>>>,
+    texts: Vec<Option<SnippetText<'a>>>,
 }
 
-struct Text<'a> {
+struct SnippetText<'a> {
     name: &'a str,
     /// `None` for a file from a descriptor set.
     bytes: Option<&'a [u8]>,
@@ -39,8 +39,8 @@ enum LineSource<'a> {
     Own(LineIndex),
 }
 
-impl<'a> Text<'a> {
-    fn of(text: SourceText<'a>) -> Text<'a> {
+impl<'a> SnippetText<'a> {
+    fn of(text: SourceText<'a>) -> SnippetText<'a> {
         let lines = match text {
             SourceText::Proto(file) => LineSource::Of(file),
             SourceText::Features(FeatureFile { text, .. })
@@ -48,7 +48,7 @@ impl<'a> Text<'a> {
                 LineSource::Own(LineIndex::new(text.as_bytes()))
             }
         };
-        Text { name: text.name(), bytes: text.bytes(), lines, shown: OnceLock::new() }
+        SnippetText { name: text.name(), bytes: text.bytes(), lines, shown: OnceLock::new() }
     }
 
     fn index(&self) -> &LineIndex {
@@ -70,7 +70,7 @@ impl<'a> Text<'a> {
                     for chunk in bytes.utf8_chunks() {
                         let mut chars = chunk.valid().chars().peekable();
                         while let Some(c) = chars.next() {
-                            if hidden(c) || c == '\r' && chars.peek() != Some(&'\n') {
+                            if is_hidden(c) || c == '\r' && chars.peek() != Some(&'\n') {
                                 text.extend(std::iter::repeat_n('?', c.len_utf8()));
                             } else {
                                 text.push(c);
@@ -85,32 +85,33 @@ impl<'a> Text<'a> {
     }
 }
 
-impl<'a> Sources<'a> {
+impl<'a> SnippetSources<'a> {
     /// A single text, as number 0.
-    pub(super) fn of_text(file: &'a TextFile) -> Sources<'a> {
-        let texts = vec![Some(Text::of(SourceText::Other(file)))];
-        Sources { old_from: 0, others_from: 0, instances_from: 0, texts }
+    pub(super) fn from_text(file: &'a TextFile) -> SnippetSources<'a> {
+        let texts = vec![Some(SnippetText::of(SourceText::Other(file)))];
+        SnippetSources { old_from: 0, others_from: 0, instances_from: 0, texts }
     }
 
-    pub(super) fn new(scene: &Scene<'a>) -> Sources<'a> {
-        let mut origins: Vec<Origin> = file_ids(scene.tree).map(Origin::Tree).collect();
+    pub(super) fn new(context: &RenderContext<'a>) -> SnippetSources<'a> {
+        let mut origins: Vec<Origin> = file_ids(context.tree).map(Origin::Tree).collect();
         let old_from = origins.len();
-        origins.extend(scene.old.into_iter().flat_map(file_ids).map(Origin::Old));
+        origins.extend(context.old.into_iter().flat_map(file_ids).map(Origin::Old));
         let others_from = origins.len();
         origins.extend([Origin::Config, Origin::Accepted]);
-        origins.extend((0..scene.features.len()).map(|it| Origin::Features(it as u32)));
+        origins.extend((0..context.features.len()).map(|it| Origin::Features(it as u32)));
         let instances_from = origins.len();
-        origins.extend((0..scene.instances.len()).map(|it| Origin::Instance(it as u32)));
-        let texts = origins.into_iter().map(|it| scene.text(it).map(Text::of)).collect();
-        Sources { old_from, others_from, instances_from, texts }
+        origins.extend((0..context.instances.len()).map(|it| Origin::Instance(it as u32)));
+        let texts =
+            origins.into_iter().map(|it| context.find_text(it).map(SnippetText::of)).collect();
+        SnippetSources { old_from, others_from, instances_from, texts }
     }
 
-    fn text(&self, id: usize) -> Option<&Text<'a>> {
+    fn text(&self, id: usize) -> Option<&SnippetText<'a>> {
         self.texts.get(id)?.as_ref()
     }
 
     /// The text and span of a location, if there is text to show for it.
-    pub(super) fn place(&self, location: &Location) -> Option<(usize, Span)> {
+    pub(super) fn locate(&self, location: &Location) -> Option<(usize, Span)> {
         let id = match location.origin {
             Origin::Tree(FileId(id)) => id as usize,
             Origin::Old(FileId(id)) => self.old_from + id as usize,
@@ -123,7 +124,7 @@ impl<'a> Sources<'a> {
     }
 
     /// A span up to the end of its first line: a whole message would fill the screen.
-    pub(super) fn first_line(&self, id: usize, span: Span) -> Range<usize> {
+    pub(super) fn clip_to_first_line(&self, id: usize, span: Span) -> Range<usize> {
         let Some(text) = self.text(id) else { return 0..0 };
         let rest = span.of(text.bytes.unwrap_or_default());
         let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
@@ -132,7 +133,7 @@ impl<'a> Sources<'a> {
 
     /// The excerpt to show for a diagnostic. A long line is cut to the part around its first label.
     /// Labels too far from it become notes, and labels are shortened to what is shown.
-    pub(super) fn excerpt(&self, diagnostic: &mut Diagnostic<usize>) -> Excerpt<'_, 'a> {
+    pub(super) fn extract(&self, diagnostic: &mut Diagnostic<usize>) -> SourceExcerpt<'_, 'a> {
         let mut cuts: BTreeMap<(usize, usize), Range<usize>> = BTreeMap::new();
         let (mut labels, mut notes) = (Vec::new(), Vec::new());
         for mut label in std::mem::take(&mut diagnostic.labels) {
@@ -163,7 +164,7 @@ impl<'a> Sources<'a> {
         }
         diagnostic.labels = labels;
         diagnostic.notes.splice(0..0, notes);
-        Excerpt { sources: self, cuts }
+        SourceExcerpt { sources: self, cuts }
     }
 }
 
@@ -178,13 +179,13 @@ const LONG_LINE: usize = 1000;
 const AROUND: usize = 80;
 
 /// The part of the texts that one diagnostic shows.
-pub(super) struct Excerpt<'s, 'a> {
-    sources: &'s Sources<'a>,
+pub(super) struct SourceExcerpt<'s, 'a> {
+    sources: &'s SnippetSources<'a>,
     /// The part of a long line to show, by text and line.
     cuts: BTreeMap<(usize, usize), Range<usize>>,
 }
 
-impl<'f> Files<'f> for Excerpt<'_, '_> {
+impl<'f> Files<'f> for SourceExcerpt<'_, '_> {
     type FileId = usize;
     type Name = String;
     type Source = &'f str;
@@ -216,7 +217,7 @@ impl<'f> Files<'f> for Excerpt<'_, '_> {
 }
 
 /// Returns true if a terminal would act on the character.
-fn hidden(c: char) -> bool {
+fn is_hidden(c: char) -> bool {
     is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r')
 }
 
@@ -227,7 +228,7 @@ fn has_hidden(text: &str) -> bool {
     let mut strange = parts.filter(|(_, part)| !is_plain_ascii(part));
     strange.any(|(at, _)| {
         let part = text.floor_char_boundary(at)..text.ceil_char_boundary(at + PART);
-        text[part].contains(hidden)
+        text[part].contains(is_hidden)
     })
 }
 
@@ -245,7 +246,7 @@ fn has_lone_return(text: &[u8]) -> bool {
     memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1) != Some(&b'\n'))
 }
 
-impl<'f> Files<'f> for Sources<'_> {
+impl<'f> Files<'f> for SnippetSources<'_> {
     type FileId = usize;
     type Name = String;
     type Source = &'f str;

@@ -4,8 +4,8 @@ use abide_instance::Carried;
 use abide_lint::Report;
 use serde_json::{Map, Value, json};
 
+use super::context::RenderContext;
 use super::json_object::insert;
-use super::scene::Scene;
 use super::{json_lines, snippets};
 
 /// Files after a translation.
@@ -20,16 +20,17 @@ pub(crate) struct TranslationReport<'a> {
     pub(crate) name: &'a dyn Fn(abide_schema::MessageId) -> String,
 }
 
-pub(super) fn human(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
+pub(super) fn render_human(report: &TranslationReport<'_>, context: &RenderContext) -> Vec<u8> {
     if report.findings.findings.is_empty() {
         return Vec::new();
     }
-    snippets::render(report.findings, scene)
+    snippets::render(report.findings, context)
 }
 
-pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
+pub(super) fn render_json(report: &TranslationReport<'_>, context: &RenderContext) -> Vec<u8> {
     let mut out = String::new();
-    for ((carried, changed), file) in report.files.iter().zip(report.changed).zip(scene.instances) {
+    for ((carried, changed), file) in report.files.iter().zip(report.changed).zip(context.instances)
+    {
         for (number, document) in (1_u32..).zip(&carried.documents) {
             let mut line = Map::new();
             insert(&mut line, "kind", "translation".into());
@@ -41,7 +42,7 @@ pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
             let changes = document.changes.iter().map(|it| {
                 let mut change = Map::new();
                 if !it.span.is_empty() && !file.text.is_empty() {
-                    change.insert("start".to_owned(), position(&file.text, it.span.start));
+                    change.insert("start".to_owned(), build_position(&file.text, it.span.start));
                 }
                 if !it.old.is_empty() {
                     change.insert("old".to_owned(), it.old.as_str().into());
@@ -60,7 +61,7 @@ pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
             });
             let notes: Vec<Value> = notes
                 .map(|(span, text)| {
-                    json!({ "start": position(&file.text, span.start), "message": text })
+                    json!({ "start": build_position(&file.text, span.start), "message": text })
                 })
                 .collect();
             if !notes.is_empty() {
@@ -70,17 +71,17 @@ pub(super) fn json(report: &TranslationReport<'_>, scene: &Scene) -> Vec<u8> {
         }
     }
     let mut out = out.into_bytes();
-    out.extend(json_lines::render(report.findings, scene));
+    out.extend(json_lines::render(report.findings, context));
     out
 }
 
-fn position(text: &str, at: u32) -> Value {
-    let (line, column) = line_and_column(text, at);
+fn build_position(text: &str, at: u32) -> Value {
+    let (line, column) = count_line_and_column(text, at);
     json!({ "line": line, "column": column })
 }
 
 /// The line and the column of a place, from 1.
-pub(crate) fn line_and_column(text: &str, at: u32) -> (usize, usize) {
+pub(crate) fn count_line_and_column(text: &str, at: u32) -> (usize, usize) {
     let before = text.get(..at as usize).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

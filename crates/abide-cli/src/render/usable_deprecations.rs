@@ -5,17 +5,17 @@ use std::fmt::Write;
 use abide_lint::{UsableDeprecation, counted};
 use serde_json::{Map, Value};
 
+use super::context::{Style, write_styled};
 use super::json_object::{insert, insert_some};
-use super::scene::{Look, paint};
 use crate::printable::shown;
 
-pub(super) fn human(list: &[UsableDeprecation<'_>], look: Look) -> String {
+pub(super) fn render_human(list: &[UsableDeprecation<'_>], style: Style) -> String {
     let mut text = String::new();
     for it in list {
         let colour = if it.is_disallowed { "31;1" } else { "33;1" };
         text += &shown(&it.element.full_name());
         text.push_str(": ");
-        paint(&mut text, look.color, colour, it.phase());
+        write_styled(&mut text, style.color, colour, it.phase());
         if let Some(since) = it.since() {
             // Writing to a string cannot fail.
             let _ = write!(text, " since {}", shown(since));
@@ -28,7 +28,7 @@ pub(super) fn human(list: &[UsableDeprecation<'_>], look: Look) -> String {
             let _ = writeln!(text, "    allowed by the runtime key {}", shown(&key));
         }
     }
-    if !look.quiet {
+    if !style.quiet {
         let disallowed = list.iter().filter(|it| it.is_disallowed).count();
         let many = counted(list.len(), "deprecated element");
         let _ = writeln!(text, "{many}, {disallowed} of them disallowed by default");
@@ -36,7 +36,7 @@ pub(super) fn human(list: &[UsableDeprecation<'_>], look: Look) -> String {
     text
 }
 
-pub(super) fn json(list: &[UsableDeprecation<'_>], _: Look) -> String {
+pub(super) fn render_json(list: &[UsableDeprecation<'_>], _: Style) -> String {
     let lines = list.iter().map(|it| {
         let mut object = Map::new();
         insert(&mut object, "element", it.element.full_name().into());

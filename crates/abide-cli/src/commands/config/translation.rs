@@ -12,19 +12,19 @@ use abide_schema::{MessageId, PackageVersion};
 use rayon::prelude::*;
 
 use crate::args::{Global, TranslationArgs, TreeArgs};
-use crate::commands::fitness::troubles;
-use crate::commands::folder_lock::recovered;
+use crate::commands::folder_lock::recover;
 use crate::commands::instance_files::{NamedFile, named_files, unreadable};
-use crate::commands::instances::message_named;
-use crate::commands::outcome::Outcome;
-use crate::diff::unified;
+use crate::commands::instances::find_message;
+use crate::commands::outcome::CommandOutcome;
+use crate::commands::preconditions::read_errors;
+use crate::diff::render_unified;
 use crate::error::Error;
 use crate::load::load;
 use crate::printable::{self, shown as shown_name};
 use crate::progress::Progress;
-use crate::render::{Scene, TextFile, TranslationReport, line_and_column};
+use crate::render::{RenderContext, TextFile, TranslationReport, count_line_and_column};
 use crate::settings::{Settings, today};
-use crate::terminal::{error_color, look, say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line, style, use_error_color};
 use crate::write::{self, Unmade};
 
 /// Steps that come with Abide: their name, and the files.
@@ -57,17 +57,17 @@ const BUILT_IN: &[(&str, &[(&str, &str)])] = &[(
 
 /// The direction between majors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum ConvertDirection {
     Up,
     Down,
 }
 
-pub(super) fn translate(
+pub(super) fn convert_files(
     global: &Global,
     args: &TranslationArgs,
-    direction: Direction,
-) -> Result<Outcome, Error> {
-    let settings = Settings::read(global, args.api.as_deref(), error_color(global))?;
+    direction: ConvertDirection,
+) -> Result<CommandOutcome, Error> {
+    let settings = Settings::read(global, args.api.as_deref(), use_error_color(global))?;
     let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
     let progress = Progress::new(global.quiet);
     let notation = args.notation.as_deref().and_then(Notation::named);
@@ -80,20 +80,20 @@ pub(super) fn translate(
         folders.dedup();
         for folder in folders {
             // A file with several names may hold a part of what a killed run wrote.
-            if recovered(&Path::new(".").join(folder))? {
+            if recover(&Path::new(".").join(folder))? {
                 files = named_files(&args.files, notation)?;
             }
         }
     }
-    let targets = targets(args, &files)?;
+    let targets = choose_targets(args, &files)?;
     let mapping = args.mapping.as_deref().map(read_mapping).transpose()?.unwrap_or_default();
     let migrations = read_steps(&args.steps)?;
-    let loaded = load(&settings.source(&tree_args)?, &progress)?;
+    let loaded = load(&settings.open_source(&tree_args)?, &progress)?;
     let tree = &loaded.tree;
     let translator = Translator::new(tree, mapping, &migrations)
         .map_err(|fault| Error::Usage(format!("a step does not fit the API: {}", fault.message)))?;
-    let way = way(args.to.as_deref(), direction)?;
-    let ty = args.ty.as_deref().map(|name| message_named(tree, name)).transpose()?;
+    let way = parse_way(args.to.as_deref(), direction)?;
+    let ty = args.ty.as_deref().map(|name| find_message(tree, name)).transpose()?;
     let dialect = args.reader.as_deref().and_then(Dialect::named);
     progress.step(format!("translating {}", counted(files.len(), "file")));
     let carried: Vec<Carried> = files.par_iter().map(|file: &NamedFile| {
@@ -115,7 +115,7 @@ pub(super) fn translate(
     progress.finish();
     let bytes: Vec<Vec<u8>> = files.iter().map(|it| it.bytes.clone()).collect();
     let texts: Vec<TextFile> = files.iter().map(NamedFile::shown).collect();
-    let scene = Scene {
+    let context = RenderContext {
         tree,
         old: None,
         config: settings.file.as_ref(),
@@ -126,7 +126,7 @@ pub(super) fn translate(
         touched: &[],
         prefix: "",
         config_prefix: "",
-        look: look(global, args.format.is_styled),
+        style: style(global, args.format.is_styled),
     };
     let changed: Vec<bool> = carried
         .iter()
@@ -139,9 +139,10 @@ pub(super) fn translate(
         changed: &changed,
         name: &|ty: MessageId| tree.message(ty).full_name(),
     };
-    let shown = (args.format.write)(&shown, &scene);
+    let shown = (args.format.write)(&shown, &context);
     let kept_back = report.errors > 0;
-    let mut outcome = Outcome { troubles: troubles(&loaded), ..Outcome::nothing(kept_back) };
+    let mut outcome =
+        CommandOutcome { troubles: read_errors(&loaded), ..CommandOutcome::nothing(kept_back) };
     let count = changed.iter().filter(|it| **it).count();
     let mut printed: Vec<u8> = Vec::new();
     for (index, it) in carried.iter().enumerate() {
@@ -149,17 +150,19 @@ pub(super) fn translate(
         let is_changed = changed[index];
         let file = &texts[index].name;
         match &targets[index] {
-            Target::Nothing => {}
-            Target::Check if is_changed && args.format.is_styled => {
+            TextTarget::Nothing => {}
+            TextTarget::Check if is_changed && args.format.is_styled => {
                 printed.extend(format!("{} would change\n", shown_name(file)).into_bytes())
             }
-            Target::Check => {}
-            Target::Patch => printed.extend(unified(file, Some(&bytes[index]), Some(text))),
-            Target::File(path) if args.target.write => {
-                let written = is_changed.then(|| write::replace(path, &bytes[index], text));
-                written.transpose().map_err(|why| rewriting(path, why))?;
+            TextTarget::Check => {}
+            TextTarget::Patch => {
+                printed.extend(render_unified(file, Some(&bytes[index]), Some(text)))
             }
-            Target::File(path) => {
+            TextTarget::File(path) if args.target.write => {
+                let written = is_changed.then(|| write::replace(path, &bytes[index], text));
+                written.transpose().map_err(|why| replace_error(path, why))?;
+            }
+            TextTarget::File(path) => {
                 write::write(Some(path), text).map_err(|error| Error::File {
                     what: format!("cannot write `{}`", path.display()),
                     error,
@@ -170,7 +173,7 @@ pub(super) fn translate(
     // Findings stand beside a patch, not in it.
     let takes_output = args.target.diff || args.target.out.as_deref() == Some(Path::new("-"));
     if takes_output {
-        say_rendered(&String::from_utf8_lossy(&shown));
+        eprint_block(&String::from_utf8_lossy(&shown));
         outcome.report = Some(printed).filter(|it| !it.is_empty());
     } else {
         outcome.report = Some([printable::report(shown), printed].concat());
@@ -178,8 +181,8 @@ pub(super) fn translate(
     if !global.quiet {
         for (file, it) in texts.iter().zip(&carried) {
             for (span, text) in &it.notes {
-                let (line, column) = line_and_column(&file.text, span.start);
-                say(&format!("note: {}:{line}:{column}: {text}", file.name));
+                let (line, column) = count_line_and_column(&file.text, span.start);
+                eprint_line(&format!("note: {}:{line}:{column}: {text}", file.name));
             }
         }
         for (file, it) in texts.iter().zip(&carried) {
@@ -188,19 +191,19 @@ pub(super) fn translate(
                     it.changes.is_empty() && it.old == it.new
                 })
             {
-                say(&format!(
+                eprint_line(&format!(
                     "note: `{}` is at that version already, or nothing in it changes",
                     file.name
                 ));
             }
         }
-        loaded.notes.iter().for_each(|note| say(&format!("note: {note}")));
+        loaded.notes.iter().for_each(|note| eprint_line(&format!("note: {note}")));
         match (kept_back, &args.target) {
             (true, target) if target.write || target.out.is_some() => {
-                say("note: nothing was written")
+                eprint_line("note: nothing was written")
             }
             (false, target) if target.write => {
-                say(&format!("changed {count} of {}", counted(texts.len(), "file")));
+                eprint_line(&format!("changed {count} of {}", counted(texts.len(), "file")));
             }
             _ => {}
         }
@@ -210,7 +213,7 @@ pub(super) fn translate(
 }
 
 /// The error of a file that was not replaced.
-fn rewriting(path: &Path, why: Unmade) -> Error {
+fn replace_error(path: &Path, why: Unmade) -> Error {
     match why {
         Unmade::Edited(_) => Error::Usage(format!(
             "`{}` was edited in the meantime, so it was not written: run the command again",
@@ -223,7 +226,7 @@ fn rewriting(path: &Path, why: Unmade) -> Error {
 }
 
 /// The use of a new text.
-enum Target {
+enum TextTarget {
     Nothing,
     Check,
     Patch,
@@ -231,7 +234,7 @@ enum Target {
 }
 
 /// Chooses the use of the new text of each file.
-fn targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<Target>, Error> {
+fn choose_targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<TextTarget>, Error> {
     let target = &args.target;
     let Some(out) = &target.out else {
         return files
@@ -241,17 +244,17 @@ fn targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<Target>, E
                     "standard input cannot be changed: choose where it goes with `--out PATH`"
                         .to_owned(),
                 )),
-                name if target.write => Ok(Target::File(name.into())),
-                _ if target.diff => Ok(Target::Patch),
-                _ if target.check => Ok(Target::Check),
-                _ => Ok(Target::Nothing),
+                name if target.write => Ok(TextTarget::File(name.into())),
+                _ if target.diff => Ok(TextTarget::Patch),
+                _ if target.check => Ok(TextTarget::Check),
+                _ => Ok(TextTarget::Nothing),
             })
             .collect();
     };
     let is_folder = out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/');
     let one_file = args.files.len() == 1 && !Path::new(&args.files[0]).is_dir();
     if one_file && !is_folder {
-        return Ok(vec![Target::File(out.clone())]);
+        return Ok(vec![TextTarget::File(out.clone())]);
     }
     if out.is_file() || out == Path::new("-") {
         let message = format!("`{}` is no folder, and there are many files", out.display());
@@ -272,13 +275,13 @@ fn targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<Target>, E
                 path.display()
             )));
         }
-        targets.push(Target::File(path));
+        targets.push(TextTarget::File(path));
     }
     Ok(targets)
 }
 
 /// Parses the version to go to; `None` for one major down.
-fn way(to: Option<&str>, direction: Direction) -> Result<Option<Way>, Error> {
+fn parse_way(to: Option<&str>, direction: ConvertDirection) -> Result<Option<Way>, Error> {
     let to = to
         .map(|text: &str| {
             let component = match text.starts_with('v') {
@@ -291,8 +294,8 @@ fn way(to: Option<&str>, direction: Direction) -> Result<Option<Way>, Error> {
         })
         .transpose()?;
     Ok(match direction {
-        Direction::Up => Some(Way::Up(to)),
-        Direction::Down => to.map(|it| Way::Down(it.major)),
+        ConvertDirection::Up => Some(Way::Up(to)),
+        ConvertDirection::Down => to.map(|it| Way::Down(it.major)),
     })
 }
 
@@ -300,7 +303,7 @@ fn read_mapping(path: &Path) -> Result<VersionMapping, Error> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| unreadable(&name, error))?;
     let notation = notation_of(&name)?;
-    VersionMapping::read(&bytes, notation).map_err(|fault| faulty(&name, &bytes, fault))
+    VersionMapping::read(&bytes, notation).map_err(|fault| format_fault(&name, &bytes, fault))
 }
 
 /// The steps of files, of folders, and of what comes with Abide.
@@ -311,14 +314,15 @@ pub(crate) fn read_steps(names: &[String]) -> Result<Vec<Migration>, Error> {
             for (file, text) in *files {
                 let read = Migration::read(text.as_bytes(), Notation::Yaml);
                 let file = format!("{name}/{file}");
-                migrations.extend(read.map_err(|fault| faulty(&file, text.as_bytes(), fault))?);
+                migrations
+                    .extend(read.map_err(|fault| format_fault(&file, text.as_bytes(), fault))?);
             }
         }
     }
     let own = names.iter().filter(|it| BUILT_IN.iter().all(|(name, _)| name != it));
     for file in named_files(&own.cloned().collect::<Vec<_>>(), None)? {
         let read = Migration::read(&file.bytes, file.notation);
-        migrations.extend(read.map_err(|fault| faulty(&file.name, &file.bytes, fault))?);
+        migrations.extend(read.map_err(|fault| format_fault(&file.name, &file.bytes, fault))?);
     }
     Ok(migrations)
 }
@@ -328,8 +332,8 @@ fn notation_of(name: &str) -> Result<Notation, Error> {
         .ok_or_else(|| Error::Usage(format!("the name of `{name}` does not say its notation")))
 }
 
-fn faulty(name: &str, text: &[u8], fault: Fault) -> Error {
+fn format_fault(name: &str, text: &[u8], fault: Fault) -> Error {
     let text = String::from_utf8_lossy(text);
-    let (line, column) = line_and_column(&text, fault.span.start);
+    let (line, column) = count_line_and_column(&text, fault.span.start);
     Error::Usage(format!("{name}:{line}:{column}: {}", fault.message))
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use abide_lint::{Config, ConfigError, Preset};
 use serde_json::json;
 
-use super::policy::Policy;
-use super::yaml::{Node, Value, read};
+use super::policy::ForeignPolicy;
+use super::yaml::{YamlNode, YamlValue, read};
 
 /// All rules of api-linter, which are on by default.
 const ALL: &str = "api-linter";
@@ -15,13 +15,13 @@ const KEYS: &[&str] =
     &["included_paths", "excluded_paths", "enabled_rules", "disabled_rules", "import_paths"];
 
 /// The policy of a configuration in YAML or JSON; `None` if the text is none.
-pub(super) fn policy(text: &str) -> Result<Option<Policy>, ConfigError> {
-    let Some(Node { value: Value::List(items), .. }) = read(text)? else { return Ok(None) };
-    let maps: Vec<&[(Node, Node)]> = items.iter().filter_map(entries).collect();
+pub(super) fn parse_policy(text: &str) -> Result<Option<ForeignPolicy>, ConfigError> {
+    let Some(YamlNode { value: YamlValue::List(items), .. }) = read(text)? else { return Ok(None) };
+    let maps: Vec<&[(YamlNode, YamlNode)]> = items.iter().filter_map(entries).collect();
     if maps.is_empty() || !maps.iter().all(|map| map.iter().any(|(key, _)| is_known_key(key))) {
         return Ok(None);
     }
-    let mut policy = Policy {
+    let mut policy = ForeignPolicy {
         preset: Preset::Google,
         of: "the configuration of api-linter",
         tables: format!("\n[rules]\n{} = \"error\"\n", json!(ALL)),
@@ -33,46 +33,46 @@ pub(super) fn policy(text: &str) -> Result<Option<Policy>, ConfigError> {
     Ok(Some(policy))
 }
 
-fn entries(node: &Node) -> Option<&[(Node, Node)]> {
+fn entries(node: &YamlNode) -> Option<&[(YamlNode, YamlNode)]> {
     match &node.value {
-        Value::Map(entries) => Some(entries),
+        YamlValue::Map(entries) => Some(entries),
         _ => None,
     }
 }
 
-fn is_known_key(key: &Node) -> bool {
+fn is_known_key(key: &YamlNode) -> bool {
     key.text().is_some_and(|it| KEYS.contains(&it))
 }
 
 /// The items of a list in a map; none if it has no such list.
-fn list_of<'n>(map: &'n [(Node, Node)], name: &str) -> Vec<&'n Node> {
+fn get_list<'n>(map: &'n [(YamlNode, YamlNode)], name: &str) -> Vec<&'n YamlNode> {
     match map.iter().find(|(key, _)| key.is(name)).map(|(_, value)| &value.value) {
-        Some(Value::List(items)) => items.iter().collect(),
+        Some(YamlValue::List(items)) => items.iter().collect(),
         _ => Vec::new(),
     }
 }
 
-impl Policy {
-    fn add(&mut self, map: &[(Node, Node)]) {
+impl ForeignPolicy {
+    fn add(&mut self, map: &[(YamlNode, YamlNode)]) {
         let mut files = Vec::new();
-        let included = list_of(map, "included_paths");
+        let included = get_list(map, "included_paths");
         let is_for_part = !included.is_empty();
         for node in included {
-            match node.text().and_then(folder) {
+            match node.text().and_then(parse_glob) {
                 Some(path) => files.push(path),
                 None => self.drop(node, "name folders and files in `files` of an `[[override]]`"),
             }
         }
         for name in ["excluded_paths", "import_paths"] {
-            for node in list_of(map, name) {
+            for node in get_list(map, name) {
                 self.drop(node, "list folders that are not checked in `import-paths`");
             }
         }
         let mut levels: BTreeMap<String, &str> = BTreeMap::new();
         // What is on and off is off.
         for (name, level) in [("enabled_rules", "error"), ("disabled_rules", "off")] {
-            for node in list_of(map, name) {
-                match node.text().and_then(alias) {
+            for node in get_list(map, name) {
+                match node.text().and_then(find_alias) {
                     Some(alias) => drop(levels.insert(alias, level)),
                     None => self.drop(node, "abide has no such rule"),
                 }
@@ -92,14 +92,14 @@ impl Policy {
         self.tables.push_str(&format!("\n[[override]]\n{part}rules = {{ {rules} }}\n"));
     }
 
-    fn drop(&mut self, node: &Node, why: &str) {
+    fn drop(&mut self, node: &YamlNode, why: &str) {
         let name = node.text().unwrap_or("this value");
         self.notes.push(format!("line {}: `{name}` was dropped: {why}", node.line));
     }
 }
 
 /// The folder or file that a glob means; `None` if it means something else.
-fn folder(glob: &str) -> Option<String> {
+fn parse_glob(glob: &str) -> Option<String> {
     let path = glob.trim_start_matches("./");
     let path = path.strip_suffix("*.proto").unwrap_or(path);
     let path = path.strip_suffix("**/").or(path.strip_suffix("**")).unwrap_or(path);
@@ -113,7 +113,7 @@ fn folder(glob: &str) -> Option<String> {
 
 /// Returns the name in `[rules]` of a rule such as `core::0192::has-comments`, or of all rules of
 /// an AIP; `None` if Abide has no such rule.
-fn alias(rule: &str) -> Option<String> {
+fn find_alias(rule: &str) -> Option<String> {
     let alias = match rule {
         "all" | "core" => ALL.to_owned(),
         rule => format!("{ALL}:{rule}"),

@@ -6,8 +6,11 @@ use std::fmt::Write;
 use abide_lint::{BufVersion, Preset, buf_lint_rules};
 use serde_json::json;
 
-use super::buf::{Breaking, Buf, Lint, Module, Name, Note};
-use super::rule_names::{BREAKING_CATEGORIES, breaking_rules, is_retired, lint_rules, of_preset};
+use super::buf::{BreakingSection, BufConfig, BufModule, DroppedSetting, LintSection, RuleName};
+use super::rule_names::{
+    BREAKING_CATEGORIES, collect_preset_rules, is_retired, resolve_breaking_rules,
+    resolve_lint_rules,
+};
 use crate::source::DefaultBranch;
 
 /// The options of `[lint]` with their values if nothing sets them.
@@ -22,13 +25,13 @@ const DEFAULTS: &[(&str, &str)] = &[
 
 type Aliases = BTreeSet<&'static str>;
 
-impl Buf {
+impl BufConfig {
     /// The text of the `abide.toml`. `imported` are the roots that files of excluded folders are
     /// imported from.
-    pub(super) fn toml(&mut self, branch: &DefaultBranch, imported: &[String]) -> String {
+    pub(super) fn render_toml(&mut self, branch: &DefaultBranch, imported: &[String]) -> String {
         let modules = std::mem::take(&mut self.modules);
         let Some(first) = modules.first() else { return String::new() };
-        let (preset, breaking, fewer) = self.breaking_table(&modules);
+        let (preset, breaking, fewer) = self.render_breaking_table(&modules);
         let roots: Vec<&str> = modules.iter().map(|it| it.root.as_str()).collect();
         let excludes = modules.iter().flat_map(|it| &it.excludes);
         let import_paths: Vec<&String> = excludes.chain(imported).collect();
@@ -62,52 +65,53 @@ impl Buf {
                 let _ = writeln!(out, "{key} = {value}");
             }
         }
-        let active = self.active(&first.lint);
+        let active = self.collect_active_lint(&first.lint);
         let fewer = fewer.iter().map(|it| format!("{} = \"off\"", json!(it)));
-        let lines = settings(&active).into_iter().chain(fewer).map(|it| it + "\n");
+        let lines = compute_fewest_lines(&active).into_iter().chain(fewer).map(|it| it + "\n");
         let lines: Vec<String> = lines.collect();
         if !lines.is_empty() {
             let _ = write!(out, "\n[rules]\n{}", lines.concat());
         }
         // Of two overrides for a file the last one counts: that of the inner module.
-        let mut by_depth: Vec<&Module> = modules.iter().collect();
+        let mut by_depth: Vec<&BufModule> = modules.iter().collect();
         by_depth.sort_by_key(|it| if it.root == "." { 0 } else { it.root.split('/').count() });
         for module in by_depth {
             // What holds there before: what the module around it says, or the whole tree.
             let around =
                 modules.iter().filter(|it| it.root != module.root && is_at(&module.root, &it.root));
             let before = around.max_by_key(|it| it.root.len()).unwrap_or(first);
-            let (own, active) = (self.active(&module.lint), self.active(&before.lint));
+            let (own, active) =
+                (self.collect_active_lint(&module.lint), self.collect_active_lint(&before.lint));
             let more: Aliases = own.difference(&active).copied().collect();
             let fewer: Aliases = active.difference(&own).copied().collect();
             let rules = [set_all(&more, "error"), set_all(&fewer, "off")].concat();
-            let lint = different_options(&module.lint, &before.lint);
-            put_part(
+            let lint = compare_options(&module.lint, &before.lint);
+            write_override_tables(
                 &mut out,
                 std::slice::from_ref(&module.root),
                 &[("rules", rules), ("lint", lint)],
             );
         }
-        self.breaking_by_module(&mut out, &modules);
+        self.write_breaking_by_module(&mut out, &modules);
         for (at, module) in modules.iter().enumerate() {
             let before = modules.get(..at).unwrap_or_default();
             if !before.iter().any(|it| it.lint == module.lint) {
-                let roots = roots_of(&modules, |it| it.lint == module.lint);
-                self.lint_ignores(&mut out, &module.lint, &roots);
+                let roots = collect_roots(&modules, |it| it.lint == module.lint);
+                self.write_lint_ignores(&mut out, &module.lint, &roots);
             }
             if !before.iter().any(|it| it.breaking == module.breaking) {
-                let roots = roots_of(&modules, |it| it.breaking == module.breaking);
-                self.breaking_ignores(&mut out, &module.breaking, &roots);
+                let roots = collect_roots(&modules, |it| it.breaking == module.breaking);
+                self.write_breaking_ignores(&mut out, &module.breaking, &roots);
             }
         }
         out
     }
 
     fn note(&mut self, line: usize, text: String) {
-        self.notes.push(Note { line, text });
+        self.notes.push(DroppedSetting { line, text });
     }
 
-    fn no_counterpart(&mut self, version: BufVersion, name: &Name) {
+    fn note_no_counterpart(&mut self, version: BufVersion, name: &RuleName) {
         let why = match is_retired(version, &name.text) {
             true => "it finds nothing any more",
             false => "abide has no such rule",
@@ -119,46 +123,46 @@ impl Buf {
     }
 
     /// The lint rules of buf that are on.
-    fn active(&mut self, lint: &Lint) -> Aliases {
+    fn collect_active_lint(&mut self, lint: &LintSection) -> Aliases {
         let mut unknown = Vec::new();
-        let active = selected(lint, &mut |name| unknown.push(name.clone()));
-        unknown.iter().for_each(|name| self.no_counterpart(lint.version, name));
+        let active = select_lint_rules(lint, &mut |name| unknown.push(name.clone()));
+        unknown.iter().for_each(|name| self.note_no_counterpart(lint.version, name));
         active
     }
 
     /// Turns off the rules of lint at the paths that buf ignores.
-    fn lint_ignores(&mut self, out: &mut String, lint: &Lint, roots: &Roots) {
+    fn write_lint_ignores(&mut self, out: &mut String, lint: &LintSection, roots: &ModuleRoots) {
         if !lint.rules.ignore.is_empty() {
             let mut off = vec!["\"buf:STANDARD\" = \"off\"".to_owned()];
             let standard: Aliases =
                 buf_lint_rules(BufVersion::V2, "STANDARD").into_iter().collect();
-            let others = self.active(lint);
+            let others = self.collect_active_lint(lint);
             off.extend(others.difference(&standard).map(|it| format!("{} = \"off\"", json!(it))));
-            put(out, &roots.hold(&lint.rules.ignore), &off);
+            write_override(out, &roots.select_inside(&lint.rules.ignore), &off);
         }
         for (name, paths) in &lint.rules.ignore_only {
-            let aliases = lint_rules(lint.version, &name.text);
+            let aliases = resolve_lint_rules(lint.version, &name.text);
             let off: Vec<String> =
                 aliases.iter().map(|it| format!("{} = \"off\"", json!(it))).collect();
             if aliases.is_empty() {
-                self.no_counterpart(lint.version, name);
+                self.note_no_counterpart(lint.version, name);
             }
-            put(out, &roots.hold(paths), &off);
+            write_override(out, &roots.select_inside(paths), &off);
         }
     }
 
     /// The preset, the table `[breaking]` if it lists rules of its own, and otherwise the rules of
     /// the preset that are off.
-    fn breaking_table(&mut self, modules: &[Module]) -> (Preset, String, Vec<String>) {
-        let all = modules.iter().map(|it| self.breaking_active(&it.breaking));
+    fn render_breaking_table(&mut self, modules: &[BufModule]) -> (Preset, String, Vec<String>) {
+        let all = modules.iter().map(|it| self.collect_active_breaking(&it.breaking));
         let all: Vec<BTreeSet<String>> = all.collect();
-        let uses: Vec<&Name> = modules.iter().flat_map(|it| &it.breaking.rules.uses).collect();
+        let uses: Vec<&RuleName> = modules.iter().flat_map(|it| &it.breaking.rules.uses).collect();
         let is_default = modules.iter().any(|it| it.breaking.rules.uses.is_empty());
         let named = BREAKING_CATEGORIES.iter().find(|(category, _)| {
             uses.iter().any(|name| name.text == *category) || is_default && *category == "FILE"
         });
         let preset = named.map_or(Preset::BufFile, |(_, preset)| *preset);
-        let of_preset = of_preset(preset);
+        let of_preset = collect_preset_rules(preset);
         let union: BTreeSet<String> = all.into_iter().flatten().collect();
         let fewer: Vec<String> = of_preset.difference(&union).cloned().collect();
         if union.is_empty() {
@@ -172,35 +176,36 @@ impl Buf {
     }
 
     /// The breaking rules of buf that are on and have a counterpart.
-    fn breaking_active(&mut self, breaking: &Breaking) -> BTreeSet<String> {
+    fn collect_active_breaking(&mut self, breaking: &BreakingSection) -> BTreeSet<String> {
         let rules = &breaking.rules;
         if breaking.no_builtin {
             return BTreeSet::new();
         }
         let version = breaking.version;
         let mut aliases = if rules.uses.is_empty() {
-            breaking_rules(version, "FILE")
+            resolve_breaking_rules(version, "FILE")
         } else {
-            rules.uses.iter().flat_map(|name| self.breaking_aliases(version, name)).collect()
+            rules.uses.iter().flat_map(|name| self.resolve_breaking_name(version, name)).collect()
         };
-        for alias in rules.excepts.iter().flat_map(|name| self.breaking_aliases(version, name)) {
+        for alias in rules.excepts.iter().flat_map(|name| self.resolve_breaking_name(version, name))
+        {
             aliases.remove(&alias);
         }
         aliases
     }
 
     /// The rules that a name under `breaking` stands for.
-    fn breaking_aliases(&mut self, version: BufVersion, name: &Name) -> BTreeSet<String> {
-        let aliases = breaking_rules(version, &name.text);
+    fn resolve_breaking_name(&mut self, version: BufVersion, name: &RuleName) -> BTreeSet<String> {
+        let aliases = resolve_breaking_rules(version, &name.text);
         if aliases.is_empty() {
-            self.no_counterpart(version, name);
+            self.note_no_counterpart(version, name);
         }
         aliases
     }
 
     /// Turns off, in each module, the breaking rules that only other modules have.
-    fn breaking_by_module(&mut self, out: &mut String, modules: &[Module]) {
-        let all = modules.iter().map(|it| self.breaking_active(&it.breaking));
+    fn write_breaking_by_module(&mut self, out: &mut String, modules: &[BufModule]) {
+        let all = modules.iter().map(|it| self.collect_active_breaking(&it.breaking));
         let all: Vec<BTreeSet<String>> = all.collect();
         let union: BTreeSet<String> = all.iter().flatten().cloned().collect();
         for (module, own) in modules.iter().zip(&all) {
@@ -213,10 +218,10 @@ impl Buf {
             if off.is_empty() {
                 continue;
             }
-            put(out, std::slice::from_ref(&module.root), &off);
+            write_override(out, std::slice::from_ref(&module.root), &off);
             for inner in modules
                 .iter()
-                .filter(|inner: &&Module| {
+                .filter(|inner: &&BufModule| {
                     inner.root != module.root && is_at(&inner.root, &module.root)
                 })
                 .filter(|it| it.breaking != module.breaking)
@@ -230,7 +235,12 @@ impl Buf {
         }
     }
 
-    fn breaking_ignores(&mut self, out: &mut String, breaking: &Breaking, roots: &Roots) {
+    fn write_breaking_ignores(
+        &mut self,
+        out: &mut String,
+        breaking: &BreakingSection,
+        roots: &ModuleRoots,
+    ) {
         if breaking.ignores_unstable {
             let files = match roots.are_all {
                 true => String::new(),
@@ -245,27 +255,27 @@ impl Buf {
                         also spares `v1test` and `v1alpha01`, and does not spare `v0` and `v1beta0`";
             self.note(breaking.line, text.to_owned());
         }
-        let ignored = roots.hold(&breaking.rules.ignore);
-        put(out, &ignored, &["compatibility = \"off\"".to_owned()]);
+        let ignored = roots.select_inside(&breaking.rules.ignore);
+        write_override(out, &ignored, &["compatibility = \"off\"".to_owned()]);
         for (name, paths) in &breaking.rules.ignore_only {
-            let aliases = self.breaking_aliases(breaking.version, name);
+            let aliases = self.resolve_breaking_name(breaking.version, name);
             let off: Vec<String> =
                 aliases.iter().map(|it| format!("{} = \"off\"", json!(it))).collect();
-            put(out, &roots.hold(paths), &off);
+            write_override(out, &roots.select_inside(paths), &off);
         }
     }
 }
 
 /// The folders of the modules that share settings.
-struct Roots {
+struct ModuleRoots {
     folders: Vec<String>,
     /// True if they are all modules.
     are_all: bool,
 }
 
-impl Roots {
+impl ModuleRoots {
     /// The parts of some paths that these modules hold.
-    fn hold(&self, paths: &[String]) -> Vec<String> {
+    fn select_inside(&self, paths: &[String]) -> Vec<String> {
         if self.are_all {
             return paths.to_vec();
         }
@@ -278,11 +288,11 @@ impl Roots {
     }
 }
 
-fn roots_of(modules: &[Module], has: impl Fn(&Module) -> bool) -> Roots {
+fn collect_roots(modules: &[BufModule], has: impl Fn(&BufModule) -> bool) -> ModuleRoots {
     let folders: Vec<String> =
         modules.iter().filter(|it| has(it)).map(|it| it.root.clone()).collect();
     let are_all = folders.len() == modules.len();
-    Roots { folders, are_all }
+    ModuleRoots { folders, are_all }
 }
 
 /// Returns true if a path is a folder, or in it.
@@ -292,15 +302,15 @@ fn is_at(path: &str, folder: &str) -> bool {
 }
 
 /// Writes an override for files and folders.
-fn put(out: &mut String, files: &[String], settings: &[String]) {
+fn write_override(out: &mut String, files: &[String], settings: &[String]) {
     if files.is_empty() || settings.is_empty() {
         return;
     }
-    put_part(out, files, &[("rules", settings.to_vec())]);
+    write_override_tables(out, files, &[("rules", settings.to_vec())]);
 }
 
 /// Writes an override with several tables, without those that are empty.
-fn put_part(out: &mut String, files: &[String], tables: &[(&str, Vec<String>)]) {
+fn write_override_tables(out: &mut String, files: &[String], tables: &[(&str, Vec<String>)]) {
     let full = tables.iter().filter(|(_, lines)| !lines.is_empty());
     let lines: Vec<String> =
         full.map(|(key, lines)| format!("{key} = {{ {} }}\n", lines.join(", "))).collect();
@@ -310,22 +320,22 @@ fn put_part(out: &mut String, files: &[String], tables: &[(&str, Vec<String>)]) 
 }
 
 /// The options of `[lint]` in which a module differs from what holds around it.
-fn different_options(own: &Lint, around: &Lint) -> Vec<String> {
+fn compare_options(own: &LintSection, around: &LintSection) -> Vec<String> {
     let differ = DEFAULTS.iter().filter_map(|(key, default)| {
-        let (own, around) = (option_of(own, key), option_of(around, key));
+        let (own, around) = (find_option(own, key), find_option(around, key));
         (own != around).then(|| format!("{key} = {}", own.unwrap_or((*default).to_owned())))
     });
     differ.collect()
 }
 
 /// The value that an option of `[lint]` is set to.
-fn option_of(lint: &Lint, key: &str) -> Option<String> {
+fn find_option(lint: &LintSection, key: &str) -> Option<String> {
     let set = lint.options.iter().rev().find(|(it, _)| *it == key);
     set.map(|(_, value)| value.clone())
 }
 
 /// The lint rules that are on. Names that stand for no rule go to `unknown`.
-fn selected(lint: &Lint, unknown: &mut dyn FnMut(&Name)) -> Aliases {
+fn select_lint_rules(lint: &LintSection, unknown: &mut dyn FnMut(&RuleName)) -> Aliases {
     let mut active = Aliases::new();
     if lint.no_builtin {
         return active;
@@ -334,14 +344,14 @@ fn selected(lint: &Lint, unknown: &mut dyn FnMut(&Name)) -> Aliases {
         active.extend(buf_lint_rules(lint.version, "STANDARD"));
     }
     for name in &lint.rules.uses {
-        let rules = lint_rules(lint.version, &name.text);
+        let rules = resolve_lint_rules(lint.version, &name.text);
         if rules.is_empty() {
             unknown(name);
         }
         active.extend(rules);
     }
     for name in &lint.rules.excepts {
-        let rules = lint_rules(lint.version, &name.text);
+        let rules = resolve_lint_rules(lint.version, &name.text);
         if rules.is_empty() {
             unknown(name);
         }
@@ -351,7 +361,7 @@ fn selected(lint: &Lint, unknown: &mut dyn FnMut(&Name)) -> Aliases {
 }
 
 /// The fewest lines of `[rules]` over a preset of buf that turn on these lint rules and no others.
-fn settings(active: &Aliases) -> Vec<String> {
+fn compute_fewest_lines(active: &Aliases) -> Vec<String> {
     let starts = ["STANDARD", "BASIC", "MINIMAL", ""].into_iter().map(|start| {
         let mut lines = Vec::new();
         if start != "STANDARD" {

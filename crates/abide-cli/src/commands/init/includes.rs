@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::source::join;
 
-use super::buf::Module;
+use super::buf::BufModule;
 
 /// Adds to the excludes of a module the folders that its includes leave out. Says what is not in
 /// a folder of its own, and so cannot be left out.
-pub(super) fn leave_out_others(
-    module: &mut Module,
+pub(super) fn exclude_not_included(
+    module: &mut BufModule,
     top: &Path,
     roots: &[String],
     told: &mut Vec<String>,

@@ -36,7 +36,7 @@ pub(super) struct ProtoFile {
 
 /// The roots and import paths of a tree, and what they leave open.
 #[derive(Default)]
-pub(super) struct Layout {
+pub(super) struct TreeLayout {
     /// The folders of the files to check.
     pub(super) roots: Vec<String>,
     /// The folders of files that others wrote.
@@ -56,10 +56,10 @@ pub(super) struct Layout {
     pub(super) same_path: Option<(String, String)>,
 }
 
-impl Layout {
+impl TreeLayout {
     /// `top` is where the tree lies: the names of the folders on the way there, the last one first.
-    pub(super) fn of(files: &[ProtoFile], top: &[String]) -> Layout {
-        let vendored = published_homes(files);
+    pub(super) fn of(files: &[ProtoFile], top: &[String]) -> TreeLayout {
+        let vendored = find_published_homes(files);
         let (others, own): (Vec<&ProtoFile>, Vec<&ProtoFile>) =
             files.iter().partition(|file: &&ProtoFile| {
                 file.vendored_in().is_some()
@@ -68,19 +68,19 @@ impl Layout {
             });
         // Without files of its own, a repository is there for those of others.
         let search = match own.is_empty() {
-            true => Search::new(others, Vec::new()),
-            false => Search::new(own, others),
+            true => LayoutSearch::new(others, Vec::new()),
+            false => LayoutSearch::new(own, others),
         };
         search.layout(top)
     }
 }
 
 /// The folders in which most files are those that well-known repositories publish at these paths.
-fn published_homes(files: &[ProtoFile]) -> BTreeSet<&str> {
+fn find_published_homes(files: &[ProtoFile]) -> BTreeSet<&str> {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for file in files {
         if let Some(home) = file.home_by_package() {
-            let path = below(&file.path, home).unwrap_or(&file.path);
+            let path = strip_folder(&file.path, home).unwrap_or(&file.path);
             let (known, all) = counts.entry(home).or_default();
             *known += usize::from(known_repository(path).is_some());
             *all += 1;
@@ -115,7 +115,8 @@ impl ProtoFile {
 
     /// The beginning of its package that its folder in a root leaves out.
     fn left_out_of(&self, root: &str) -> Option<&str> {
-        let folder = below(self.folder(), root).filter(|it| !it.is_empty())?.replace('/', ".");
+        let folder =
+            strip_folder(self.folder(), root).filter(|it| !it.is_empty())?.replace('/', ".");
         self.package.strip_suffix(folder.as_str())?.strip_suffix('.')
     }
 
@@ -137,7 +138,7 @@ impl ProtoFile {
 
 /// An import that files of the tree can be.
 #[derive(Default)]
-struct Import<'f> {
+struct ImportedPath<'f> {
     /// The folders in which it is a file, with that file.
     homes: Vec<(&'f str, &'f ProtoFile)>,
     /// The files that import it: of those to check, and of others.
@@ -146,7 +147,7 @@ struct Import<'f> {
 }
 
 /// The place above the tree from which an import counts.
-enum Above {
+enum PlaceAbove {
     /// This folder, from the top of the tree.
     Folder(String),
     /// A folder that would hold the tree, if that had this name.
@@ -155,8 +156,8 @@ enum Above {
 
 /// Leaves out the files that only end like an import: a file that declares nothing of what those
 /// who import that path name, and that has another path by its package or by other imports.
-fn leave_out_namesakes<'f>(
-    imports: &mut BTreeMap<&'f str, Import<'f>>,
+fn remove_namesakes<'f>(
+    imports: &mut BTreeMap<&'f str, ImportedPath<'f>>,
     importers: &BTreeMap<&'f str, Vec<&'f ProtoFile>>,
 ) {
     // Who imports a file by a longer path as well has its names from there.
@@ -170,7 +171,7 @@ fn leave_out_namesakes<'f>(
         let others = paths.get(file.path.as_str()).into_iter().flatten();
         let others: Vec<&str> = others.copied().filter(|it| it.len() > import.len()).collect();
         importers[import].iter().any(|importer| {
-            importer.names.use_those_of(&file.names)
+            importer.names.can_mean(&file.names)
                 && !importer.imports.iter().any(|it| others.contains(&it.as_str()))
         })
     };
@@ -191,9 +192,9 @@ fn leave_out_namesakes<'f>(
 
 /// Prefixes, with the number of files that each helps.
 #[derive(Default)]
-struct Prefixes<'f>(BTreeMap<&'f str, usize>);
+struct PrefixCounts<'f>(BTreeMap<&'f str, usize>);
 
-impl<'f> Prefixes<'f> {
+impl<'f> PrefixCounts<'f> {
     fn extend(&mut self, prefix: Option<&'f str>) {
         if let Some(prefix) = prefix {
             *self.0.entry(prefix).or_default() += 1;
@@ -201,7 +202,7 @@ impl<'f> Prefixes<'f> {
     }
 
     /// Those that help more than a rare file.
-    fn worth_a_key(self, files: usize) -> Vec<String> {
+    fn select_frequent(self, files: usize) -> Vec<String> {
         let often = self.0.into_iter().filter(|(_, count)| count * RARE >= files);
         often.map(|(prefix, _)| prefix.to_owned()).collect()
     }
@@ -209,7 +210,7 @@ impl<'f> Prefixes<'f> {
 
 /// Ranks a choice of roots; the fields that count most come first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Score {
+struct RootsScore {
     /// No import is worth a file of the user that nobody checks.
     checked: usize,
     /// Imports of files to check that resolve.
@@ -222,17 +223,17 @@ struct Score {
     roots: Reverse<usize>,
 }
 
-struct Search<'f> {
+struct LayoutSearch<'f> {
     own: Vec<&'f ProtoFile>,
     others: Vec<&'f ProtoFile>,
-    imports: BTreeMap<&'f str, Import<'f>>,
+    imports: BTreeMap<&'f str, ImportedPath<'f>>,
     /// By the path of a file: the folders that imports say it counts from, with their number.
     votes: BTreeMap<&'f str, BTreeMap<&'f str, usize>>,
 }
 
-impl<'f> Search<'f> {
-    fn new(own: Vec<&'f ProtoFile>, others: Vec<&'f ProtoFile>) -> Search<'f> {
-        let mut imports: BTreeMap<&str, Import<'_>> = BTreeMap::new();
+impl<'f> LayoutSearch<'f> {
+    fn new(own: Vec<&'f ProtoFile>, others: Vec<&'f ProtoFile>) -> LayoutSearch<'f> {
+        let mut imports: BTreeMap<&str, ImportedPath<'_>> = BTreeMap::new();
         let mut importers: BTreeMap<&str, Vec<&ProtoFile>> = BTreeMap::new();
         for (files, is_own) in [(&own, true), (&others, false)] {
             for (importer, path) in
@@ -253,7 +254,7 @@ impl<'f> Search<'f> {
                 }
             }
         }
-        leave_out_namesakes(&mut imports, &importers);
+        remove_namesakes(&mut imports, &importers);
         let mut votes: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
         for importer in own.iter().chain(&others) {
             for import in &importer.imports {
@@ -261,14 +262,14 @@ impl<'f> Search<'f> {
                 // Of several, one that declares what it needs, and then the one nearest to it.
                 let nearest = homes.iter().max_by_key(|(home, file)| {
                     let depth = is_below(&importer.path, home).then_some(home.len());
-                    (importer.names.use_those_of(&file.names), depth, Reverse(*home))
+                    (importer.names.can_mean(&file.names), depth, Reverse(*home))
                 });
                 if let Some((home, file)) = nearest {
                     *votes.entry(&file.path).or_default().entry(home).or_default() += 1;
                 }
             }
         }
-        Search { own, others, imports, votes }
+        LayoutSearch { own, others, imports, votes }
     }
 
     /// The folder that the path of a file most likely counts from.
@@ -280,19 +281,19 @@ impl<'f> Search<'f> {
         best.map(|(home, _)| *home).or(by_package).or_else(|| file.home_by_end_of_package())
     }
 
-    fn layout(&self, top: &[String]) -> Layout {
+    fn layout(&self, top: &[String]) -> TreeLayout {
         let roots = self.roots();
-        let placed = Placed::of(&roots, &self.own);
+        let placed = PlacedFiles::of(&roots, &self.own);
         let import_paths = self.import_paths(&placed);
-        let (mut in_folders, mut in_packages) = (Prefixes::default(), Prefixes::default());
+        let (mut in_folders, mut in_packages) = (PrefixCounts::default(), PrefixCounts::default());
         let mut paths: BTreeMap<&str, &ProtoFile> = BTreeMap::new();
         let mut same_path = None;
         for (file, root) in self.own.iter().zip(&placed.roots_of_files) {
             let Some(root) = *root else { continue };
-            let rest = file.home_by_package().and_then(|home| below(home, root));
+            let rest = file.home_by_package().and_then(|home| strip_folder(home, root));
             in_folders.extend(rest.filter(|rest| !rest.is_empty()));
             in_packages.extend(file.left_out_of(root));
-            let path = below(&file.path, root).unwrap_or(&file.path);
+            let path = strip_folder(&file.path, root).unwrap_or(&file.path);
             if let Some(first) = paths.insert(path, file) {
                 same_path = same_path.or(Some((first.path.clone(), file.path.clone())));
             }
@@ -305,25 +306,25 @@ impl<'f> Search<'f> {
             missing.map(|(path, it)| ((*path).to_owned(), it.own_uses)).collect();
         let mut import_paths: Vec<String> = import_paths.into_iter().map(folder_or_dot).collect();
         let mut name_of_top = None;
-        missing.retain(|(path, _)| match self.place_above(path, top) {
-            Some(Above::Folder(folder)) => {
+        missing.retain(|(path, _)| match self.find_place_above(path, top) {
+            Some(PlaceAbove::Folder(folder)) => {
                 if !import_paths.contains(&folder) {
                     import_paths.push(folder);
                 }
                 false
             }
-            Some(Above::Name(name)) => {
+            Some(PlaceAbove::Name(name)) => {
                 name_of_top.get_or_insert((name, path.clone()));
                 true
             }
             None => true,
         });
         let outside = self.own.iter().zip(&placed.roots_of_files);
-        Layout {
+        TreeLayout {
             roots: roots.into_iter().map(folder_or_dot).collect(),
             import_paths,
-            folder_prefixes: in_folders.worth_a_key(self.own.len()),
-            path_prefixes: in_packages.worth_a_key(self.own.len()),
+            folder_prefixes: in_folders.select_frequent(self.own.len()),
+            path_prefixes: in_packages.select_frequent(self.own.len()),
             outside: outside
                 .filter(|(_, root)| root.is_none())
                 .map(|(file, _)| file.path.clone())
@@ -336,7 +337,7 @@ impl<'f> Search<'f> {
 
     /// Finds the place above the tree from which an import counts: `shop/api/a.proto` is
     /// `api/a.proto` in a tree that is called `shop`.
-    fn place_above(&self, import: &str, top: &[String]) -> Option<Above> {
+    fn find_place_above(&self, import: &str, top: &[String]) -> Option<PlaceAbove> {
         let starts = import.match_indices('/').map(|(at, _)| at + 1);
         let start = starts.into_iter().find(|start: &usize| {
             import.get(*start..).is_some_and(|path| self.own.iter().any(|it| it.path == path))
@@ -344,8 +345,8 @@ impl<'f> Search<'f> {
         let above = import.get(..start - 1)?;
         let names = above.split('/').rev();
         Some(match names.clone().zip(top).all(|(name, folder)| name == folder) {
-            true => Above::Folder(vec![".."; names.count()].join("/")),
-            false => Above::Name(above.to_owned()),
+            true => PlaceAbove::Folder(vec![".."; names.count()].join("/")),
+            false => PlaceAbove::Name(above.to_owned()),
         })
     }
 
@@ -365,7 +366,7 @@ impl<'f> Search<'f> {
         tried.retain(|it| {
             all.iter().any(|one| one != it && (is_below(one, it) || is_below(it, one)))
         });
-        let mut best = self.score(&roots);
+        let mut best = self.compute_score(&roots);
         while tried.len() <= MAX_TRIED {
             let found = tried
                 .iter()
@@ -374,7 +375,7 @@ impl<'f> Search<'f> {
                     if !other.remove(folder) {
                         other.insert(folder);
                     }
-                    (!other.is_empty()).then(|| (self.score(&other), other))
+                    (!other.is_empty()).then(|| (self.compute_score(&other), other))
                 })
                 .max_by(|a, b| a.0.cmp(&b.0));
             match found {
@@ -385,10 +386,10 @@ impl<'f> Search<'f> {
         roots
     }
 
-    fn score(&self, roots: &BTreeSet<&'f str>) -> Score {
-        let placed = Placed::of(roots, &self.own);
-        let import_paths = self.needed(&placed);
-        let mut score = Score {
+    fn compute_score(&self, roots: &BTreeSet<&'f str>) -> RootsScore {
+        let placed = PlacedFiles::of(roots, &self.own);
+        let import_paths = self.find_needed_import_paths(&placed);
+        let mut score = RootsScore {
             checked: placed.folders.len(),
             resolved: 0,
             doubled: Reverse(0),
@@ -434,9 +435,9 @@ impl<'f> Search<'f> {
 
     /// The fewest import paths with which all imports resolve that can. A file to check that is
     /// imported from its root has no second path.
-    fn needed(&self, placed: &Placed<'f>) -> BTreeSet<&'f str> {
+    fn find_needed_import_paths(&self, placed: &PlacedFiles<'f>) -> BTreeSet<&'f str> {
         let mut paths = BTreeSet::new();
-        let (direct, mut open): (Vec<&Import<'_>>, Vec<&Import<'_>>) = self
+        let (direct, mut open): (Vec<&ImportedPath<'_>>, Vec<&ImportedPath<'_>>) = self
             .imports
             .values()
             .partition(|it| it.homes.iter().any(|(home, file)| placed.is_named_from(file, home)));
@@ -462,8 +463,8 @@ impl<'f> Search<'f> {
 
     /// The import paths: those that imports need, and the folders of what others wrote, which is
     /// not checked.
-    fn import_paths(&self, placed: &Placed<'f>) -> BTreeSet<&'f str> {
-        let mut paths = self.needed(placed);
+    fn import_paths(&self, placed: &PlacedFiles<'f>) -> BTreeSet<&'f str> {
+        let mut paths = self.find_needed_import_paths(placed);
         for file in &self.others {
             let known = paths.iter().any(|path| !path.is_empty() && is_below(&file.path, path));
             let folder =
@@ -477,7 +478,7 @@ impl<'f> Search<'f> {
 }
 
 /// The files to check, each in its root.
-struct Placed<'f> {
+struct PlacedFiles<'f> {
     /// The deepest root that holds each file.
     roots_of_files: Vec<Option<&'f str>>,
     /// The root of each file that is below one, by path.
@@ -487,8 +488,8 @@ struct Placed<'f> {
     between: BTreeSet<&'f str>,
 }
 
-impl<'f> Placed<'f> {
-    fn of(roots: &BTreeSet<&'f str>, own: &[&'f ProtoFile]) -> Placed<'f> {
+impl<'f> PlacedFiles<'f> {
+    fn of(roots: &BTreeSet<&'f str>, own: &[&'f ProtoFile]) -> PlacedFiles<'f> {
         let mut between = BTreeSet::new();
         let mut folders = BTreeMap::new();
         let mut roots_of_files = Vec::new();
@@ -505,7 +506,7 @@ impl<'f> Placed<'f> {
             }
             roots_of_files.push(folder);
         }
-        Placed { roots_of_files, folders, roots: roots.clone(), between }
+        PlacedFiles { roots_of_files, folders, roots: roots.clone(), between }
     }
 
     fn is_root(&self, folder: &str) -> bool {
@@ -538,7 +539,7 @@ fn parent(folder: &str) -> Option<&str> {
 }
 
 /// The rest of a path below a folder, or of the folder itself.
-fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+fn strip_folder<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     match folder {
         "" => Some(path),
         _ => match path.strip_prefix(folder)? {
@@ -549,5 +550,5 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
 }
 
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
-    below(path, folder).is_some_and(|rest| !rest.is_empty())
+    strip_folder(path, folder).is_some_and(|rest| !rest.is_empty())
 }

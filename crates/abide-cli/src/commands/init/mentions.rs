@@ -43,22 +43,22 @@ impl Mentions {
     }
 
     /// Returns true if a text mentions a name of another file in a way that can mean it.
-    pub(super) fn use_those_of(&self, other: &Mentions) -> bool {
-        other.passes_on || other.declared.iter().any(|name| self.mention(name))
+    pub(super) fn can_mean(&self, other: &Mentions) -> bool {
+        other.passes_on || other.declared.iter().any(|name| self.has_mention(name))
     }
 
     /// Returns true if a name is mentioned, whole or without what its package has in common with
     /// it.
-    fn mention(&self, name: &str) -> bool {
+    fn has_mention(&self, name: &str) -> bool {
         let starts = name.match_indices('.').map(|(at, _)| at + 1);
         [0].into_iter()
             .chain(starts)
-            .filter(|start| self.shares_package(&name[..*start]))
+            .filter(|start| self.is_in_package(&name[..*start]))
             .any(|start| self.words.contains(&name[start..]))
     }
 
     /// Returns true if this beginning of a name, with its dot, is one of the package, too.
-    fn shares_package(&self, start: &str) -> bool {
+    fn is_in_package(&self, start: &str) -> bool {
         let Some(start) = start.strip_suffix('.') else { return true };
         let rest = self.package.strip_prefix(start);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -3,7 +3,7 @@
 use abide_lint::Preset;
 
 /// The settings of another tool.
-pub(super) struct Policy {
+pub(super) struct ForeignPolicy {
     pub(super) preset: Preset,
     /// The file that it comes from.
     pub(super) of: &'static str,

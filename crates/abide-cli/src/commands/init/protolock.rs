@@ -5,7 +5,7 @@ use std::fmt::Write;
 use abide_lint::Preset;
 use serde_json::{Value, json};
 
-use super::policy::Policy;
+use super::policy::ForeignPolicy;
 
 /// The rules of protolock. All of them are on.
 const RULES: &[&str] = &[
@@ -21,7 +21,7 @@ const RULES: &[&str] = &[
 ];
 
 /// The policy of protolock, if the text is a `proto.lock`.
-pub(super) fn policy(text: &str) -> Option<Policy> {
+pub(super) fn parse_policy(text: &str) -> Option<ForeignPolicy> {
     let lock: Value = serde_json::from_str(text).ok()?;
     let files = lock.get("definitions")?.as_array()?;
     let mut tables = String::from(
@@ -42,5 +42,5 @@ pub(super) fn policy(text: &str) -> Option<Policy> {
          remove proto.lock once `abide check` runs in CI",
         abide_lint::counted(files.len(), "file")
     )];
-    Some(Policy { preset: Preset::Standard, of: "proto.lock", tables, notes })
+    Some(ForeignPolicy { preset: Preset::Standard, of: "proto.lock", tables, notes })
 }

@@ -74,25 +74,25 @@ const RETIRED: &[(&str, BufVersion)] = &[
 
 /// A section of `buf.yaml` that names rules.
 #[derive(Clone, Copy)]
-pub(super) enum Section {
+pub(super) enum RuleSection {
     Lint,
     Breaking,
 }
 
-impl Section {
+impl RuleSection {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Section::Lint => "lint",
-            Section::Breaking => "breaking",
+            RuleSection::Lint => "lint",
+            RuleSection::Breaking => "breaking",
         }
     }
 
     /// Returns true if buf has such a rule or category.
-    pub(super) fn holds(self, version: BufVersion, name: &str) -> bool {
+    pub(super) fn has_rule(self, version: BufVersion, name: &str) -> bool {
         is_retired(version, name)
             || match self {
-                Section::Lint => !lint_rules(version, name).is_empty(),
-                Section::Breaking => !breaking_rules(version, name).is_empty(),
+                RuleSection::Lint => !resolve_lint_rules(version, name).is_empty(),
+                RuleSection::Breaking => !resolve_breaking_rules(version, name).is_empty(),
             }
     }
 
@@ -100,17 +100,19 @@ impl Section {
     pub(super) fn names(self, version: BufVersion) -> BTreeSet<String> {
         let mut names: BTreeSet<String> = BTreeSet::new();
         match self {
-            Section::Lint => {
+            RuleSection::Lint => {
                 for category in LINT_CATEGORIES {
                     let rules = buf_lint_rules(version, category);
                     names.extend(rules.first().map(|_| (*category).to_owned()));
-                    names.extend(rules.iter().map(|rule| bare(rule)));
+                    names.extend(rules.iter().map(|rule| strip_prefix(rule)));
                 }
             }
-            Section::Breaking => {
+            RuleSection::Breaking => {
                 for (category, _) in BREAKING_CATEGORIES {
                     names.insert((*category).to_owned());
-                    names.extend(breaking_rules(version, category).iter().map(|it| bare(it)));
+                    names.extend(
+                        resolve_breaking_rules(version, category).iter().map(|it| strip_prefix(it)),
+                    );
                 }
             }
         }
@@ -119,12 +121,12 @@ impl Section {
 }
 
 /// The name of a rule as Abide writes it.
-fn alias(rule: &str) -> String {
+fn add_prefix(rule: &str) -> String {
     format!("{PREFIX}{rule}")
 }
 
 /// The name of a rule as buf writes it.
-fn bare(alias: &str) -> String {
+fn strip_prefix(alias: &str) -> String {
     alias.trim_start_matches(PREFIX).to_owned()
 }
 
@@ -134,14 +136,14 @@ pub(super) fn is_retired(version: BufVersion, name: &str) -> bool {
 }
 
 /// The lint rules that a name stands for: those of a category, or one.
-pub(super) fn lint_rules(version: BufVersion, name: &str) -> Vec<&'static str> {
+pub(super) fn resolve_lint_rules(version: BufVersion, name: &str) -> Vec<&'static str> {
     let rules = buf_lint_rules(version, name);
     if rules.is_empty() { buf_lint_rule(version, name).into_iter().collect() } else { rules }
 }
 
 /// The breaking rules that a name stands for: those of a category, one, or those that replace one.
-pub(super) fn breaking_rules(version: BufVersion, name: &str) -> BTreeSet<String> {
-    let rules = breaking_category(version, name);
+pub(super) fn resolve_breaking_rules(version: BufVersion, name: &str) -> BTreeSet<String> {
+    let rules = resolve_breaking_category(version, name);
     if !rules.is_empty() {
         return rules;
     }
@@ -150,39 +152,41 @@ pub(super) fn breaking_rules(version: BufVersion, name: &str) -> BTreeSet<String
     let rules: &[&str] = renamed.map_or(std::slice::from_ref(&name), |(_, rules)| rules);
     rules
         .iter()
-        .map(|rule| alias(rule))
+        .map(|rule| add_prefix(rule))
         .filter(|rule: &String| {
             let categories = BREAKING_CATEGORIES.iter();
             renamed.is_some()
-                || categories.into_iter().any(|it| breaking_category(version, it.0).contains(rule))
+                || categories
+                    .into_iter()
+                    .any(|it| resolve_breaking_category(version, it.0).contains(rule))
         })
         .collect()
 }
 
 /// The breaking rules of a category; none if the version has no such category.
-fn breaking_category(version: BufVersion, name: &str) -> BTreeSet<String> {
+fn resolve_breaking_category(version: BufVersion, name: &str) -> BTreeSet<String> {
     if name == "CSR" && version == BufVersion::V2 {
-        let more = CSR.iter().map(|rule| alias(rule));
-        return of_preset(Preset::BufWireJson).into_iter().chain(more).collect();
+        let more = CSR.iter().map(|rule| add_prefix(rule));
+        return collect_preset_rules(Preset::BufWireJson).into_iter().chain(more).collect();
     }
     let preset = BREAKING_CATEGORIES.iter().find(|(category, _)| *category == name);
-    let mut rules = preset.map_or_else(BTreeSet::new, |(_, preset)| of_preset(*preset));
+    let mut rules = preset.map_or_else(BTreeSet::new, |(_, preset)| collect_preset_rules(*preset));
     if version < BufVersion::V2 {
-        rules.retain(|rule| !SINCE_V2.contains(&bare(rule).as_str()));
+        rules.retain(|rule| !SINCE_V2.contains(&strip_prefix(rule).as_str()));
     }
     if version == BufVersion::V1Beta1 {
-        rules.retain(|rule| name == "FILE" || *rule != alias("FILE_SAME_PACKAGE"));
+        rules.retain(|rule| name == "FILE" || *rule != add_prefix("FILE_SAME_PACKAGE"));
         // Types that have one encoding were not known yet.
         let before = rules.len();
         rules.retain(|rule| !rule.ends_with("_COMPATIBLE_TYPE"));
         if rules.len() < before {
-            rules.extend(["FIELD_SAME_TYPE", "FIELD_SAME_CARDINALITY"].map(alias));
+            rules.extend(["FIELD_SAME_TYPE", "FIELD_SAME_CARDINALITY"].map(add_prefix));
         }
     }
     rules
 }
 
 /// The rules of buf that count in a preset.
-pub(super) fn of_preset(preset: Preset) -> BTreeSet<String> {
+pub(super) fn collect_preset_rules(preset: Preset) -> BTreeSet<String> {
     Config::of_preset(preset).policy.breaking.aliases.into_iter().collect()
 }

@@ -17,40 +17,40 @@ const MERGE: &str = "<<";
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct YamlNode {
     /// The line, counted from 1.
     pub(super) line: usize,
     pub(super) span: Span,
-    pub(super) value: Value,
+    pub(super) value: YamlValue,
     /// The number of values that it consists of.
     size: usize,
 }
 
 /// A value.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum YamlValue {
     /// A scalar, as it is written: `true` and `"true"` are the same.
     Text(String),
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     /// Keys and values, in the order of the text. A key occurs once.
-    Map(Vec<(Node, Node)>),
+    Map(Vec<(YamlNode, YamlNode)>),
 }
 
 /// A list or a map that is not closed yet. The nodes of a map are its keys and values in turn.
-struct Open {
+struct OpenNode {
     line: usize,
     span: Span,
     is_map: bool,
     anchor: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<YamlNode>,
 }
 
 /// Reads the first document; `None` if it is empty.
-pub(super) fn read(text: &str) -> Result<Option<Node>, ConfigError> {
+pub(super) fn read(text: &str) -> Result<Option<YamlNode>, ConfigError> {
     let mut left = MAX_VALUES;
-    let mut anchors: BTreeMap<usize, Node> = BTreeMap::new();
+    let mut anchors: BTreeMap<usize, YamlNode> = BTreeMap::new();
     // An explicit stack: the author of the file chooses the depth.
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenNode> = Vec::new();
     // Comments are bounded by the text that they stand in.
     let options = options! { max_buffered_comment_events: text.len() };
     for event in Parser::new_from_str_with_options(text, options) {
@@ -63,12 +63,12 @@ pub(super) fn read(text: &str) -> Result<Option<Node>, ConfigError> {
         let span = Span::new(range.start as u32, range.end as u32);
         let (done, anchor) = match event {
             Event::Scalar(text, _, anchor, _) => {
-                let value = Value::Text(text.into_owned());
-                (Node { line, span, value, size: 1 }, anchor)
+                let value = YamlValue::Text(text.into_owned());
+                (YamlNode { line, span, value, size: 1 }, anchor)
             }
             Event::SequenceStart(_, anchor, _) | Event::MappingStart(_, anchor, _) => {
                 let is_map = matches!(event, Event::MappingStart(..));
-                open.push(Open { line, span, is_map, anchor, nodes: Vec::new() });
+                open.push(OpenNode { line, span, is_map, anchor, nodes: Vec::new() });
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
@@ -106,17 +106,17 @@ pub(super) fn fault(span: Span, message: impl Into<String>, help: Option<String>
     ConfigError { message: message.into(), span, help }
 }
 
-impl Open {
-    fn node(self) -> Result<Node, ConfigError> {
+impl OpenNode {
+    fn node(self) -> Result<YamlNode, ConfigError> {
         let size = self.nodes.iter().map(|it| it.size).fold(1, usize::saturating_add);
-        let value = if self.is_map { map(self.nodes)? } else { Value::List(self.nodes) };
-        Ok(Node { line: self.line, span: self.span, value, size })
+        let value = if self.is_map { build_map(self.nodes)? } else { YamlValue::List(self.nodes) };
+        Ok(YamlNode { line: self.line, span: self.span, value, size })
     }
 }
 
 /// A map of keys and values in turn.
-fn map(nodes: Vec<Node>) -> Result<Value, ConfigError> {
-    let mut entries: Vec<(Node, Node)> = Vec::new();
+fn build_map(nodes: Vec<YamlNode>) -> Result<YamlValue, ConfigError> {
+    let mut entries: Vec<(YamlNode, YamlNode)> = Vec::new();
     let mut merged = Vec::new();
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     let mut nodes = nodes.into_iter();
@@ -136,11 +136,11 @@ fn map(nodes: Vec<Node>) -> Result<Value, ConfigError> {
     // What the map says itself counts more, and of the others the first one.
     for value in merged {
         let maps = match value.value {
-            Value::List(maps) => maps,
-            other => vec![Node { value: other, ..value }],
+            YamlValue::List(maps) => maps,
+            other => vec![YamlNode { value: other, ..value }],
         };
         for map in maps {
-            let Value::Map(others) = map.value else {
+            let YamlValue::Map(others) = map.value else {
                 return Err(fault(map.span, format!("`{MERGE}` takes a map"), None));
             };
             let new: Vec<_> = others
@@ -152,14 +152,16 @@ fn map(nodes: Vec<Node>) -> Result<Value, ConfigError> {
             entries.extend(new);
         }
     }
-    Ok(Value::Map(entries))
+    Ok(YamlValue::Map(entries))
 }
 
-impl Node {
+impl YamlNode {
     /// The text of a scalar that is not empty or null.
     pub(super) fn text(&self) -> Option<&str> {
         match &self.value {
-            Value::Text(text) if !text.is_empty() && text != "~" && text != "null" => Some(text),
+            YamlValue::Text(text) if !text.is_empty() && text != "~" && text != "null" => {
+                Some(text)
+            }
             _ => None,
         }
     }
@@ -171,6 +173,6 @@ impl Node {
 
     /// Returns true if it has no value.
     pub(super) fn is_empty(&self) -> bool {
-        matches!(self.value, Value::Text(_)) && self.text().is_none()
+        matches!(self.value, YamlValue::Text(_)) && self.text().is_none()
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{moment, total};
-use crate::history::{History, PackageRow, Verdict};
+use super::{format_moment, render_total};
+use crate::history::{PackageRow, PackageVerdict, TreeHistory};
+use crate::render::context::Style;
 use crate::render::element_lives;
-use crate::render::markup::{Page, escaped};
-use crate::render::scene::Look;
+use crate::render::markup::{HtmlPage, escape};
 
 const BODY: &str = include_str!("body.html");
 const STYLE: &str = include_str!("page.css");
@@ -19,13 +19,13 @@ const REASONS: usize = 12;
 
 /// A table of texts, so that each is in the page only once.
 #[derive(Default)]
-struct Texts<'h> {
+struct TextTable<'h> {
     numbers: BTreeMap<&'h str, usize>,
     texts: Vec<&'h str>,
 }
 
-impl<'h> Texts<'h> {
-    fn number(&mut self, text: &'h str) -> usize {
+impl<'h> TextTable<'h> {
+    fn intern(&mut self, text: &'h str) -> usize {
         *self.numbers.entry(text).or_insert_with(|| {
             self.texts.push(text);
             self.texts.len() - 1
@@ -34,44 +34,48 @@ impl<'h> Texts<'h> {
 }
 
 /// The page.
-pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
+pub(in crate::render) fn render_html(history: &TreeHistory, _: Style) -> Vec<u8> {
     let title = match history.folder.as_str() {
         "." => "API history".to_owned(),
         folder => format!("API history of {folder}"),
     };
     if let Some(lives) = &history.lives {
-        return element_lives::html(lives, &title);
+        return element_lives::render_html(lives, &title);
     }
-    let mut texts = Texts::default();
+    let mut texts = TextTable::default();
     let mut packages: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for (at, commit) in history.commits.iter().enumerate() {
         for row in &commit.packages {
-            packages.entry(&row.package).or_default().push(event(at, row, &mut texts));
+            packages.entry(&row.package).or_default().push(build_event(at, row, &mut texts));
         }
     }
     let commits: Vec<Value> = history
         .commits
         .iter()
-        .map(|commit| json!([super::short(&commit.id), commit.seconds, commit.subject]))
+        .map(|commit| json!([super::shorten_id(&commit.id), commit.seconds, commit.subject]))
         .collect();
     let packages: Vec<Value> =
         packages.into_iter().map(|(name, events)| json!([name, events])).collect();
     let span = match (history.commits.first(), history.commits.last()) {
         (Some(first), Some(last)) => {
-            format!("{} to {}", &moment(first.seconds)[..10], &moment(last.seconds)[..10])
+            format!(
+                "{} to {}",
+                &format_moment(first.seconds)[..10],
+                &format_moment(last.seconds)[..10]
+            )
         }
         _ => "no commit".to_owned(),
     };
     let data = json!({
-        "verdicts": Verdict::ALL.map(Verdict::word),
+        "verdicts": PackageVerdict::ALL.map(PackageVerdict::word),
         "commits": commits,
         "packages": packages,
         "texts": texts.texts,
     });
-    let page = Page { title: &title, style: STYLE, script: Some(SCRIPT), body: BODY };
+    let page = HtmlPage { title: &title, style: STYLE, script: Some(SCRIPT), body: BODY };
     page.fill(|mark| match mark {
-        "summary" => escaped(total(history).trim_end()),
-        "span" => escaped(&span),
+        "summary" => escape(render_total(history).trim_end()),
+        "span" => escape(&span),
         // No text of the repository may close the element with the data.
         "data" => data.to_string().replace('<', "\\u003c"),
         _ => String::new(),
@@ -80,7 +84,7 @@ pub(in crate::render) fn html(history: &History, _: Look) -> Vec<u8> {
 
 /// The data of one row: commit, verdict, versions, bump, closure hash, reasons, and how many
 /// reasons there are.
-fn event<'h>(commit: usize, row: &'h PackageRow, texts: &mut Texts<'h>) -> Value {
+fn build_event<'h>(commit: usize, row: &'h PackageRow, texts: &mut TextTable<'h>) -> Value {
     let hash = row.after.map_or(Value::Null, |it| {
         let hash = it.closure.to_string();
         hash.rsplit(':').next().and_then(|hex| hex.get(..12)).unwrap_or_default().into()
@@ -89,7 +93,7 @@ fn event<'h>(commit: usize, row: &'h PackageRow, texts: &mut Texts<'h>) -> Value
         .reasons
         .iter()
         .take(REASONS)
-        .map(|it| json!([texts.number(it.rule), texts.number(&it.message), u8::from(it.breaks)]))
+        .map(|it| json!([texts.intern(it.rule), texts.intern(&it.message), u8::from(it.breaks)]))
         .collect();
     json!([
         commit,

@@ -10,71 +10,72 @@ use lsp_types::{
 };
 use serde_json::{Value, json};
 
-use super::diagnostics::diagnostics;
-use super::edits::client_edits;
-use super::encoding::Lines;
-use super::home::Home;
-use super::requests::Answer;
-use super::session::Session;
+use super::diagnostics::collect_diagnostics;
+use super::edits::convert_edits;
+use super::encoding::LineOffsets;
+use super::project_root::TreeRoot;
+use super::requests::RequestAnswer;
+use super::session::ServerSession;
 
 /// The command that makes the candidate of a package.
 pub(super) const MAKE_CANDIDATE: &str = "abide.makeCandidate";
 
-impl Session {
-    pub(super) fn hover(&mut self, params: TextDocumentPositionParams) -> Answer {
+impl ServerSession {
+    pub(super) fn show_hover(&mut self, params: TextDocumentPositionParams) -> RequestAnswer {
         let encoding = self.encoding;
-        let found = self.at(&params.text_document, params.position).and_then(|at| {
+        let found = self.find_position(&params.text_document, params.position).and_then(|at| {
             let tree = self.tree(&at.home)?;
             let (value, span) = tree.project.hover(&at.key, at.offset)?;
-            let lines = Lines::of(tree.project.file(&at.key)?.source_text()?, encoding);
+            let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
             let contents = MarkupContent { kind: MarkupKind::Markdown, value };
             Some(Hover {
                 contents: HoverContents::Markup(contents),
                 range: Some(lines.range(span)),
             })
         });
-        Answer::of(found)
+        RequestAnswer::of(found)
     }
 
-    pub(super) fn completion(&mut self, params: CompletionParams) -> Answer {
+    pub(super) fn complete(&mut self, params: CompletionParams) -> RequestAnswer {
         let (encoding, takes_snippets) = (self.encoding, self.client.snippets);
         let at = &params.text_document_position;
-        let found = self.at(&at.text_document, at.position).and_then(|at| {
+        let found = self.find_position(&at.text_document, at.position).and_then(|at| {
             let tree = self.tree(&at.home)?;
             let (found, is_incomplete) = tree.project.completions(&at.key, at.offset);
             let text = tree.project.file(&at.key)?.source_text()?;
-            let lines = Lines::of(text, encoding);
+            let lines = LineOffsets::new(text, encoding);
             let wanted =
                 found.into_iter().filter(|it| takes_snippets || it.kind != CompletionKind::Snippet);
             let items = wanted.enumerate().map(|(rank, it)| {
                 let import = it.import.as_ref();
                 let import =
-                    import.map(|it| client_edits(text, std::slice::from_ref(it), encoding));
-                item(&it, rank, lines.range(it.span), import)
+                    import.map(|it| convert_edits(text, std::slice::from_ref(it), encoding));
+                build_completion_item(&it, rank, lines.range(it.span), import)
             });
             Some(CompletionList { is_incomplete, items: items.collect() })
         });
-        Answer::of(found)
+        RequestAnswer::of(found)
     }
 
-    pub(super) fn code_actions(&mut self, params: CodeActionParams) -> Answer {
+    pub(super) fn find_code_actions(&mut self, params: CodeActionParams) -> RequestAnswer {
         let encoding = self.encoding;
-        let Some(at) = self.at(&params.text_document, params.range.start) else {
-            return Answer::Value(Value::Null);
+        let Some(at) = self.find_position(&params.text_document, params.range.start) else {
+            return RequestAnswer::Value(Value::Null);
         };
-        let Some(tree) = self.tree(&at.home) else { return Answer::Value(Value::Null) };
+        let Some(tree) = self.tree(&at.home) else { return RequestAnswer::Value(Value::Null) };
         let Some(text) = tree.project.file(&at.key).and_then(|it| it.source_text()) else {
-            return Answer::Value(Value::Null);
+            return RequestAnswer::Value(Value::Null);
         };
-        let span = Lines::of(text, encoding).span(params.range);
+        let span = LineOffsets::new(text, encoding).span(params.range);
         let found = tree.project.actions(&at.key, span);
         let package = tree.project.package_at(&at.key, span);
         let shown = tree.project.last_analysis();
-        let shown = shown.map(|it| diagnostics(tree, it, &at.key, encoding)).unwrap_or_default();
+        let shown =
+            shown.map(|it| collect_diagnostics(tree, it, &at.key, encoding)).unwrap_or_default();
         let mut actions: Vec<CodeAction> = Vec::new();
         for Action { title, kind, finding, edits } in found {
             let diagnostic = shown.get(finding).cloned();
-            let edit = self.workspace_edit(&at.home, &edits, &[]);
+            let edit = self.build_workspace_edit(&at.home, &edits, &[]);
             actions.push(CodeAction {
                 title,
                 kind: Some(CodeActionKind::QUICKFIX),
@@ -100,46 +101,46 @@ impl Session {
                 only.iter().any(|wanted| kind.starts_with(wanted.as_str()))
             });
         }
-        Answer::of(actions)
+        RequestAnswer::of(actions)
     }
 
     /// Does what an action asks for that is too much to do before it is chosen.
-    pub(super) fn execute(&mut self, params: ExecuteCommandParams) -> Answer {
+    pub(super) fn execute_command(&mut self, params: ExecuteCommandParams) -> RequestAnswer {
         let arguments = (params.arguments.first(), params.arguments.get(1));
         let ((Some(uri), Some(package)), MAKE_CANDIDATE) = (arguments, params.command.as_str())
         else {
             let why = format!("`{}` is not a command of abide", params.command);
-            return Answer::Failed(ErrorCode::InvalidParams, why);
+            return RequestAnswer::Failed(ErrorCode::InvalidParams, why);
         };
         let (Ok(uri), Some(package)) = (serde_json::from_value(uri.clone()), package.as_str())
         else {
             let why = "a document and a package are expected".to_owned();
-            return Answer::Failed(ErrorCode::InvalidParams, why);
+            return RequestAnswer::Failed(ErrorCode::InvalidParams, why);
         };
         let Some(home) = self.document(&uri).map(|it| it.home.clone()) else {
-            return Answer::refused("the document is not open");
+            return RequestAnswer::refused("the document is not open");
         };
         let made = self.tree(&home).map(|it| it.project.candidate(package));
         match made {
-            None => Answer::refused("the tree is not read yet"),
-            Some(Err(why)) => Answer::refused(why),
+            None => RequestAnswer::refused("the tree is not read yet"),
+            Some(Err(why)) => RequestAnswer::refused(why),
             Some(Ok(files)) => {
-                self.apply(&home, &files, package);
-                Answer::Value(Value::Null)
+                self.create_files(&home, &files, package);
+                RequestAnswer::Value(Value::Null)
             }
         }
     }
 
     /// Has the client create files.
-    fn apply(&mut self, home: &Home, files: &[(String, String)], package: &str) {
-        if let Some(edit) = self.workspace_edit(home, &[], files) {
+    fn create_files(&mut self, home: &TreeRoot, files: &[(String, String)], package: &str) {
+        if let Some(edit) = self.build_workspace_edit(home, &[], files) {
             let label = format!("Make the candidate of {package}");
-            self.ask("workspace/applyEdit", json!({ "label": label, "edit": edit }));
+            self.send_request("workspace/applyEdit", json!({ "label": label, "edit": edit }));
         }
     }
 }
 
-fn item(
+fn build_completion_item(
     it: &Completion,
     rank: usize,
     range: Range,

@@ -7,32 +7,32 @@ use abide_lint::Lock;
 
 use crate::args::Global;
 use crate::error::Error;
-use crate::settings::lock;
+use crate::settings::read_lock;
 use crate::source::{LOCK, Source};
-use crate::terminal::error_color;
+use crate::terminal::use_error_color;
 use crate::write::{FileStep, Folder};
 
-use super::file_changes::{Author, Changes};
+use super::file_changes::{Changes, ContentAuthor};
 
 /// `abide.lock` as it was read.
-pub(super) struct MadeFiles {
+pub(super) struct GeneratedFiles {
     text: Option<Vec<u8>>,
     pub(super) lock: Option<Lock>,
 }
 
-impl MadeFiles {
-    pub(super) fn of(global: &Global, source: &Source) -> Result<MadeFiles, Error> {
+impl GeneratedFiles {
+    pub(super) fn read(global: &Global, source: &Source) -> Result<GeneratedFiles, Error> {
         let text = source.lock()?.map(|text| text.to_vec());
-        Ok(MadeFiles { text, lock: lock(source, "", error_color(global))? })
+        Ok(GeneratedFiles { text, lock: read_lock(source, "", use_error_color(global))? })
     }
 
     /// Returns the author of the content of a file.
-    pub(super) fn author(&self, path: &str, essence: &[u8]) -> Author {
-        Author::of(self.lock.as_ref(), path, essence)
+    pub(super) fn author(&self, path: &str, essence: &[u8]) -> ContentAuthor {
+        ContentAuthor::of(self.lock.as_ref(), path, essence)
     }
 
     /// The lock as `edit` makes it beside these changes of files; nothing if that changes nothing.
-    pub(super) fn edited(
+    pub(super) fn edit_lock(
         &self,
         folder: &Folder,
         changes: &Changes<'_>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Says why `--from` cannot read a file of another kind, by its name.
-pub(super) fn of_another_kind(from: &Path) -> Option<&'static str> {
+pub(super) fn describe_other_kind(from: &Path) -> Option<&'static str> {
     let name = from.file_name()?.to_str()?;
     Some(match name {
         "buf.gen.yaml" => {

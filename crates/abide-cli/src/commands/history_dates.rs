@@ -6,11 +6,11 @@ use abide_lint::PackagePast;
 
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
-use crate::history::{Judgement, day, walk};
+use crate::history::{HistoryRequest, convert_to_day, walk_commits};
 use crate::progress::Progress;
 use crate::render::HISTORIES;
 use crate::settings::Settings;
-use crate::terminal::say;
+use crate::terminal::eprint_line;
 
 /// The first day of each package in the history of `HEAD`, and its version there.
 pub(super) fn from_history(
@@ -26,23 +26,23 @@ pub(super) fn from_history(
         fields: false,
         format: &HISTORIES[0],
     };
-    let (timeline, focus) = settings.timeline(&args)?;
-    let judgement = Judgement {
+    let (timeline, focus) = settings.open_timeline(&args)?;
+    let judgement = HistoryRequest {
         policy: &settings.config.policy,
         as_of: global.as_of,
         focus: focus.as_deref(),
         fields: false,
     };
-    let history = walk(&timeline, &judgement, progress)?;
+    let history = walk_commits(&timeline, &judgement, progress)?;
     for note in history.notes.iter().filter(|_| !global.quiet) {
-        say(&format!("note: {note}"));
+        eprint_line(&format!("note: {note}"));
     }
     if let Some(loss) = history.losses.first() {
         return Err(Error::Usage(format!("the history is not whole: {loss}")));
     }
     let mut past: BTreeMap<String, PackagePast> = BTreeMap::new();
     for commit in &history.commits {
-        let first = day(commit.seconds);
+        let first = convert_to_day(commit.seconds);
         for row in &commit.packages {
             let known =
                 past.entry(row.package.clone()).or_insert(PackagePast { first, last: None });

@@ -6,70 +6,74 @@ use abide_lint::{Check, CopyApart, Lock, Report, Rule, RuleScope, Severity, coun
 use abide_schema::{File, Problem, Tree};
 use abide_upgrade::Refusal;
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::Loaded;
 use crate::printable::shown;
 use crate::progress::Progress;
-use crate::render::{HUMAN, Scene};
+use crate::render::{HUMAN, RenderContext};
 use crate::settings::{Settings, today};
 use crate::source::LOCK;
-use crate::terminal::{look_of_errors, say, say_rendered};
+use crate::terminal::{eprint_block, eprint_line, error_style};
 
 /// Refuses a tree with link errors or unreadable files: reports them, and says that nothing was
 /// written. `None` if the tree is fine.
-pub(super) fn unless_linked(
+pub(super) fn refuse_unlinked(
     global: &Global,
     settings: &Settings,
     loaded: &Loaded,
     progress: &Progress,
-) -> Option<Outcome> {
-    let errors = link_errors(global, settings, &loaded.tree);
-    let troubles = troubles(loaded);
+) -> Option<CommandOutcome> {
+    let errors = find_link_errors(global, settings, &loaded.tree);
+    let troubles = read_errors(loaded);
     if errors.is_none() && troubles.is_empty() {
         return None;
     }
     progress.finish();
-    errors.iter().for_each(|text| say_rendered(text));
-    say("note: nothing was written");
-    Some(Outcome { troubles, ..Outcome::nothing(errors.is_some()) })
+    errors.iter().for_each(|text| eprint_block(text));
+    eprint_line("note: nothing was written");
+    Some(CommandOutcome { troubles, ..CommandOutcome::nothing(errors.is_some()) })
 }
 
 /// Refuses a tree with a file that does not parse: reports what is wrong with the tree, and says
 /// that nothing was written. `None` if every judged file parses.
-pub(super) fn unless_parsed(
+pub(super) fn refuse_unparsed(
     global: &Global,
     settings: &Settings,
     loaded: &Loaded,
     progress: &Progress,
-) -> Option<Outcome> {
+) -> Option<CommandOutcome> {
     match loaded.tree.files().all(|it| it.parses() || it.is_imported()) {
         true => None,
-        false => unless_linked(global, settings, loaded, progress),
+        false => refuse_unlinked(global, settings, loaded, progress),
     }
 }
 
 /// Reports why the work on a tree was refused. Errors of the language come before the refusal: they
 /// may be its reason. `nothing` says what was not done.
-pub(super) fn refused(
+pub(super) fn report_refusal(
     global: &Global,
     settings: &Settings,
     tree: &Tree,
     refusal: &Refusal,
     nothing: &str,
-) -> Result<Outcome, Error> {
-    match link_errors(global, settings, tree) {
-        Some(errors) => say_rendered(&errors),
-        None if refusal.is_of_tree() => say(&format!("error: {refusal}")),
+) -> Result<CommandOutcome, Error> {
+    match find_link_errors(global, settings, tree) {
+        Some(errors) => eprint_block(&errors),
+        None if refusal.is_of_tree() => eprint_line(&format!("error: {refusal}")),
         None => return Err(Error::Usage(refusal.to_string())),
     }
-    say(&format!("note: {nothing}"));
-    Ok(Outcome::nothing(true))
+    eprint_line(&format!("note: {nothing}"));
+    Ok(CommandOutcome::nothing(true))
 }
 
 /// Renders what protoc would refuse in the judged files of a tree; `None` if the tree is valid.
-pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> Option<String> {
+pub(super) fn find_link_errors(
+    global: &Global,
+    settings: &Settings,
+    tree: &Tree,
+) -> Option<String> {
     let as_of = global.as_of.unwrap_or_else(today);
     let options =
         abide_lint::Options { scope: RuleScope::Changes, ..abide_lint::Options::on(as_of) };
@@ -82,22 +86,22 @@ pub(super) fn link_errors(global: &Global, settings: &Settings, tree: &Tree) -> 
     if report.findings.is_empty() {
         return None;
     }
-    Some(for_people(global, tree, &report))
+    Some(render_findings(global, tree, &report))
 }
 
 /// Renders findings that kept a command from doing its work.
-pub(super) fn for_people(global: &Global, tree: &Tree, report: &Report) -> String {
-    for_people_since(global, tree, None, report)
+pub(super) fn render_findings(global: &Global, tree: &Tree, report: &Report) -> String {
+    render_findings_since(global, tree, None, report)
 }
 
 /// Renders findings about a tree and an old one.
-pub(super) fn for_people_since(
+pub(super) fn render_findings_since(
     global: &Global,
     tree: &Tree,
     old: Option<&Tree>,
     report: &Report,
 ) -> String {
-    let scene = Scene {
+    let context = RenderContext {
         tree,
         old,
         config: None,
@@ -108,15 +112,15 @@ pub(super) fn for_people_since(
         touched: &[],
         prefix: "",
         config_prefix: "",
-        look: look_of_errors(global),
+        style: error_style(global),
     };
-    let text = (HUMAN.write)(report, &scene);
+    let text = (HUMAN.write)(report, &context);
     String::from_utf8_lossy(&text).trim_end().to_owned()
 }
 
 /// A note about an old tree with link errors, which is compared as far as it links. An old tree
 /// without a single element that can be read is an error.
-pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
+pub(super) fn check_baseline_links(old: &Loaded) -> Result<Option<String>, Error> {
     let problems = old.tree.problems().iter();
     let errors =
         problems.filter(|it| it.kind.is_error() && !old.tree.file(it.place.file).is_imported());
@@ -148,7 +152,7 @@ pub(super) fn unlinked(old: &Loaded) -> Result<Option<String>, Error> {
 }
 
 /// Notes about the packages that were not judged, because a file of theirs does not parse.
-pub(super) fn not_judged(tree: &Tree) -> Option<String> {
+pub(super) fn find_unjudged_packages(tree: &Tree) -> Option<String> {
     let packages: Vec<String> = tree
         .unknown_packages()
         .filter(|it| !it.is_empty())
@@ -175,7 +179,7 @@ pub(super) fn not_judged(tree: &Tree) -> Option<String> {
 }
 
 /// A note about an old tree that has no path and no package in common with the new one.
-pub(super) fn foreign(new: &Loaded, old: &Loaded) -> Option<String> {
+pub(super) fn find_unrelated_baseline(new: &Loaded, old: &Loaded) -> Option<String> {
     let before: HashSet<&str> = judged_names(&old.tree).collect();
     let mut after = judged_names(&new.tree).peekable();
     let both = !before.is_empty() && after.peek().is_some();
@@ -196,7 +200,7 @@ fn judged_names(tree: &Tree) -> impl Iterator<Item = &str> {
 }
 
 /// A note for each package of which several roots have copies that differ.
-pub(super) fn copies_apart(tree: &Tree) -> Vec<String> {
+pub(super) fn find_diverged_copies(tree: &Tree) -> Vec<String> {
     let apart = abide_lint::copies_apart(tree).into_iter();
     apart
         .map(|CopyApart { first, other }: CopyApart<'_>| {
@@ -213,19 +217,19 @@ pub(super) fn has_texts(tree: &Tree) -> bool {
 }
 
 /// Files that could not be read. The rest is judged, but the exit status is 2.
-pub(super) fn troubles(loaded: &Loaded) -> Vec<String> {
+pub(super) fn read_errors(loaded: &Loaded) -> Vec<String> {
     loaded.unreadable.iter().map(ToString::to_string).collect()
 }
 
 /// Files of an old tree that could not be read, such as links to nowhere. The rest is compared, but
 /// the exit status is 2: whatever changed in them would pass.
-pub(super) fn losses(old: &Loaded) -> impl Iterator<Item = String> + '_ {
+pub(super) fn baseline_read_errors(old: &Loaded) -> impl Iterator<Item = String> + '_ {
     let unread = old.unreadable.iter().filter(|it| !it.is_absence());
     unread.map(|it| format!("in the baseline, {it}"))
 }
 
 /// Notes about the roots that an old tree does not have.
-pub(super) fn left_out(old: &Loaded) -> impl Iterator<Item = String> + '_ {
+pub(super) fn find_missing_roots(old: &Loaded) -> impl Iterator<Item = String> + '_ {
     let absent = old.unreadable.iter().filter(|it| it.is_absence());
     absent.map(|it| {
         format!("the baseline `{}` has no root `{}`, which counts as empty", old.name, it.path)
@@ -234,7 +238,11 @@ pub(super) fn left_out(old: &Loaded) -> impl Iterator<Item = String> + '_ {
 
 /// Notes about packages that were judged in the old tree, or that `abide.lock` records, and that
 /// are now only imported: whoever moves a package to an import path ends its promise.
-pub(super) fn no_longer_judged(new: &Tree, old: Option<&Tree>, lock: Option<&Lock>) -> Vec<String> {
+pub(super) fn find_no_longer_judged(
+    new: &Tree,
+    old: Option<&Tree>,
+    lock: Option<&Lock>,
+) -> Vec<String> {
     let gone = new.packages().filter(|it| !it.is_judged()).filter_map(|package| {
         let was_judged = old.is_some_and(|old| {
             old.packages().any(|it| it.name() == package.name() && it.is_judged())
@@ -257,7 +265,7 @@ pub(super) fn no_longer_judged(new: &Tree, old: Option<&Tree>, lock: Option<&Loc
 
 /// A note about imported files that are not as they were: they are not checked, but what is checked
 /// depends on them.
-pub(super) fn imports_changed(new: &Tree, old: &Tree) -> Option<String> {
+pub(super) fn find_changed_imports(new: &Tree, old: &Tree) -> Option<String> {
     let before: HashMap<&str, File<'_>> =
         old.files().filter(|it| it.is_imported()).map(|it| (it.path(), it)).collect();
     let changed = new.files().filter(|it| it.is_imported()).filter(|file| {

@@ -6,18 +6,18 @@ use abide_lint::{Finding, Lock, Options, Records, Report, new_errors};
 use abide_schema::Tree;
 
 use super::file_changes::Changes;
-use super::fitness::for_people_since;
+use super::preconditions::render_findings_since;
 use crate::args::Global;
 use crate::error::Error;
 use crate::load::{Loaded, load_changed};
 use crate::progress::Progress;
 use crate::settings::{Settings, today};
 use crate::source::Source;
-use crate::terminal::{error_color, say_rendered};
+use crate::terminal::{eprint_block, use_error_color};
 
 /// A planned change of a tree, and the tree.
 #[derive(Clone, Copy)]
-pub(super) struct Undertaking<'a> {
+pub(super) struct PlannedChange<'a> {
     pub(super) global: &'a Global,
     pub(super) settings: &'a Settings,
     pub(super) source: &'a Source,
@@ -27,24 +27,24 @@ pub(super) struct Undertaking<'a> {
 }
 
 /// The tree that changes of files would leave behind.
-pub(super) struct Outlook {
+pub(super) struct PredictedTree {
     pub(super) tree: Tree,
     /// The errors that the tree does not have now.
     pub(super) errors: Report,
 }
 
-impl Undertaking<'_> {
+impl PlannedChange<'_> {
     /// Judges the tree that changes would leave behind. `sources` names, for files that are made,
     /// those that they are made from.
-    pub(super) fn outlook(
+    pub(super) fn predict(
         self,
         changes: &Changes<'_>,
         sources: &BTreeMap<String, &str>,
-    ) -> Result<Outlook, Error> {
+    ) -> Result<PredictedTree, Error> {
         let protos = changes.iter().filter(|(path, _)| path.ends_with(".proto"));
         let texts = protos.map(|(path, change)| (path.as_str(), change.new));
         let tree = load_changed(self.source, &self.loaded.tree, texts, self.progress)?.tree;
-        let accepted = self.settings.accepted(error_color(self.global))?;
+        let accepted = self.settings.read_accepted(use_error_color(self.global))?;
         let options = Options {
             accepted: accepted.as_ref().map(|(accepted, _)| accepted),
             records: Records {
@@ -58,19 +58,19 @@ impl Undertaking<'_> {
             new_errors(&self.loaded.tree, &tree, &self.settings.config.policy, options, &|path| {
                 sources.get(path).copied()
             });
-        Ok(Outlook { tree, errors })
+        Ok(PredictedTree { tree, errors })
     }
 
     /// Shows the errors that keep the changes from being made.
-    pub(super) fn show(self, outlook: &Outlook) {
+    pub(super) fn report_errors(self, outlook: &PredictedTree) {
         if !outlook.errors.findings.is_empty() {
             let old = Some(&self.loaded.tree);
-            say_rendered(&for_people_since(self.global, &outlook.tree, old, &outlook.errors));
+            eprint_block(&render_findings_since(self.global, &outlook.tree, old, &outlook.errors));
         }
     }
 
     /// The file that an error is in, by the name that reports use.
-    pub(super) fn place<'t>(self, outlook: &'t Outlook, error: &Finding) -> Option<&'t str>
+    pub(super) fn locate<'t>(self, outlook: &'t PredictedTree, error: &Finding) -> Option<&'t str>
     where
         Self: 't,
     {

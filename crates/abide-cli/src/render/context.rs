@@ -12,7 +12,7 @@ use abide_syntax::{LineIndex, Position, Span};
 
 /// The style of output, by the options of every command.
 #[derive(Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct Style {
     /// True to use colour.
     pub(crate) color: bool,
     /// True if the output goes to a terminal.
@@ -26,7 +26,7 @@ pub(crate) struct Look {
 }
 
 /// Everything that a renderer needs besides the findings.
-pub(crate) struct Scene<'a> {
+pub(crate) struct RenderContext<'a> {
     /// The tree that was judged.
     pub(crate) tree: &'a Tree,
     /// The old tree, where there is one.
@@ -49,7 +49,7 @@ pub(crate) struct Scene<'a> {
     /// The same for every other file.
     pub(crate) config_prefix: &'a str,
     /// The style of the output.
-    pub(crate) look: Look,
+    pub(crate) style: Style,
 }
 
 /// A text outside the tree that findings may point into.
@@ -106,7 +106,7 @@ impl<'a> SourceText<'a> {
 }
 
 /// Appends a text, in the colour of an escape code if `color` is set.
-pub(super) fn paint(out: &mut String, color: bool, code: &str, text: &str) {
+pub(super) fn write_styled(out: &mut String, color: bool, code: &str, text: &str) {
     if color {
         out.push_str(&format!("\x1b[{code}m{text}\x1b[0m"));
     } else {
@@ -116,14 +116,14 @@ pub(super) fn paint(out: &mut String, color: bool, code: &str, text: &str) {
 
 /// A place in lines and columns, counted from 1; the end column is exclusive.
 #[derive(Default)]
-pub(super) struct Lines<'a> {
+pub(super) struct TextPlace<'a> {
     pub(super) path: &'a str,
     /// The prefix that makes the path relative to the top of the repository.
     pub(super) prefix: &'a str,
     pub(super) range: Option<(Position, Position)>,
 }
 
-impl Lines<'_> {
+impl TextPlace<'_> {
     /// The path with its prefix.
     pub(super) fn full_path(&self) -> String {
         full_path(self.prefix, self.path)
@@ -146,7 +146,7 @@ pub(crate) fn full_path(prefix: &str, path: &str) -> String {
 const SHOWN_DEPENDENTS: usize = 3;
 
 /// The packages that a change reaches, the nearest with their paths.
-pub(super) fn reached(dependents: &[Dependent]) -> Option<String> {
+pub(super) fn describe_dependents(dependents: &[Dependent]) -> Option<String> {
     let shown = dependents.iter().take(SHOWN_DEPENDENTS).map(|it| {
         let steps: Vec<String> = it.path.iter().map(String::as_str).map(code).collect();
         format!("{} ({})", code(&it.package), steps.join(" → "))
@@ -164,15 +164,18 @@ fn order(finding: &Finding) -> (Reverse<Severity>, Weight) {
     (Reverse(finding.severity), Weight::of(finding))
 }
 
-impl<'a> Scene<'a> {
-    pub(super) fn shown<'r>(&self, report: &'r Report) -> impl Iterator<Item = &'r Finding> {
-        let quiet = self.look.quiet;
+impl<'a> RenderContext<'a> {
+    pub(super) fn visible_findings<'r>(
+        &self,
+        report: &'r Report,
+    ) -> impl Iterator<Item = &'r Finding> {
+        let quiet = self.style.quiet;
         report.findings.iter().filter(move |it| !quiet || it.severity == Severity::Error)
     }
 
     /// The findings to show: errors first, and of these the heaviest.
-    pub(super) fn by_weight<'r>(&self, report: &'r Report) -> Vec<&'r Finding> {
-        let mut findings: Vec<&Finding> = self.shown(report).collect();
+    pub(super) fn sort_by_impact<'r>(&self, report: &'r Report) -> Vec<&'r Finding> {
+        let mut findings: Vec<&Finding> = self.visible_findings(report).collect();
         findings.sort_by_key(|it| order(it));
         findings
     }
@@ -181,7 +184,7 @@ impl<'a> Scene<'a> {
     /// count.
     pub(crate) fn limit(&self, report: &mut Report, limit: Option<usize>) -> Option<String> {
         let limit = limit?;
-        let shown = self.shown(report).count();
+        let shown = self.visible_findings(report).count();
         let mut indices: Vec<usize> = (0..report.findings.len()).collect();
         indices.sort_by_key(|&at| (order(&report.findings[at]), at));
         let kept: BTreeSet<usize> = indices.into_iter().take(limit).collect();
@@ -192,7 +195,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The text that a place lies in, whatever it is part of.
-    pub(super) fn text(&self, origin: Origin) -> Option<SourceText<'a>> {
+    pub(super) fn find_text(&self, origin: Origin) -> Option<SourceText<'a>> {
         let file = match origin {
             Origin::Tree(file) => return Some(SourceText::Proto(self.tree.file(file))),
             Origin::Old(file) => return self.old.map(|old| SourceText::Proto(old.file(file))),
@@ -207,27 +210,30 @@ impl<'a> Scene<'a> {
     }
 
     /// A place as a reader finds it: path, line and column.
-    pub(super) fn lines(&self, location: &Location) -> Lines<'a> {
-        let Some(text) = self.text(location.origin) else { return Lines::default() };
+    pub(super) fn locate(&self, location: &Location) -> TextPlace<'a> {
+        let Some(text) = self.find_text(location.origin) else { return TextPlace::default() };
         let prefix = match text {
             SourceText::Proto(_) | SourceText::Features(_) => self.prefix,
             SourceText::Other(_) => self.config_prefix,
         };
-        Lines { path: text.name(), prefix, range: text.range(location.span) }
+        TextPlace { path: text.name(), prefix, range: text.range(location.span) }
     }
 
     /// A place as compilers write it: `FILE:LINE:COLUMN`, or without lines the file alone.
-    pub(crate) fn place(&self, location: &Location) -> String {
-        let lines = self.lines(location);
+    pub(crate) fn format_place(&self, location: &Location) -> String {
+        let lines = self.locate(location);
         let start = lines.range.map(|(start, _)| format!(":{}:{}", start.line, start.column));
         lines.full_path() + &start.unwrap_or_default()
     }
 
     /// The findings to show, by the paths of their files.
-    pub(super) fn by_path<'r>(&self, report: &'r Report) -> BTreeMap<String, Vec<&'r Finding>> {
+    pub(super) fn group_by_path<'r>(
+        &self,
+        report: &'r Report,
+    ) -> BTreeMap<String, Vec<&'r Finding>> {
         let mut files: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
-        for finding in self.shown(report) {
-            let path = self.lines(&finding.location).full_path();
+        for finding in self.visible_findings(report) {
+            let path = self.locate(&finding.location).full_path();
             files.entry(path).or_default().push(finding);
         }
         files
@@ -235,13 +241,13 @@ impl<'a> Scene<'a> {
 
     /// The notes below a finding, each with its heading: whom a change breaks, a value that shows
     /// it, why it matters, and what to do.
-    pub(super) fn notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
+    pub(super) fn collect_notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
         let mut notes = Vec::new();
         if let Some(change) = &finding.change {
             if !change.effects.is_empty() {
                 notes.push(("breaks", change.effects.to_string()));
             }
-            notes.extend(reached(&change.dependents).map(|text| ("reaches", text)));
+            notes.extend(describe_dependents(&change.dependents).map(|text| ("reaches", text)));
             for lost in &change.symbols {
                 notes.push((lost.surface.name(), lost.symbol.clone()));
             }
@@ -261,7 +267,7 @@ impl<'a> Scene<'a> {
         for (head, text) in [("why", &finding.why), ("help", &finding.help)] {
             notes.extend(text.clone().map(|text| (head, text)));
         }
-        if self.look.verbose {
+        if self.style.verbose {
             notes.extend(finding.severity_reason.clone().map(|text| ("severity", text)));
             notes.push(("fingerprint", finding.fingerprint()));
         }
@@ -276,7 +282,7 @@ mod tests {
     use abide_schema::{FileDecl, FileId, SourceFile};
     use codespan_reporting::files::Files;
 
-    use super::super::sources::Sources;
+    use super::super::sources::SnippetSources;
     use super::*;
 
     fn tree(path: &str, text: &str) -> Tree {
@@ -294,7 +300,7 @@ mod tests {
         let list = |path: &str, text: &str| FeatureFile { path: path.into(), text: text.into() };
         let features = [list("features.txt", " xx")];
         let instances = [file("a.json", "\n\n xx"), file("b.json", " xx")];
-        let scene = Scene {
+        let context = RenderContext {
             tree: &new,
             old: Some(&old),
             config: Some(&config),
@@ -305,7 +311,7 @@ mod tests {
             touched: &[],
             prefix: "api/",
             config_prefix: "",
-            look: Look {
+            style: Style {
                 color: false,
                 is_terminal: false,
                 width: 80,
@@ -313,7 +319,7 @@ mod tests {
                 verbose: false,
             },
         };
-        let sources = Sources::new(&scene);
+        let sources = SnippetSources::new(&context);
         for (origin, path, line, column) in [
             (Origin::Tree(FileId(0)), "api/new.proto", 2, 1),
             (Origin::Old(FileId(0)), "api/old.proto", 3, 1),
@@ -323,20 +329,21 @@ mod tests {
             (Origin::Instance(0), "a.json", 3, 2),
             (Origin::Instance(1), "b.json", 1, 2),
         ] {
-            let text = scene.text(origin).and_then(SourceText::bytes).expect("there is text");
+            let text =
+                context.find_text(origin).and_then(SourceText::bytes).expect("there is text");
             let start = text.iter().position(|it| *it == b'x').expect("it is there") as u32;
             let location = Location { origin, span: Span::new(start, start + 2) };
-            let lines = scene.lines(&location);
+            let lines = context.locate(&location);
             assert_eq!(lines.full_path(), path);
             let range = lines.range.map(|(start, end)| (start.line, start.column, end.column));
             assert_eq!(range, Some((line, column, column + 2)), "{path}");
             // The snippet is of the same text.
-            let (id, span) = sources.place(&location).expect("there is text to show");
-            assert_eq!(sources.first_line(id, span), start as usize..start as usize + 2);
+            let (id, span) = sources.locate(&location).expect("there is text to show");
+            assert_eq!(sources.clip_to_first_line(id, span), start as usize..start as usize + 2);
             let shown = sources.source(id).expect("it is a text");
             assert_eq!(shown.as_bytes(), text, "{path}");
         }
         let absent = Location { origin: Origin::Instance(2), span: Span::default() };
-        assert!(scene.lines(&absent).range.is_none() && sources.place(&absent).is_none());
+        assert!(context.locate(&absent).range.is_none() && sources.locate(&absent).is_none());
     }
 }

@@ -8,34 +8,34 @@ use abide_editor::Analysis;
 use lsp_types::Uri;
 use serde_json::json;
 
-use super::diagnostics::error as file_error;
-use super::encoding::Lines;
-use super::home::{self, Failure, Home, Stamps, Tree};
-use super::session::Session;
-use super::uri::uri_of;
+use super::diagnostics::build_error as file_error;
+use super::encoding::LineOffsets;
+use super::project_root::{self, EditedTree, FileTimes, ReadFailure, TreeRoot};
+use super::session::ServerSession;
+use super::uri::format_uri;
 
 /// The pause in typing after which the whole tree is checked.
-const CALM: Duration = Duration::from_millis(300);
+const TYPING_PAUSE: Duration = Duration::from_millis(300);
 
 /// The most times that everything is read anew after an error of Abide itself.
-const STARTS: u32 = 5;
+const MAX_RESTARTS: u32 = 5;
 
 /// Work that another thread has done.
-pub(super) enum Event {
-    Read(Home, Box<Result<Tree, Failure>>),
+pub(super) enum BackgroundResult {
+    Read(TreeRoot, Box<Result<EditedTree, ReadFailure>>),
     /// The check of a whole tree as it was at some number of changes; nothing, if it was given up.
-    Checked(Home, u64, Option<Box<Analysis>>),
+    Checked(TreeRoot, u64, Option<Box<Analysis>>),
 }
 
 /// A tree that documents belong to, and the work on it.
 #[derive(Default)]
-pub(super) struct Work {
-    pub(super) tree: Option<Tree>,
+pub(super) struct TreeWork {
+    pub(super) tree: Option<EditedTree>,
     /// The findings of the whole tree, while they are those of its files as they are.
     pub(super) whole: Option<Box<Analysis>>,
     /// The number of changes so far.
     pub(super) changes: Arc<AtomicU64>,
-    pub(super) stamps: Stamps,
+    pub(super) stamps: FileTimes,
     pub(super) is_reading: bool,
     /// True if it must be read again.
     pub(super) is_outdated: bool,
@@ -49,48 +49,48 @@ pub(super) struct Work {
     pub(super) config: Option<Uri>,
 }
 
-impl Work {
-    pub(super) fn change(&mut self) {
+impl TreeWork {
+    pub(super) fn mark_changed(&mut self) {
         self.changes.fetch_add(1, Ordering::Relaxed);
         self.whole = None;
         self.is_dirty = true;
     }
 }
 
-impl Session {
+impl ServerSession {
     /// Reads the trees anew whose settings changed, or in whose repository something was committed
     /// or fetched.
-    pub(super) fn look_around(&mut self) {
-        let homes: Vec<Home> = self.works.keys().cloned().collect();
+    pub(super) fn reread_changed(&mut self) {
+        let homes: Vec<TreeRoot> = self.works.keys().cloned().collect();
         for home in homes {
-            let stamps = self.stamps(&home);
-            if self.works.get(&home).is_some_and(|it| !it.stamps.agree(&stamps)) {
+            let stamps = self.read_file_times(&home);
+            if self.works.get(&home).is_some_and(|it| !it.stamps.is_unchanged(&stamps)) {
                 self.read(&home);
             }
         }
     }
 
-    fn stamps(&self, home: &Home) -> Stamps {
+    fn read_file_times(&self, home: &TreeRoot) -> FileTimes {
         let tree = self.works.get(home).and_then(|it| it.tree.as_ref());
         let configured = tree.and_then(|it| it.project.judge().config.against.as_deref());
-        Stamps::of(home, self.against.as_deref().or(configured))
+        FileTimes::of(home, self.against.as_deref().or(configured))
     }
 
     /// Reads everything anew, after an error of Abide itself. If it does not help, the server stays
     /// without trees: it would do nothing else.
-    pub(super) fn start_over(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.works.clear();
         self.starts += 1;
-        if self.starts > STARTS {
+        if self.starts > MAX_RESTARTS {
             return;
         }
         let names: Vec<String> = self.documents.keys().cloned().collect();
-        names.iter().for_each(|it| self.settle(it));
+        names.iter().for_each(|it| self.add_to_tree(it));
     }
 
     /// Has a tree read by another thread.
-    pub(super) fn read(&mut self, home: &Home) {
-        let stamps = self.stamps(home);
+    pub(super) fn read(&mut self, home: &TreeRoot) {
+        let stamps = self.read_file_times(home);
         let Some(work) = self.works.get_mut(home) else { return };
         if work.is_reading {
             work.is_outdated = true;
@@ -107,26 +107,26 @@ impl Session {
         let (sender, owned) = (self.events.0.clone(), home.clone());
         std::thread::spawn(move || {
             let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                home::read(&global, &owned, against.as_deref(), &known)
+                project_root::read_tree(&global, &owned, against.as_deref(), &known)
             }));
             let read = read.unwrap_or_else(|_| {
-                Err(Failure::Other("abide has an error of its own".to_owned()))
+                Err(ReadFailure::Other("abide has an error of its own".to_owned()))
             });
-            let _ = sender.send(Event::Read(owned, Box::new(read)));
+            let _ = sender.send(BackgroundResult::Read(owned, Box::new(read)));
         });
         if is_first && self.client.shows_progress {
-            let token = progress_token(home);
-            self.ask("window/workDoneProgress/create", json!({ "token": token }));
+            let token = format_progress_token(home);
+            self.send_request("window/workDoneProgress/create", json!({ "token": token }));
             let begin = json!({ "kind": "begin", "title": "Abide reads the protos" });
-            self.tell("$/progress", json!({ "token": token, "value": begin }));
+            self.notify("$/progress", json!({ "token": token, "value": begin }));
         }
     }
 
     /// Takes the result of other threads.
-    pub(super) fn receive(&mut self, event: Event) {
+    pub(super) fn receive(&mut self, event: BackgroundResult) {
         match event {
-            Event::Read(home, read) => self.take_tree(&home, *read),
-            Event::Checked(home, changes, analysis) => {
+            BackgroundResult::Read(home, read) => self.receive_tree(&home, *read),
+            BackgroundResult::Checked(home, changes, analysis) => {
                 let Some(work) = self.works.get_mut(&home) else { return };
                 work.is_checking = false;
                 let is_of_now = work.changes.load(Ordering::Relaxed) == changes;
@@ -134,10 +134,10 @@ impl Session {
                     Some(analysis) => {
                         work.whole = Some(analysis);
                         self.show(&home);
-                        self.refresh();
+                        self.request_refresh();
                     }
                     None if !is_of_now && work.tree.is_some() => {
-                        work.check_at.get_or_insert_with(|| Instant::now() + CALM);
+                        work.check_at.get_or_insert_with(|| Instant::now() + TYPING_PAUSE);
                     }
                     None => {}
                 }
@@ -145,7 +145,7 @@ impl Session {
         }
     }
 
-    fn take_tree(&mut self, home: &Home, read: Result<Tree, Failure>) {
+    fn receive_tree(&mut self, home: &TreeRoot, read: Result<EditedTree, ReadFailure>) {
         let Some(work) = self.works.get_mut(home) else { return };
         work.is_reading = false;
         let is_first = work.tree.is_none();
@@ -155,15 +155,17 @@ impl Session {
             Ok(tree) => {
                 troubles.clone_from(&tree.troubles);
                 work.tree = Some(tree);
-                work.change();
+                work.mark_changed();
                 // The settings name the old tree, and with it more files to look at.
-                let stamps = self.stamps(home);
-                if let Some(work) = self.works.get_mut(home).filter(|it| it.stamps.agree(&stamps)) {
+                let stamps = self.read_file_times(home);
+                if let Some(work) =
+                    self.works.get_mut(home).filter(|it| it.stamps.is_unchanged(&stamps))
+                {
                     work.stamps = stamps;
                 }
             }
-            Err(Failure::Config(path, text, errors)) => {
-                let lines = Lines::of(text.as_bytes(), self.encoding);
+            Err(ReadFailure::Config(path, text, errors)) => {
+                let lines = LineOffsets::new(text.as_bytes(), self.encoding);
                 shown = errors
                     .iter()
                     .map(|it: &abide_lint::ConfigError| {
@@ -171,12 +173,12 @@ impl Session {
                     })
                     .collect();
                 if let Some(work) = self.works.get_mut(home) {
-                    work.config = uri_of(&path);
+                    work.config = format_uri(&path);
                 }
                 let name = path.display();
                 troubles.push(format!("{name} has errors, so nothing is checked by it"));
             }
-            Err(Failure::Other(why)) => troubles.push(why),
+            Err(ReadFailure::Other(why)) => troubles.push(why),
         }
         let Some(work) = self.works.get_mut(home) else { return };
         let is_outdated = work.is_outdated;
@@ -186,29 +188,29 @@ impl Session {
             if shown.is_empty() {
                 work.config = None;
             }
-            self.publish(uri, shown, None);
+            self.send_diagnostics(uri, shown, None);
         }
         if is_news {
             let message = format!("Abide: {}", troubles.join("\n"));
-            self.tell("window/showMessage", json!({ "type": 2, "message": message }));
+            self.notify("window/showMessage", json!({ "type": 2, "message": message }));
         }
         if is_first && self.client.shows_progress {
-            let token = progress_token(home);
-            self.tell("$/progress", json!({ "token": token, "value": { "kind": "end" } }));
+            let token = format_progress_token(home);
+            self.notify("$/progress", json!({ "token": token, "value": { "kind": "end" } }));
         }
         let names: Vec<String> = self.documents.keys().cloned().collect();
         for name in &names {
             if self.works.get(home).is_some_and(|it| it.tree.is_some())
                 && self.documents.get(name).is_some_and(|it| it.home == *home)
             {
-                self.settle(name);
+                self.add_to_tree(name);
             }
         }
         if is_outdated {
             self.read(home);
         }
-        self.answer_waiting();
-        self.refresh();
+        self.run_waiting_requests();
+        self.request_refresh();
     }
 
     /// Returns the time at which the next delayed check is due.
@@ -217,14 +219,14 @@ impl Session {
     }
 
     /// Finds and shows what changed, first in open documents. Whether there was anything to do.
-    pub(super) fn diagnose(&mut self) -> bool {
+    pub(super) fn update_diagnostics(&mut self) -> bool {
         let dirty = self.works.iter().find(|(_, it)| it.is_dirty && it.tree.is_some());
         if let Some(home) = dirty.map(|(home, _)| home.clone()) {
             let Some(work) = self.works.get_mut(&home) else { return false };
             work.is_dirty = false;
             let Some(tree) = &mut work.tree else { return false };
             let is_exact = tree.project.analysis().is_exact;
-            work.check_at = (!is_exact).then(|| Instant::now() + CALM);
+            work.check_at = (!is_exact).then(|| Instant::now() + TYPING_PAUSE);
             self.show(&home);
             return true;
         }
@@ -241,7 +243,7 @@ impl Session {
     }
 
     /// Has the whole tree checked by another thread.
-    fn check(&mut self, home: &Home) {
+    fn check(&mut self, home: &TreeRoot) {
         let Some(work) = self.works.get_mut(home) else { return };
         work.check_at = None;
         let Some(tree) = &work.tree else { return };
@@ -260,11 +262,11 @@ impl Session {
                 Err(_) => None,
             }));
             let analysis = checked.ok().flatten().map(Box::new);
-            let _ = sender.send(Event::Checked(home, wanted, analysis));
+            let _ = sender.send(BackgroundResult::Checked(home, wanted, analysis));
         });
     }
 }
 
-fn progress_token(home: &Home) -> String {
+fn format_progress_token(home: &TreeRoot) -> String {
     format!("abide:{}", home.path().display())
 }

@@ -7,9 +7,9 @@ use abide_lint::{Bump, Record, Severity, first_version, next_version, version_fi
 use abide_schema::{FileKey as Key, ProblemKind};
 use semver::Version;
 
-use super::forest::Moved;
-use super::judge::{FileFacts, Judged, Reason};
+use super::judge::{FileFacts, JudgedStep, VerdictReason};
 use super::record::Records;
+use super::tree_state::StepChanges;
 
 /// The changes of a package in one commit.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct PackageRow {
     /// Its name.
     pub(crate) package: String,
     /// The verdict on it.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: PackageVerdict,
     /// The bump that it required.
     pub(crate) required: Bump,
     /// Its version before; `None` if it did not exist.
@@ -34,12 +34,12 @@ pub(crate) struct PackageRow {
     /// Its hashes now.
     pub(crate) after: Option<Hashes>,
     /// The reasons, the most severe first.
-    pub(crate) reasons: Vec<Reason>,
+    pub(crate) reasons: Vec<VerdictReason>,
 }
 
 /// The verdict on a package after a commit. The most severe is last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Verdict {
+pub(crate) enum PackageVerdict {
     /// Its meaning did not change.
     None,
     /// Its meaning changed, and nobody breaks.
@@ -52,24 +52,24 @@ pub(crate) enum Verdict {
     Unlinked,
 }
 
-impl Verdict {
+impl PackageVerdict {
     /// All verdicts, in order.
-    pub(crate) const ALL: [Verdict; 5] = [
-        Verdict::None,
-        Verdict::Compatible,
-        Verdict::Breaking,
-        Verdict::Refused,
-        Verdict::Unlinked,
+    pub(crate) const ALL: [PackageVerdict; 5] = [
+        PackageVerdict::None,
+        PackageVerdict::Compatible,
+        PackageVerdict::Breaking,
+        PackageVerdict::Refused,
+        PackageVerdict::Unlinked,
     ];
 
     /// Its name in reports.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Verdict::None => "none",
-            Verdict::Compatible => "compatible",
-            Verdict::Breaking => "breaking",
-            Verdict::Refused => "refused",
-            Verdict::Unlinked => "unlinked",
+            PackageVerdict::None => "none",
+            PackageVerdict::Compatible => "compatible",
+            PackageVerdict::Breaking => "breaking",
+            PackageVerdict::Refused => "refused",
+            PackageVerdict::Unlinked => "unlinked",
         }
     }
 }
@@ -79,25 +79,25 @@ struct FileState {
     package: String,
     version: Option<Version>,
     hash: Option<String>,
-    errors: Vec<Reason>,
+    errors: Vec<VerdictReason>,
 }
 
 /// The version and hash that a commit records about a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Recording {
+pub(super) struct PackageRecords {
     in_lock: Option<Record>,
     in_files: BTreeSet<(Option<Version>, Option<String>)>,
 }
 
 /// The last state of a package that was removed.
-struct Gone {
+struct RemovedPackage {
     version: Version,
     closure: Option<SemanticHash>,
 }
 
 /// The state of every package at one commit.
 #[derive(Default)]
-pub(super) struct Ledger {
+pub(super) struct PackageTracker {
     hashes: RollingHashes,
     files: BTreeMap<Key, FileState>,
     /// The files of the tree by package, without imported ones.
@@ -106,14 +106,14 @@ pub(super) struct Ledger {
     /// The highest version that each package ever had; recorded versions may go down.
     highest: BTreeMap<String, Version>,
     /// The packages that were removed.
-    gone: BTreeMap<String, Gone>,
+    gone: BTreeMap<String, RemovedPackage>,
     /// The packages that existed when the walk began, and have had no recorded version since.
     counted: BTreeSet<String>,
     recorded: Records,
     cyclic: BTreeSet<Key>,
 }
 
-impl Ledger {
+impl PackageTracker {
     /// Sets the state before the first step.
     pub(super) fn begin(
         &mut self,
@@ -125,12 +125,12 @@ impl Ledger {
         self.cyclic = cyclic;
         self.recorded = records.unwrap_or_default();
         for (key, facts) in facts {
-            self.set(key, facts, &is_own);
+            self.set_file(key, facts, &is_own);
         }
         self.hashes.settle();
         let packages: Vec<String> = self.packages.keys().cloned().collect();
         for package in packages {
-            let version = self.recorded(&package).unwrap_or_else(|| {
+            let version = self.find_recorded_version(&package).unwrap_or_else(|| {
                 self.counted.insert(package.clone());
                 first_version(&package)
             });
@@ -151,10 +151,10 @@ impl Ledger {
         self.packages.get(package).into_iter().flatten()
     }
 
-    fn set(&mut self, key: Key, facts: FileFacts, is_own: impl Fn(&Key) -> bool) {
-        self.forget(&key);
+    fn set_file(&mut self, key: Key, facts: FileFacts, is_own: impl Fn(&Key) -> bool) {
+        self.remove_file(&key);
         let package = facts.meaning.package().to_owned();
-        self.hashes.set(&name(&key), Some(facts.meaning));
+        self.hashes.set(&format_key(&key), Some(facts.meaning));
         if !is_own(&key) {
             return;
         }
@@ -166,7 +166,7 @@ impl Ledger {
         self.files.insert(key, FileState { package, version, hash, errors });
     }
 
-    fn forget(&mut self, key: &Key) {
+    fn remove_file(&mut self, key: &Key) {
         let Some(before) = self.files.remove(key) else { return };
         if let Some(files) = self.packages.get_mut(&before.package) {
             files.remove(key);
@@ -177,7 +177,7 @@ impl Ledger {
     }
 
     /// The version that the commit records: in the lock, else in its files (the highest).
-    pub(super) fn recorded(&self, package: &str) -> Option<Version> {
+    pub(super) fn find_recorded_version(&self, package: &str) -> Option<Version> {
         self.recorded.get(package).map(|it| it.version.clone()).or_else(|| {
             let files = self.files_of(package).filter_map(|key| self.files.get(key));
             files.filter_map(|file| file.version.clone()).max()
@@ -185,15 +185,15 @@ impl Ledger {
     }
 
     /// Collects the records about a package, in the lock and in its files.
-    pub(super) fn recording(&self, package: &str) -> Recording {
+    pub(super) fn collect_records(&self, package: &str) -> PackageRecords {
         let files = self.files_of(package).filter_map(|key| self.files.get(key));
         let in_files = files.map(|it| (it.version.clone(), it.hash.clone())).collect();
-        Recording { in_lock: self.recorded.get(package).cloned(), in_files }
+        PackageRecords { in_lock: self.recorded.get(package).cloned(), in_files }
     }
 
     /// Collects the records about every package.
-    pub(super) fn recordings(&self) -> BTreeMap<String, Recording> {
-        self.packages().map(|it| (it.to_owned(), self.recording(it))).collect()
+    pub(super) fn collect_all_records(&self) -> BTreeMap<String, PackageRecords> {
+        self.packages().map(|it| (it.to_owned(), self.collect_records(it))).collect()
     }
 
     /// The packages of the tree.
@@ -201,11 +201,11 @@ impl Ledger {
         self.packages.keys().map(String::as_str)
     }
 
-    fn errors(&self, package: &str) -> Vec<Reason> {
+    fn collect_errors(&self, package: &str) -> Vec<VerdictReason> {
         let files = self.files_of(package).filter_map(|key| self.files.get(key));
         let errors = files.flat_map(|file| file.errors.iter().cloned());
         let circles = self.files_of(package).filter(|key| self.cyclic.contains(*key));
-        let circles = circles.map(|(_, path)| Reason {
+        let circles = circles.map(|(_, path)| VerdictReason {
             severity: Severity::Error,
             rule: ProblemKind::ImportCycle.id(),
             element: path.to_string(),
@@ -217,15 +217,15 @@ impl Ledger {
     }
 
     /// Applies a step and returns a row for each package that it concerns.
-    pub(super) fn step(
+    pub(super) fn apply_step(
         &mut self,
-        moved: Moved,
-        judged: Option<Judged>,
+        moved: StepChanges,
+        judged: Option<JudgedStep>,
         records: Option<Records>,
         is_own: impl Fn(&Key) -> bool,
     ) -> Vec<PackageRow> {
         let mut concerned: BTreeSet<String> = BTreeSet::new();
-        let mut errors_before: BTreeMap<String, Vec<Reason>> = BTreeMap::new();
+        let mut errors_before: BTreeMap<String, Vec<VerdictReason>> = BTreeMap::new();
         for (key, (before, now)) in &moved.touched {
             if is_own(key) {
                 concerned.extend(before.iter().chain(now).cloned());
@@ -240,27 +240,27 @@ impl Ledger {
             });
             concerned.extend(differ.cloned());
         }
-        let Judged { mut changes, files } = judged.unwrap_or_default();
+        let JudgedStep { mut changes, files } = judged.unwrap_or_default();
         for key in files.iter().map(|(key, _)| key).chain(&self.cyclic).chain(&moved.cyclic) {
             if let Some(state) = self.files.get(key) {
                 let package = &state.package;
                 if !errors_before.contains_key(package) {
-                    errors_before.insert(package.clone(), self.errors(package));
+                    errors_before.insert(package.clone(), self.collect_errors(package));
                 }
             }
         }
         self.cyclic = moved.cyclic;
         for (key, (_, now)) in &moved.touched {
             if now.is_none() {
-                self.forget(key);
-                self.hashes.set(&name(key), None);
+                self.remove_file(key);
+                self.hashes.set(&format_key(key), None);
             }
         }
         for (key, facts) in files {
-            self.set(key, facts, &is_own);
+            self.set_file(key, facts, &is_own);
         }
         for (package, before) in errors_before {
-            if self.errors(&package) != before {
+            if self.collect_errors(&package) != before {
                 concerned.insert(package);
             }
         }
@@ -291,7 +291,7 @@ impl Ledger {
                 let origin = rows.iter().filter(|row| is_in(cause, &row.package));
                 let origin = origin.max_by_key(|row| row.package.len());
                 let bump = origin.map_or(Bump::Minor, |row| row.required.min(Bump::Minor));
-                reasons.push(Reason {
+                reasons.push(VerdictReason {
                     severity: Severity::Note,
                     rule: "catch-up",
                     message: format!("it depends on `{cause}`, which changed"),
@@ -300,13 +300,18 @@ impl Ledger {
                     breaks: false,
                 });
             }
-            rows.push(self.row(package, step, reasons));
+            rows.push(self.build_row(package, step, reasons));
         }
         rows.sort_by(|a, b| a.package.cmp(&b.package));
         rows
     }
 
-    fn row(&mut self, package: String, step: &PackageStep, mut reasons: Vec<Reason>) -> PackageRow {
+    fn build_row(
+        &mut self,
+        package: String,
+        step: &PackageStep,
+        mut reasons: Vec<VerdictReason>,
+    ) -> PackageRow {
         let from = self.versions.remove(&package);
         let is_there = self.packages.contains_key(&package);
         // Files that are only imported may belong to the same package.
@@ -335,15 +340,15 @@ impl Ledger {
             (None, _) => back.as_ref().map_or(Bump::None, |it| it.1),
         };
         let breaks = reasons.iter().any(|it| it.breaks);
-        let errors = self.errors(&package);
+        let errors = self.collect_errors(&package);
         let verdict = match () {
-            () if !errors.is_empty() => Verdict::Unlinked,
-            () if refused => Verdict::Refused,
-            () if breaks => Verdict::Breaking,
-            () if changed => Verdict::Compatible,
-            () => Verdict::None,
+            () if !errors.is_empty() => PackageVerdict::Unlinked,
+            () if refused => PackageVerdict::Refused,
+            () if breaks => PackageVerdict::Breaking,
+            () if changed => PackageVerdict::Compatible,
+            () => PackageVerdict::None,
         };
-        let record = self.recorded(&package).filter(|_| is_there);
+        let record = self.find_recorded_version(&package).filter(|_| is_there);
         let recorded = record.is_some();
         let counted = self.counted.contains(&package) && (from.is_some() || !recorded);
         if recorded {
@@ -358,7 +363,8 @@ impl Ledger {
         match (&from, &to) {
             (_, Some(to)) => self.set_version(package.clone(), to.clone()),
             (Some(from), None) => {
-                let gone = Gone { version: from.clone(), closure: before.map(|it| it.closure) };
+                let gone =
+                    RemovedPackage { version: from.clone(), closure: before.map(|it| it.closure) };
                 self.gone.insert(package.clone(), gone);
             }
             (None, None) => {}
@@ -391,6 +397,6 @@ fn is_in(full_name: &str, package: &str) -> bool {
 }
 
 /// The name of a file in the hashes.
-fn name((root, path): &Key) -> String {
+fn format_key((root, path): &Key) -> String {
     format!("{root}/{path}")
 }

@@ -8,7 +8,7 @@ const END: &str = "<!-- abide deprecations: end -->";
 
 /// The reason why a text cannot take a generated part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub(crate) enum SectionError {
     /// It has no marks: somebody else wrote it.
     Foreign,
     /// Its marks are not one beginning before one end.
@@ -21,34 +21,34 @@ pub(crate) enum Unfit {
 /// a title and the part; so does any text if `overwrite` is set and it has no marks. The part gets
 /// the line endings of the text. `is_ours` knows the lines that a part may have: others stay, unless
 /// `overwrite` is set.
-pub(crate) fn replaced(
+pub(crate) fn replace_section(
     old: Option<&str>,
     title: &str,
     part: &str,
     is_ours: impl Fn(&str) -> bool,
     overwrite: bool,
-) -> Result<String, Unfit> {
+) -> Result<String, SectionError> {
     let marked = format!("{BEGIN}\n\n{}\n\n{END}", part.trim_end());
     let whole = format!("# {title}\n\n{marked}\n");
     let Some(old) = old.filter(|old| !old.trim().is_empty()) else { return Ok(whole) };
     let ends = if old.contains("\r\n") { "\r\n" } else { "\n" };
-    match (places(old, "begin").as_slice(), places(old, "end").as_slice()) {
+    match (find_marks(old, "begin").as_slice(), find_marks(old, "end").as_slice()) {
         ([], []) if overwrite => Ok(whole.replace('\n', ends)),
-        ([], []) => Err(Unfit::Foreign),
+        ([], []) => Err(SectionError::Foreign),
         (&[(from, after)], &[(begin, to)]) if from < begin => {
             let mut lines = old[after.min(begin)..begin].lines().map(str::trim_end);
             let theirs = lines.find(|it| !it.is_empty() && !is_ours(it));
             if let Some(line) = theirs.filter(|_| !overwrite) {
-                return Err(Unfit::Edited(line.to_owned()));
+                return Err(SectionError::Edited(line.to_owned()));
             }
             Ok(format!("{}{}{}", &old[..from], marked.replace('\n', ends), &old[to..]))
         }
-        _ => Err(Unfit::Marks),
+        _ => Err(SectionError::Marks),
     }
 }
 
 /// Finds the comments that begin or end the part. What follows the word is not compared.
-fn places(text: &str, word: &str) -> Vec<(usize, usize)> {
+fn find_marks(text: &str, word: &str) -> Vec<(usize, usize)> {
     let mark = format!("<!-- abide deprecations: {word}");
     let found = text.match_indices(&mark).filter_map(|(at, _)| {
         let close = text[at..].find("-->")?;
@@ -63,8 +63,9 @@ mod tests {
 
     #[test]
     fn what_people_wrote_around_the_part_stays() {
-        let replaced =
-            |old, title, part, over| replaced(old, title, part, |it| it.starts_with('|'), over);
+        let replaced = |old, title, part, over| {
+            replace_section(old, title, part, |it| it.starts_with('|'), over)
+        };
         let first = replaced(None, "Gone", "| a |\n", false).expect("there is nothing to lose");
         assert_eq!(first, format!("# Gone\n\n{BEGIN}\n\n| a |\n\n{END}\n"));
         let edited = first.replace("# Gone", "# Ours\n\nBefore.") + "\nBehind.\n";
@@ -77,22 +78,27 @@ mod tests {
         // What they wrote into the part stays as well, until they say otherwise.
         let mixed = again.replace("| b |", "| b |\n\nOurs, too.");
         let line = "Ours, too.".to_owned();
-        assert_eq!(replaced(Some(&mixed), "Gone", "| b |", false), Err(Unfit::Edited(line)));
+        assert_eq!(replaced(Some(&mixed), "Gone", "| b |", false), Err(SectionError::Edited(line)));
         assert_eq!(replaced(Some(&mixed), "Gone", "| b |", true), Ok(again));
     }
 
     #[test]
     fn what_others_wrote_is_refused() {
-        let replaced =
-            |old: Option<&str>, title, part, over| replaced(old, title, part, |_| true, over);
-        assert_eq!(replaced(Some("# Notes\n"), "Gone", "", false), Err(Unfit::Foreign));
+        let replaced = |old: Option<&str>, title, part, over| {
+            replace_section(old, title, part, |_| true, over)
+        };
+        assert_eq!(replaced(Some("# Notes\n"), "Gone", "", false), Err(SectionError::Foreign));
         assert!(
             replaced(Some("# Notes\n"), "Gone", "x", true).is_ok_and(|it| !it.contains("Notes"))
         );
         assert!(replaced(Some(" \n"), "Gone", "x", false).is_ok());
         for broken in [format!("{END}\n{BEGIN}"), BEGIN.to_owned(), format!("{BEGIN}{BEGIN}{END}")]
         {
-            assert_eq!(replaced(Some(&broken), "Gone", "x", true), Err(Unfit::Marks), "{broken}");
+            assert_eq!(
+                replaced(Some(&broken), "Gone", "x", true),
+                Err(SectionError::Marks),
+                "{broken}"
+            );
         }
     }
 }

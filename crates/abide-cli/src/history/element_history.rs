@@ -9,24 +9,24 @@ use jiff::civil::Date;
 use semver::Version;
 
 use super::judge::FileFacts;
-use super::row::{Ledger, PackageRow, Recording};
+use super::package_history::{PackageRecords, PackageRow, PackageTracker};
 
 /// The lives of the elements of a tree, up to one commit.
 #[derive(Default)]
-pub(super) struct Lives {
+pub(super) struct ElementTracker {
     lives: ElementLives,
     /// The recorded version and hash of each package.
-    recordings: BTreeMap<String, Recording>,
+    recordings: BTreeMap<String, PackageRecords>,
 }
 
 /// The day and the commit of a step.
-pub(super) struct Step {
+pub(super) struct StepMoment {
     pub(super) day: Date,
     pub(super) commit: Arc<str>,
 }
 
 /// The elements of the files that a step touched, taken out of what is known of the files.
-pub(super) fn elements<'f>(
+pub(super) fn take_elements<'f>(
     touched: impl Iterator<Item = &'f Key>,
     files: &mut [(Key, FileFacts)],
 ) -> BTreeMap<String, FileElements> {
@@ -40,21 +40,21 @@ pub(super) fn elements<'f>(
     found.into_iter().map(|((root, path), it)| (format!("{root}/{path}"), it)).collect()
 }
 
-impl Lives {
+impl ElementTracker {
     /// Sets the state before the first step.
-    pub(super) fn begin(&mut self, files: BTreeMap<String, FileElements>, ledger: &Ledger) {
+    pub(super) fn begin(&mut self, files: BTreeMap<String, FileElements>, ledger: &PackageTracker) {
         self.lives.begin(files);
-        self.recordings = ledger.recordings();
+        self.recordings = ledger.collect_all_records();
     }
 
     /// Applies a step, after the ledger did. `locked` says whether `abide.lock` changed.
-    pub(super) fn step(
+    pub(super) fn apply_step(
         &mut self,
-        step: &Step,
+        step: &StepMoment,
         files: BTreeMap<String, FileElements>,
         rows: &[PackageRow],
         locked: bool,
-        ledger: &Ledger,
+        ledger: &PackageTracker,
     ) {
         let mut packages: BTreeSet<&str> = rows.iter().map(|it| it.package.as_str()).collect();
         if locked {
@@ -63,10 +63,10 @@ impl Lives {
         // What is recorded anew holds all that happened so far, this step included.
         let mut anew: BTreeMap<&str, Version> = BTreeMap::new();
         for package in packages {
-            let now = ledger.recording(package);
+            let now = ledger.collect_records(package);
             let before = self.recordings.get(package);
             if before != Some(&now)
-                && let Some(version) = ledger.recorded(package)
+                && let Some(version) = ledger.find_recorded_version(package)
             {
                 anew.insert(package, version);
             }

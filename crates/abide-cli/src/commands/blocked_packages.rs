@@ -6,20 +6,20 @@ use abide_lint::Report;
 use abide_schema::{File, FileId, PackageId, Tree};
 use abide_upgrade::Upgrade;
 
-use super::file_changes::display;
+use super::file_changes::display_of_generated;
 use crate::printable::shown;
 
 /// The packages whose candidates stay as they are.
-pub(super) struct Blocked<'t> {
+pub(super) struct BlockedPackages<'t> {
     tree: &'t Tree,
-    why: BTreeMap<PackageId, Why>,
+    why: BTreeMap<PackageId, BlockReason>,
     /// The candidates that an upgrade makes or deletes, by the names that reports use, with the
     /// packages that they are made from.
     candidates: BTreeMap<String, PackageId>,
 }
 
 /// The reason why a package gets no candidates.
-enum Why {
+enum BlockReason {
     /// It has an error itself.
     Errors,
     /// It would use the candidates of this package, which gets none either.
@@ -28,23 +28,22 @@ enum Why {
     Breaks(String),
 }
 
-impl<'t> Blocked<'t> {
+impl<'t> BlockedPackages<'t> {
     /// Nothing is blocked yet.
-    pub(super) fn none(tree: &'t Tree, made: &Upgrade) -> Blocked<'t> {
-        let made_here = made
-            .files
-            .iter()
-            .map(|it| (display(tree.file(it.from), &it.path), package_of(tree, it.from)));
+    pub(super) fn new(tree: &'t Tree, made: &Upgrade) -> BlockedPackages<'t> {
+        let made_here = made.files.iter().map(|it| {
+            (display_of_generated(tree.file(it.from), &it.path), package_of(tree, it.from))
+        });
         let gone = made.stale.iter().map(|it| {
             let path = tree.file(it.file).decl().display.to_string();
             (path, package_of(tree, it.from.unwrap_or(it.file)))
         });
-        Blocked { tree, why: BTreeMap::new(), candidates: made_here.chain(gone).collect() }
+        BlockedPackages { tree, why: BTreeMap::new(), candidates: made_here.chain(gone).collect() }
     }
 
     /// Takes out of an upgrade what findings in its sources keep from being made, and everything
     /// that would use it. Returns whether something is left to make.
-    pub(super) fn by_errors(&mut self, findings: &Report, made: &mut Upgrade) -> bool {
+    pub(super) fn exclude_by_errors(&mut self, findings: &Report, made: &mut Upgrade) -> bool {
         let sources: BTreeSet<PackageId> =
             made.files.iter().map(|it| self.tree.file(it.from).package().id).collect();
         for finding in &findings.findings {
@@ -52,18 +51,18 @@ impl<'t> Blocked<'t> {
             let file = self.tree.file(place.file);
             let own = self.candidates.get(&*file.decl().display).copied();
             match own.or_else(|| Some(file.package().id).filter(|it| sources.contains(it))) {
-                Some(package) => drop(self.why.insert(package, Why::Errors)),
+                Some(package) => drop(self.why.insert(package, BlockReason::Errors)),
                 // Why a candidate is deleted is not known then.
                 None => made.stale.clear(),
             }
         }
-        self.spread(made);
+        self.exclude_dependents(made);
         !made.files.is_empty()
     }
 
     /// Takes out of an upgrade what would break these files, or be an error itself. Returns whether
     /// something is left to do.
-    pub(super) fn by_harm<'p>(
+    pub(super) fn exclude_by_harm<'p>(
         &mut self,
         harmed: impl Iterator<Item = Option<&'p str>>,
         made: &mut Upgrade,
@@ -71,12 +70,12 @@ impl<'t> Blocked<'t> {
         let before = self.why.len();
         let harmed: BTreeSet<Option<&str>> = harmed.collect();
         for path in harmed.into_iter().flatten() {
-            let mut found = self.behind(path);
+            let mut found = self.find_culprits(path);
             found.retain(|it| !self.why.contains_key(it));
             for package in found {
                 let why = match self.candidates.get(path) == Some(&package) {
-                    true => Why::Errors,
-                    false => Why::Breaks(path.to_owned()),
+                    true => BlockReason::Errors,
+                    false => BlockReason::Breaks(path.to_owned()),
                 };
                 self.why.entry(package).or_insert(why);
             }
@@ -85,7 +84,7 @@ impl<'t> Blocked<'t> {
             // Nobody knows which of them does it.
             return false;
         }
-        self.spread(made);
+        self.exclude_dependents(made);
         !made.files.is_empty() || !made.stale.is_empty()
     }
 
@@ -95,7 +94,7 @@ impl<'t> Blocked<'t> {
     }
 
     /// The packages whose candidates a file is, or else uses: as directly as it uses any.
-    fn behind(&self, path: &str) -> BTreeSet<PackageId> {
+    fn find_culprits(&self, path: &str) -> BTreeSet<PackageId> {
         if let Some(own) = self.candidate(path).filter(|it| !self.why.contains_key(it)) {
             return BTreeSet::from([own]);
         }
@@ -116,12 +115,12 @@ impl<'t> Blocked<'t> {
 
     /// Returns true if a file is a candidate that stays as it is. Its errors follow from what was
     /// reported about its package.
-    pub(super) fn keeps(&self, path: &str) -> bool {
+    pub(super) fn is_kept_candidate(&self, path: &str) -> bool {
         self.candidates.get(path).is_some_and(|it| self.why.contains_key(it))
     }
 
     /// Blocks whatever would use what is blocked, and takes all of it out of an upgrade.
-    fn spread(&mut self, made: &mut Upgrade) {
+    fn exclude_dependents(&mut self, made: &mut Upgrade) {
         let graph = self.tree.graph();
         let packages: BTreeSet<PackageId> =
             made.files.iter().map(|it| package_of(self.tree, it.from)).collect();
@@ -131,7 +130,9 @@ impl<'t> Blocked<'t> {
                 .filter_map(|package: &PackageId| {
                     let mut edges =
                         graph.edges_of(self.tree.package(*package)).map(|edge| edge.to.id);
-                    edges.find(|to| self.why.contains_key(to)).map(|to| (*package, Why::Uses(to)))
+                    edges
+                        .find(|to| self.why.contains_key(to))
+                        .map(|to| (*package, BlockReason::Uses(to)))
                 })
                 .collect();
             if found.is_empty() {
@@ -150,11 +151,11 @@ impl<'t> Blocked<'t> {
     pub(super) fn notes(&self) -> impl Iterator<Item = String> + '_ {
         self.why.iter().map(move |(package, why)| {
             let because = match why {
-                Why::Errors => "see its errors above".to_owned(),
-                Why::Uses(used) => {
+                BlockReason::Errors => "see its errors above".to_owned(),
+                BlockReason::Uses(used) => {
                     format!("it uses `{}`, which was not upgraded", self.tree.package(*used).name())
                 }
-                Why::Breaks(path) => format!(
+                BlockReason::Breaks(path) => format!(
                     "`{}` uses what its candidate would no longer have; change that file first",
                     shown(path)
                 ),

@@ -9,13 +9,13 @@ use abide_schema::{FileDecl, Tree};
 use jiff::civil::Date;
 
 use crate::error::Error;
-use crate::render::{Look, Scene, TextFile, config_errors};
+use crate::render::{RenderContext, Style, TextFile, render_config_errors};
 use crate::settings::{find_preset, today};
 use crate::source::{ACCEPTED, LOCK, Links, read_limited};
 
 /// The options that the plugins have in common, as the other tool passes them.
 #[derive(Default)]
-pub(super) struct TermOptions {
+pub(super) struct PluginOptions {
     /// A preset, instead of the one that the configuration names.
     pub(super) preset: Option<String>,
     /// The path of an `abide.toml`. Without it none is read, wherever the tool runs.
@@ -24,7 +24,7 @@ pub(super) struct TermOptions {
     pub(super) as_of: Option<String>,
 }
 
-impl TermOptions {
+impl PluginOptions {
     /// Their names, for messages.
     pub(super) const NAMES: &str = "`preset`, `config`, `as_of`";
 
@@ -41,7 +41,7 @@ impl TermOptions {
 }
 
 /// The settings that descriptors are judged by: a preset, or an `abide.toml` and what is beside it.
-pub(super) struct Terms {
+pub(super) struct PluginPolicy {
     /// The policy, and the baseline that it names.
     pub(super) config: Config,
     file: Option<TextFile>,
@@ -50,12 +50,12 @@ pub(super) struct Terms {
     as_of: Date,
 }
 
-impl Terms {
+impl PluginPolicy {
     /// Reads what the options name.
-    pub(super) fn read(options: &TermOptions) -> Result<Terms, Error> {
+    pub(super) fn read(options: &PluginOptions) -> Result<PluginPolicy, Error> {
         let preset = options.preset.as_deref().map(find_preset).transpose()?;
-        let as_of = options.as_of.as_deref().map(day).transpose()?;
-        let mut terms = Terms {
+        let as_of = options.as_of.as_deref().map(parse_day).transpose()?;
+        let mut terms = PluginPolicy {
             config: Config::of_preset(preset.unwrap_or_default()),
             file: None,
             accepted: None,
@@ -63,29 +63,31 @@ impl Terms {
             as_of: as_of.unwrap_or_else(today),
         };
         let Some(path) = &options.config else { return Ok(terms) };
-        let file =
-            TextFile { name: path.display().to_string(), text: text(path, read_limited(path))? };
+        let file = TextFile {
+            name: path.display().to_string(),
+            text: decode_text(path, read_limited(path))?,
+        };
         terms.config = Config::parse(&file.text, preset)
-            .map_err(|errors| Error::Config(config_errors(&errors, &file, false)))?;
+            .map_err(|errors| Error::Config(render_config_errors(&errors, &file, false)))?;
         terms.file = Some(file);
         let beside = |name: &str| {
             let path = path.with_file_name(name);
             let reach = Links::around(path.parent().unwrap_or(Path::new("")), &[]);
             path.exists()
                 .then(|| {
-                    text(&path, reach.read(&path))
+                    decode_text(&path, reach.read(&path))
                         .map(|text| TextFile { name: path.display().to_string(), text })
                 })
                 .transpose()
         };
         if let Some(file) = beside(ACCEPTED)? {
             let accepted = Accepted::parse(&file.text)
-                .map_err(|errors| Error::Config(config_errors(&errors, &file, false)))?;
+                .map_err(|errors| Error::Config(render_config_errors(&errors, &file, false)))?;
             terms.accepted = Some((accepted, file));
         }
         if let Some(file) = beside(LOCK)? {
             let lock = Lock::parse(&file.text)
-                .map_err(|errors| Error::Config(config_errors(&errors, &file, false)))?;
+                .map_err(|errors| Error::Config(render_config_errors(&errors, &file, false)))?;
             terms.lock = Some(lock);
         }
         Ok(terms)
@@ -93,7 +95,7 @@ impl Terms {
 
     /// Judges a tree, and what changed since an old one. A part of the configured tree is taken for
     /// what it is: nothing is said of waivers that concern the rest.
-    pub(super) fn judge(&self, tree: &Tree, old: Option<&Tree>, scope: RuleScope) -> Report {
+    pub(super) fn check(&self, tree: &Tree, old: Option<&Tree>, scope: RuleScope) -> Report {
         let options = Options {
             scope,
             baseline: old,
@@ -110,10 +112,14 @@ impl Terms {
     }
 
     /// Builds the context that reports about a tree are rendered in.
-    pub(super) fn scene<'a>(&'a self, tree: &'a Tree, old: Option<&'a Tree>) -> Scene<'a> {
-        let look =
-            Look { color: false, is_terminal: false, width: 100, quiet: false, verbose: false };
-        Scene {
+    pub(super) fn render_context<'a>(
+        &'a self,
+        tree: &'a Tree,
+        old: Option<&'a Tree>,
+    ) -> RenderContext<'a> {
+        let style =
+            Style { color: false, is_terminal: false, width: 100, quiet: false, verbose: false };
+        RenderContext {
             tree,
             old,
             config: self.file.as_ref(),
@@ -124,22 +130,22 @@ impl Terms {
             touched: &[],
             prefix: "",
             config_prefix: "",
-            look,
+            style: style,
         }
     }
 }
 
-fn day(text: &str) -> Result<Date, Error> {
+fn parse_day(text: &str) -> Result<Date, Error> {
     text.parse().map_err(|_| Error::Usage(format!("`as_of={text}` is not a day (YYYY-MM-DD)")))
 }
 
-fn text(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, Error> {
+fn decode_text(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, Error> {
     let text = read.and_then(|it| String::from_utf8(it).map_err(io::Error::other));
     text.map_err(|error| Error::File { what: format!("cannot read `{}`", path.display()), error })
 }
 
 /// Reads one serialised FileDescriptorProto.
-pub(super) fn declarations(file: &[u8]) -> Result<FileDecl, String> {
+pub(super) fn read_file_descriptor(file: &[u8]) -> Result<FileDecl, String> {
     // A FileDescriptorSet with this file alone: its field 1, and the length as a varint.
     let mut set = vec![0x0a];
     let mut length = file.len();

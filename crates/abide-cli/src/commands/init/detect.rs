@@ -15,7 +15,7 @@ use crate::source::{
     CONFIG, DefaultBranch, Source, SourceError, SourceOptions, canonical, join, read_settings,
 };
 
-use super::layout::{Layout, ProtoFile, is_below};
+use super::layout::{ProtoFile, TreeLayout, is_below};
 use super::mentions::Mentions;
 
 /// The number of files and imports that a note names.
@@ -23,22 +23,22 @@ const NAMED: usize = 3;
 
 /// The layout of a folder.
 pub(super) struct FirstLook {
-    layout: Layout,
+    layout: TreeLayout,
     has_files: bool,
     /// Notes from reading the folder.
     said: Vec<String>,
 }
 
 impl FirstLook {
-    pub(super) fn at(global: &Global, folder: &Path) -> Result<FirstLook, Error> {
+    pub(super) fn examine(global: &Global, folder: &Path) -> Result<FirstLook, Error> {
         let progress = Progress::new(global.quiet);
-        let loaded = if folder.exists() { whole(folder, &progress)? } else { None };
+        let loaded = if folder.exists() { load_as_one_root(folder, &progress)? } else { None };
         progress.finish();
         let Some(loaded) = loaded else {
-            let layout = Layout { roots: vec![".".to_owned()], ..Layout::default() };
+            let layout = TreeLayout { roots: vec![".".to_owned()], ..TreeLayout::default() };
             return Ok(FirstLook { layout, has_files: false, said: Vec::new() });
         };
-        let mut repositories = Repositories { top: folder, found: BTreeMap::new() };
+        let mut repositories = NestedRepositories { top: folder, found: BTreeMap::new() };
         let files: Vec<ProtoFile> = loaded
             .tree
             .files()
@@ -48,18 +48,18 @@ impl FirstLook {
                 package: file.package().name().to_owned(),
                 imports: file.decl().imports.iter().map(|it| it.path.to_string()).collect(),
                 names: Mentions::of(file),
-                repository: repositories.around(&file.decl().display),
+                repository: repositories.find_around(&file.decl().display),
             })
             .collect();
-        let layout = Layout::of(&files, &names_on_the_way(folder));
+        let layout = TreeLayout::of(&files, &collect_ancestor_names(folder));
         let mut said = loaded.notes;
-        said.extend(settings_of_buf(folder, &files, &layout));
-        said.extend(missing_submodules(folder));
+        said.extend(find_buf_settings(folder, &files, &layout));
+        said.extend(find_missing_submodules(folder));
         Ok(FirstLook { layout, has_files: true, said })
     }
 
     /// The lines of `abide.toml` about the tree.
-    pub(super) fn toml(&self, preset: Preset, branch: &DefaultBranch) -> String {
+    pub(super) fn render_toml(&self, preset: Preset, branch: &DefaultBranch) -> String {
         let against = match branch {
             DefaultBranch::Named(branch) => {
                 format!("against = {}\n", json!(format!("git:{branch}...")))
@@ -100,7 +100,7 @@ impl FirstLook {
     }
 
     /// The next step of the user.
-    pub(super) fn next(&self) -> &'static str {
+    pub(super) fn describe_next_step(&self) -> &'static str {
         match self.has_files {
             true => "`abide check`",
             false => "add .proto files; `abide check` then",
@@ -126,7 +126,7 @@ impl FirstLook {
             notes.push(format!(
                 "{count} outside of `roots` {verb} not checked: {}; nothing says which folder their \
                  import paths count from: to check them, add it to `roots`",
-                first_of(layout.outside.iter())
+                join_first(layout.outside.iter())
             ));
         }
         if let Some((name, import)) = &layout.name_of_top {
@@ -149,16 +149,16 @@ impl FirstLook {
                     1 => "1 import is".to_owned(),
                     many => format!("{many} imports are"),
                 },
-                first_of(layout.missing.iter().map(|(path, _)| path))
+                join_first(layout.missing.iter().map(|(path, _)| path))
             ));
         }
-        notes.extend(branch_note(branch));
+        notes.extend(describe_branch(branch));
         notes
     }
 }
 
 /// The first of some names, and how many more there are.
-fn first_of<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
+fn join_first<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
     let more = names.len().saturating_sub(NAMED);
     let first: Vec<String> = names.take(NAMED).map(|it| format!("`{it}`")).collect();
     match more {
@@ -168,13 +168,13 @@ fn first_of<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
 }
 
 /// The names of a folder and of those around it, from the inside.
-fn names_on_the_way(folder: &Path) -> Vec<String> {
+fn collect_ancestor_names(folder: &Path) -> Vec<String> {
     let full = canonical(folder);
     let names = full.ancestors().map_while(|it| it.file_name()?.to_str().map(str::to_owned));
     names.collect()
 }
 
-fn branch_note(branch: &DefaultBranch) -> Option<String> {
+fn describe_branch(branch: &DefaultBranch) -> Option<String> {
     let why = match branch {
         DefaultBranch::Named(_) => return None,
         DefaultBranch::NoRepository => {
@@ -186,7 +186,7 @@ fn branch_note(branch: &DefaultBranch) -> Option<String> {
 }
 
 /// The `buf.yaml` below a folder, which say how some of its files are judged.
-fn settings_of_buf(top: &Path, files: &[ProtoFile], layout: &Layout) -> Option<String> {
+fn find_buf_settings(top: &Path, files: &[ProtoFile], layout: &TreeLayout) -> Option<String> {
     let folders: BTreeSet<String> = files
         .iter()
         .filter(|file: &&ProtoFile| {
@@ -205,12 +205,12 @@ fn settings_of_buf(top: &Path, files: &[ProtoFile], layout: &Layout) -> Option<S
     Some(format!(
         "{} {verb} not read: to take over the settings, remove {CONFIG} and run `abide init --from \
          {first}`",
-        first_of(found.iter())
+        join_first(found.iter())
     ))
 }
 
 /// The submodules of a folder that are not there.
-fn missing_submodules(top: &Path) -> Option<String> {
+fn find_missing_submodules(top: &Path) -> Option<String> {
     let text = String::from_utf8(read_settings(&top.join(".gitmodules")).ok()?).ok()?;
     let paths = text.lines().filter_map(|line| line.trim().strip_prefix("path"));
     let paths = paths.filter_map(|it| it.trim_start().strip_prefix('=')).map(str::trim);
@@ -228,14 +228,14 @@ fn missing_submodules(top: &Path) -> Option<String> {
     Some(format!(
         "the {noun} {} {verb} not checked out: run `git submodule update --init`, remove {CONFIG} and \
          run `abide init` again",
-        first_of(missing.iter())
+        join_first(missing.iter())
     ))
 }
 
 /// The paths that the files of a folder import.
-pub(super) fn imports(global: &Global, folder: &Path) -> Result<BTreeSet<String>, Error> {
+pub(super) fn collect_imports(global: &Global, folder: &Path) -> Result<BTreeSet<String>, Error> {
     let progress = Progress::new(global.quiet);
-    let loaded = whole(folder, &progress)?;
+    let loaded = load_as_one_root(folder, &progress)?;
     progress.finish();
     let files = loaded.iter().flat_map(|it| it.tree.files()).filter(|it| it.is_judged());
     Ok(files.flat_map(|it| &it.decl().imports).map(|it| it.path.to_string()).collect())
@@ -243,12 +243,12 @@ pub(super) fn imports(global: &Global, folder: &Path) -> Result<BTreeSet<String>
 
 /// All files of a folder, as if it were the only root; `None` if there is none. If all that it has
 /// are folders that links lead to, those are read.
-fn whole(folder: &Path, progress: &Progress) -> Result<Option<Loaded>, Error> {
+fn load_as_one_root(folder: &Path, progress: &Progress) -> Result<Option<Loaded>, Error> {
     let options = SourceOptions::new(folder);
     if let Some(loaded) = load_if_any(&options, progress)? {
         return Ok(Some(loaded));
     }
-    let linked = linked_folders(folder);
+    let linked = find_linked_folders(folder);
     if linked.is_empty() {
         return Ok(None);
     }
@@ -264,7 +264,7 @@ fn load_if_any(options: &SourceOptions<'_>, progress: &Progress) -> Result<Optio
 }
 
 /// The folders in a folder that links lead to.
-fn linked_folders(folder: &Path) -> Vec<String> {
+fn find_linked_folders(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let names = entries
         .filter(|it: &std::fs::DirEntry| {
@@ -278,15 +278,15 @@ fn linked_folders(folder: &Path) -> Vec<String> {
 
 /// Finds the repositories inside of a folder: submodules, and others. What is in them has its own
 /// history, which revisions of the repository around do not hold.
-struct Repositories<'t> {
+struct NestedRepositories<'t> {
     top: &'t Path,
     /// By folder: true if it is the top of a repository.
     found: BTreeMap<String, bool>,
 }
 
-impl Repositories<'_> {
+impl NestedRepositories<'_> {
     /// The outermost repository around a file, below the top.
-    fn around(&mut self, path: &str) -> Option<String> {
+    fn find_around(&mut self, path: &str) -> Option<String> {
         let ends = path.match_indices('/').map(|(end, _)| end);
         let mut folders = ends.filter_map(|end| path.get(..end));
         folders.find(|folder| self.is_repository(folder)).map(str::to_owned)

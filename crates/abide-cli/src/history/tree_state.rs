@@ -19,7 +19,7 @@ const OPERATIONS_PROTO: &str = "google/longrunning/operations.proto";
 
 /// The files of a tree at one commit.
 #[derive(Default)]
-pub(super) struct Forest {
+pub(super) struct TreeState {
     files: Workspace,
     /// The objects that the files were read from; those on the disk have none.
     blobs: FxHashMap<Key, ObjectId>,
@@ -32,7 +32,7 @@ pub(super) struct Forest {
 }
 
 /// The two sides of a step, as small as they may be.
-pub(super) struct Pair {
+pub(super) struct StepTrees {
     /// The files before.
     pub(super) old: Vec<Arc<FileDecl>>,
     /// The files now.
@@ -42,33 +42,33 @@ pub(super) struct Pair {
 }
 
 /// The changes of a step.
-pub(super) struct Moved {
+pub(super) struct StepChanges {
     /// The files that changed, and their packages before and now.
     pub(super) touched: BTreeMap<Key, (Option<String>, Option<String>)>,
     /// The trees to compare; none where nothing is to be judged.
-    pub(super) pair: Option<Pair>,
+    pub(super) pair: Option<StepTrees>,
     /// The files of the tree that import themselves now, by way of others.
     pub(super) cyclic: BTreeSet<Key>,
 }
 
-fn may_waive(decl: &FileDecl) -> bool {
+fn can_waive(decl: &FileDecl) -> bool {
     let text = decl.source_text().unwrap_or_default();
     let marks: [&[u8]; 3] = [b"abide:allow", b"buf:lint:ignore", b"buf:breaking:ignore"];
     marks.iter().any(|mark| memchr::memmem::find(text, mark).is_some())
 }
 
-impl Forest {
-    pub(super) fn new(timeline: &Timeline) -> Forest {
-        Forest { roots: timeline.roots(), ..Forest::default() }
+impl TreeState {
+    pub(super) fn new(timeline: &Timeline) -> TreeState {
+        TreeState { roots: timeline.roots(), ..TreeState::default() }
     }
 
     /// Every file, for a tree of its own.
-    pub(super) fn everything(&self) -> Vec<Arc<FileDecl>> {
+    pub(super) fn collect_all(&self) -> Vec<Arc<FileDecl>> {
         self.files.files().map(|(_, decl)| Arc::clone(decl)).collect()
     }
 
     /// Returns true if there is such a file.
-    pub(super) fn has(&self, key: &Key) -> bool {
+    pub(super) fn has_file(&self, key: &Key) -> bool {
         self.files.file(key).is_some()
     }
 
@@ -78,12 +78,12 @@ impl Forest {
     }
 
     /// Takes a step, and gives what is to be judged because of it.
-    pub(super) fn step(
+    pub(super) fn apply_step(
         &mut self,
         step: Step,
         timeline: &Timeline,
         cursor: &mut Cursor<'_>,
-    ) -> Result<Moved, SourceError> {
+    ) -> Result<StepChanges, SourceError> {
         let mut wanted: BTreeSet<Box<str>> = step.imported.into_iter().collect();
         let mut gone: FxHashMap<ObjectId, Arc<FileDecl>> = FxHashMap::default();
         let mut changes: Vec<(Key, Option<ObjectId>)> = Vec::new();
@@ -157,10 +157,10 @@ impl Forest {
             self.replace(&(decl.root, Arc::clone(&decl.path)), &mut wanted);
         }
         for (blob, decl) in &decls {
-            self.note(decl, Some(*blob), &mut wanted);
+            self.record_file(decl, Some(*blob), &mut wanted);
         }
         self.files.set_all(decls.into_iter().map(|(_, decl)| decl).collect());
-        self.settle_imports(wanted, timeline, cursor)?;
+        self.update_imports(wanted, timeline, cursor)?;
         let changes = self.files.take_changes();
         let suspects: BTreeSet<&Key> =
             changes.files().map(|(key, ..)| key).chain(&self.cyclic).collect();
@@ -172,11 +172,11 @@ impl Forest {
         }
         cyclic.retain(|key| self.is_own(key));
         self.cyclic = cyclic;
-        Ok(self.moved(&changes))
+        Ok(self.select_changes(&changes))
     }
 
     /// Brings in what is imported from outside of the tree, and takes out what no longer is.
-    fn settle_imports(
+    fn update_imports(
         &mut self,
         mut wanted: BTreeSet<Box<str>>,
         timeline: &Timeline,
@@ -231,7 +231,7 @@ impl Forest {
             }
             if let Some((blob, decl)) = found {
                 let decl = Arc::new(decl);
-                self.note(&decl, blob, &mut wanted);
+                self.record_file(&decl, blob, &mut wanted);
                 self.files.set(decl);
             }
         }
@@ -239,10 +239,15 @@ impl Forest {
     }
 
     /// Notes what is known of a file besides its declarations, and what it imports.
-    fn note(&mut self, decl: &FileDecl, blob: Option<ObjectId>, wanted: &mut BTreeSet<Box<str>>) {
+    fn record_file(
+        &mut self,
+        decl: &FileDecl,
+        blob: Option<ObjectId>,
+        wanted: &mut BTreeSet<Box<str>>,
+    ) {
         let key: Key = (decl.root, Arc::clone(&decl.path));
         wanted.extend(decl.imports.iter().map(|import| import.path.clone()));
-        if may_waive(decl) {
+        if can_waive(decl) {
             self.waiving.insert(key.clone());
         }
         if let Some(blob) = blob {
@@ -265,7 +270,7 @@ impl Forest {
     }
 
     /// Selects the files to judge because of those that changed.
-    fn moved(&self, changes: &Changes) -> Moved {
+    fn select_changes(&self, changes: &Changes) -> StepChanges {
         let mut touched = BTreeMap::new();
         let mut fresh = self.files.dependants(changes);
         let mut context: BTreeSet<Key> = BTreeSet::new();
@@ -293,14 +298,14 @@ impl Forest {
             }
         }
         if touched.is_empty() {
-            return Moved { touched, pair: None, cyclic: self.cyclic.clone() };
+            return StepChanges { touched, pair: None, cyclic: self.cyclic.clone() };
         }
         context.extend(fresh.iter().cloned());
         let Sides { before, after } = self
             .files
             .sides(changes, &context, |key: &Key| !self.is_own(key) || !fresh.contains(key));
-        fresh.retain(|key| self.has(key));
-        let pair = Some(Pair { old: before, new: after, fresh });
-        Moved { touched, pair, cyclic: self.cyclic.clone() }
+        fresh.retain(|key| self.has_file(key));
+        let pair = Some(StepTrees { old: before, new: after, fresh });
+        StepChanges { touched, pair, cyclic: self.cyclic.clone() }
     }
 }

@@ -13,7 +13,7 @@ use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::{parse_tree, parsed_old};
 use crate::progress::Progress;
-use crate::settings::{Settings, lock, today};
+use crate::settings::{Settings, read_lock, today};
 use crate::source::{
     ACCEPTED, CONFIG, LOCK, MAX_FILE, Source, SourceError, canonical, config_places, is_config,
     lexical, read_settings,
@@ -21,40 +21,40 @@ use crate::source::{
 
 /// The tree that a document belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Home {
+pub(super) enum TreeRoot {
     /// The tree in a folder: that of the nearest abide.toml, else the folder of the workspace.
     Folder(PathBuf),
     /// The document itself.
     Alone(PathBuf),
 }
 
-impl Home {
+impl TreeRoot {
     /// The tree of a file: that of the nearest abide.toml upward, else the innermost folder of the
     /// workspace that has the file.
-    pub(super) fn of(path: &Path, workspace: &[PathBuf], config: Option<&Path>) -> Home {
+    pub(super) fn of(path: &Path, workspace: &[PathBuf], config: Option<&Path>) -> TreeRoot {
         let configured = config.and_then(Path::parent).map(canonical);
         if let Some(folder) = configured.filter(|it| path.starts_with(it)) {
-            return Home::Folder(folder);
+            return TreeRoot::Folder(folder);
         }
         let places = path.parent().map(config_places).unwrap_or_default();
         if let Some(folder) = places.iter().find(|it| is_config(it)).and_then(|it| it.parent()) {
-            return Home::Folder(folder.to_owned());
+            return TreeRoot::Folder(folder.to_owned());
         }
         let around = workspace.iter().filter(|it| path.starts_with(it));
         let around = around.max_by_key(|it| it.as_os_str().len());
-        around.map_or_else(|| Home::Alone(path.to_owned()), |it| Home::Folder(it.clone()))
+        around.map_or_else(|| TreeRoot::Alone(path.to_owned()), |it| TreeRoot::Folder(it.clone()))
     }
 
     /// The folder or file.
     pub(super) fn path(&self) -> &Path {
         match self {
-            Home::Folder(path) | Home::Alone(path) => path,
+            TreeRoot::Folder(path) | TreeRoot::Alone(path) => path,
         }
     }
 }
 
 /// A tree that was read.
-pub(super) struct Tree {
+pub(super) struct EditedTree {
     pub(super) project: Project,
     source: Option<Source>,
     /// The folder that the paths of its files count from, with links resolved.
@@ -68,29 +68,29 @@ pub(super) struct Tree {
 }
 
 /// The reason why a tree was not read.
-pub(super) enum Failure {
+pub(super) enum ReadFailure {
     /// The errors of abide.toml, with its path and text.
     Config(PathBuf, String, Vec<ConfigError>),
     Other(String),
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Other(error.to_string())
+impl From<Error> for ReadFailure {
+    fn from(error: Error) -> ReadFailure {
+        ReadFailure::Other(error.to_string())
     }
 }
 
 /// Reads a tree, and the old one that it is compared with. Known files are not parsed again.
-pub(super) fn read(
+pub(super) fn read_tree(
     global: &Global,
-    home: &Home,
+    home: &TreeRoot,
     against: Option<&str>,
     known: &[Arc<FileDecl>],
-) -> Result<Tree, Failure> {
+) -> Result<EditedTree, ReadFailure> {
     let path = home.path();
     let spec = path.to_string_lossy().into_owned();
-    if let Some((path, text, errors)) = config_errors(global, path) {
-        return Err(Failure::Config(path, text, errors));
+    if let Some((path, text, errors)) = find_config_errors(global, path) {
+        return Err(ReadFailure::Config(path, text, errors));
     }
     let progress = Progress::new(true);
     // What was never saved is judged as if it were in its folder, not in that of the process.
@@ -101,10 +101,17 @@ pub(super) fn read(
         let folder = path.parent().unwrap_or(path).to_owned();
         let project = Project::new(Judge::new(config, as_of(global)), Vec::new());
         let (shown, folder, paths) = (folder.clone(), canonical(&folder), HashMap::new());
-        return Ok(Tree { project, source: None, folder, shown, paths, troubles: Vec::new() });
+        return Ok(EditedTree {
+            project,
+            source: None,
+            folder,
+            shown,
+            paths,
+            troubles: Vec::new(),
+        });
     }
     let args = TreeArgs { source: Some(spec), import_path: Vec::new() };
-    let source = settings.source(&args)?;
+    let source = settings.open_source(&args)?;
     let mut troubles = Vec::new();
     let files = match parse_tree(&source, known, &progress) {
         Ok(parsed) => {
@@ -117,9 +124,9 @@ pub(super) fn read(
     };
     let mut old_files = |spec: Option<&str>| {
         let spec = spec?;
-        let old = settings.baseline(spec, &args).and_then(|old| {
+        let old = settings.open_baseline(spec, &args).and_then(|old| {
             let files = parsed_old(&old, &source, &files, &progress)?.files;
-            Ok((files, lock(&old, &format!(" of {spec}"), false)?, old.day()))
+            Ok((files, read_lock(&old, &format!(" of {spec}"), false)?, old.day()))
         });
         match old {
             Ok(old) => Some(old),
@@ -132,18 +139,18 @@ pub(super) fn read(
     let against = old_files(against.or(config.against.as_deref()));
     let released = old_files(config.bump_against.as_deref());
     let judge = Judge {
-        lock: lock(&source, "", false)?,
+        lock: read_lock(&source, "", false)?,
         released: released.as_ref().or(against.as_ref()).and_then(|it| it.1.clone()),
-        accepted: settings.accepted(false)?.map(|it| it.0),
+        accepted: settings.read_accepted(false)?.map(|it| it.0),
         baseline_day: against.as_ref().and_then(|it| it.2),
         features: source.features(config.features.as_deref()).map_err(Error::from)?,
         partial: settings.is_part(),
         ..Judge::new(config, as_of(global))
     };
     let shown = match home {
-        Home::Folder(folder) => folder.clone(),
+        TreeRoot::Folder(folder) => folder.clone(),
         // Without the path of the file in the tree, the folder is left.
-        Home::Alone(path) => {
+        TreeRoot::Alone(path) => {
             let own = files.iter().find(|it| !it.imported && path.ends_with(&*it.display));
             let depth = own.map_or(1, |it| Path::new(&*it.display).components().count());
             path.ancestors().nth(depth).unwrap_or(path).to_owned()
@@ -163,7 +170,7 @@ pub(super) fn read(
     if let Some((released, ..)) = released {
         project = project.released(released);
     }
-    Ok(Tree { project, source: Some(source), folder, shown, paths, troubles })
+    Ok(EditedTree { project, source: Some(source), folder, shown, paths, troubles })
 }
 
 fn as_of(global: &Global) -> jiff::civil::Date {
@@ -171,7 +178,7 @@ fn as_of(global: &Global) -> jiff::civil::Date {
 }
 
 /// The errors in the abide.toml of a tree, with its path and text.
-fn config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, Vec<ConfigError>)> {
+fn find_config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, Vec<ConfigError>)> {
     let path = global
         .config
         .clone()
@@ -184,17 +191,17 @@ fn config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, Vec<C
 }
 
 /// A path with the links of its folder resolved; the file need not exist.
-fn resolved(path: &Path) -> PathBuf {
+fn resolve_folder_links(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => canonical(folder).join(name),
         _ => path.to_owned(),
     }
 }
 
-impl Tree {
+impl EditedTree {
     /// The file of the tree that is, or would be, at a path.
-    pub(super) fn key(&self, path: &Path) -> Option<FileKey> {
-        let path = &resolved(path);
+    pub(super) fn find_key(&self, path: &Path) -> Option<FileKey> {
+        let path = &resolve_folder_links(path);
         if let Some(key) = self.paths.get(path) {
             return Some(key.clone());
         }
@@ -219,8 +226,8 @@ impl Tree {
 
     /// Gives a file of the tree another text. Files that it imports and that are outside of the
     /// tree are read.
-    pub(super) fn set(&mut self, key: &FileKey, path: &Path, text: &[u8]) {
-        let path = &resolved(path);
+    pub(super) fn set_text(&mut self, key: &FileKey, path: &Path, text: &[u8]) {
+        let path = &resolve_folder_links(path);
         let display = path.strip_prefix(&self.folder).unwrap_or(path).to_string_lossy();
         let display = display.replace(std::path::MAIN_SEPARATOR, "/");
         let known = self.project.file(key);
@@ -248,16 +255,16 @@ impl Tree {
 
     /// Gives a file the text that it has on disk, or takes it out of the tree. Whether that was
     /// possible: where a link may lead is decided where a tree is read.
-    pub(super) fn reset(&mut self, key: &FileKey, path: &Path) -> bool {
+    pub(super) fn reset_text(&mut self, key: &FileKey, path: &Path) -> bool {
         let found = std::fs::symlink_metadata(path).ok();
         if found.as_ref().is_some_and(|it| !it.is_file() || it.len() > MAX_FILE) {
             return false;
         }
         match std::fs::read(path) {
-            Ok(text) => self.set(key, path, &text),
+            Ok(text) => self.set_text(key, path, &text),
             Err(_) => {
                 self.project.remove(key);
-                self.paths.remove(&resolved(path));
+                self.paths.remove(&resolve_folder_links(path));
             }
         }
         true
@@ -267,22 +274,22 @@ impl Tree {
 /// Change times of the files that a tree is read by: its settings, and where git keeps what HEAD
 /// and the old revision are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stamps(Vec<Option<(SystemTime, u64)>>);
+pub(super) struct FileTimes(Vec<Option<(SystemTime, u64)>>);
 
-impl Stamps {
+impl FileTimes {
     /// Returns true if nothing changed, as far as both know of the same files.
-    pub(super) fn agree(&self, other: &Stamps) -> bool {
+    pub(super) fn is_unchanged(&self, other: &FileTimes) -> bool {
         self.0.iter().zip(&other.0).all(|(one, other)| one == other)
     }
 
-    pub(super) fn of(home: &Home, against: Option<&str>) -> Stamps {
+    pub(super) fn of(home: &TreeRoot, against: Option<&str>) -> FileTimes {
         let folder = match home {
-            Home::Folder(folder) => folder,
-            Home::Alone(path) => path.parent().unwrap_or(path),
+            TreeRoot::Folder(folder) => folder,
+            TreeRoot::Alone(path) => path.parent().unwrap_or(path),
         };
         let mut files: Vec<PathBuf> =
             [CONFIG, LOCK, ACCEPTED].iter().map(|it| folder.join(it)).collect();
-        if let Some((own, common)) = git_folders(folder) {
+        if let Some((own, common)) = find_git_folders(folder) {
             files.extend(["HEAD", "logs/HEAD"].iter().map(|it| own.join(it)));
             files.extend(["packed-refs", "FETCH_HEAD"].iter().map(|it| common.join(it)));
             let revision = against.and_then(|it| it.strip_prefix("git:"));
@@ -296,7 +303,7 @@ impl Stamps {
                     .flatten(),
             );
         }
-        Stamps(
+        FileTimes(
             files
                 .into_iter()
                 .map(|path: PathBuf| {
@@ -309,7 +316,7 @@ impl Stamps {
 }
 
 /// The folder of git for the worktree that a folder is in, and the one of its repository.
-fn git_folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+fn find_git_folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let git = folder.ancestors().map(|it| it.join(".git")).find(|it| it.exists())?;
     if git.is_dir() {
         return Some((git.clone(), git));
