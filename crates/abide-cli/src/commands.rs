@@ -35,6 +35,7 @@ mod release;
 mod runtime;
 mod selection;
 mod serve;
+mod session;
 mod upgrade;
 
 use std::process::ExitCode;
@@ -43,6 +44,7 @@ use clap::ArgMatches;
 
 use self::outcome::CommandOutcome;
 use self::release::ReleaseOverrides;
+use self::session::CheckAction;
 use crate::args::{Cli, Command, Global};
 use crate::error::Error;
 use crate::terminal::{eprint_block, eprint_line};
@@ -65,7 +67,11 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
     let _ = pool.build_global();
     let result = match &cli.command {
         Command::Check { judge, compare, accept, fix } => {
-            check::check(&cli.global, judge, compare, *accept, *fix)
+            let action = match accept {
+                true => CheckAction::Accept,
+                false => CheckAction::from_args(*fix),
+            };
+            check::check(&cli.global, judge, compare, action)
         }
         Command::Breaking { judge, compare, surface } => {
             check::breaking(&cli.global, judge, compare, surface)

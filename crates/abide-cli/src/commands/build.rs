@@ -10,6 +10,7 @@ use abide_schema::{FileDecl, FileId, Place, Tree, encode_pieces};
 
 use super::outcome::CommandOutcome;
 use super::preconditions::refuse_unlinked;
+use super::session::leave_to_exit;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
@@ -63,8 +64,7 @@ pub(super) fn build(
     written.map_err(|error| Error::unwritten(target, error))?;
     let timings = if global.verbose { progress.timings() } else { Vec::new() };
     timings.iter().for_each(|timing| eprint_line(&format!("note: {timing}")));
-    // The process ends now: do not spend time on freeing the tree.
-    std::mem::forget(loaded);
+    leave_to_exit(loaded);
     Ok(CommandOutcome::nothing(false))
 }
 

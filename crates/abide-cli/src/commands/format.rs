@@ -128,13 +128,9 @@ impl<'a> FormatRun<'a> {
         } else if target.diff {
             self.report.extend(render_patch(&changes, &settings.prefix(&tree)));
         } else {
-            let names = changes.keys().map(|it| {
-                format!(
-                    "{}
-",
-                    shown(&name_from_here(&settings, seen_from, it))
-                )
-            });
+            let names = changes
+                .keys()
+                .map(|it| format!("{}\n", shown(&name_from_here(&settings, seen_from, it))));
             self.report.extend(names.flat_map(String::into_bytes));
         }
         progress.finish();

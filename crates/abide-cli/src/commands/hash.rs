@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::outcome::CommandOutcome;
 use super::preconditions::{find_link_errors, find_unjudged_packages, read_errors};
+use super::session::leave_to_exit;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
 use crate::load::load;
@@ -55,8 +56,7 @@ pub(super) fn hash(
             let with_messages = package.is_some();
             let list = HashList::Hashes { packages: &packages, hashes: &hashes, with_messages };
             let text = (format.write)(&list, style(global, format.is_styled));
-            // The process ends soon: do not spend time on freeing this and the tree.
-            std::mem::forget(hashes);
+            leave_to_exit(hashes);
             text
         }
     };
@@ -77,7 +77,7 @@ pub(super) fn hash(
         troubles: read_errors(&loaded),
         ..CommandOutcome::of(text)
     };
-    std::mem::forget(loaded);
+    leave_to_exit(loaded);
     Ok(outcome)
 }
 

@@ -1,0 +1,146 @@
+//! The outputs of a run: notes, the report, and the outcome.
+
+use std::collections::BTreeSet;
+
+use abide_lint::{PackageOwners, Report};
+
+use super::inputs::CheckInputs;
+use super::request::CheckRequest;
+use crate::args::Global;
+use crate::commands::outcome::CommandOutcome;
+use crate::commands::preconditions::{
+    baseline_read_errors, check_baseline_links, find_changed_imports, find_diverged_copies,
+    find_missing_roots, find_no_longer_judged, find_unjudged_packages, find_unrelated_baseline,
+    has_texts, read_errors,
+};
+use crate::error::Error;
+use crate::load::Reached;
+use crate::owners_file::{OwnersFile, find_package_owners};
+use crate::render::RenderContext;
+use crate::settings::describe_conflict;
+use crate::terminal::{eprint_line, style};
+
+/// With more findings than these, a tree is met for the first time.
+const MANY: usize = 20;
+
+/// Leaves a value until the process ends, which is soon: to free a large tree takes time, and nobody
+/// needs its memory.
+pub(in crate::commands) fn leave_to_exit<T>(value: T) {
+    std::mem::forget(value);
+}
+
+impl CheckInputs<'_> {
+    /// Adds notes about what was read and judged.
+    pub(in crate::commands) fn collect_notes(&mut self) -> Result<(), Error> {
+        let CheckInputs { request, sources, trees, released, notes, .. } = self;
+        let (new, old) = (&trees.loaded, trees.baseline.as_ref());
+        let (is_limited, is_part) = (trees.reached.is_some(), request.settings.is_part());
+        notes.extend(new.notes.iter().cloned());
+        notes.extend(find_unjudged_packages(&new.tree));
+        if !request.is_of_changes() && !is_limited {
+            notes.extend(find_diverged_copies(&new.tree));
+        }
+        notes.extend(trees.why.iter().filter(|_| request.global.verbose || !is_limited).cloned());
+        let is_nothing = trees.reached.as_ref().is_some_and(Reached::is_empty);
+        if let Some(spec) = request.changed_since.filter(|_| is_nothing) {
+            notes.push(format!("nothing changed since {spec}, so nothing is reported"));
+        }
+        let recorded = sources.recorded.as_ref();
+        notes.extend(describe_conflict(recorded.filter(|_| request.has_versions())));
+        // Of a part, everything else is only imported.
+        if !is_limited && !is_part {
+            let old = old.map(|it| &it.tree);
+            notes.extend(find_no_longer_judged(&new.tree, old, recorded));
+            notes.extend(old.and_then(|old| find_changed_imports(&new.tree, old)));
+        }
+        for old in old.into_iter().chain(released.as_ref()) {
+            notes.extend(check_baseline_links(old)?);
+            notes.extend(find_unrelated_baseline(new, old));
+            notes.extend(old.notes.iter().cloned());
+            notes.extend(find_missing_roots(old));
+        }
+        Ok(())
+    }
+
+    /// Renders the report and prints the notes.
+    pub(in crate::commands) fn finish(self, mut report: Report) -> Result<CommandOutcome, Error> {
+        let touched = self.find_touched_packages()?;
+        let CheckInputs { request, progress, selection, sources, trees, released, .. } = self;
+        let CheckRequest { global, judge, settings, .. } = *request;
+        let mut notes = self.notes;
+        let is_adopted = self.accepted.is_some();
+        if request.has_versions() && !request.is_of_changes() && !is_adopted {
+            notes.extend(suggest_adoption(&report).filter(|_| judge.format.is_styled));
+        }
+        selection.select(&mut report);
+        let failed = report.errors > 0;
+        let texts = self.instances.texts();
+        let context = RenderContext {
+            tree: &trees.loaded.tree,
+            old: trees.baseline.as_ref().map(|old| &old.tree),
+            config: settings.file.as_ref(),
+            accepted: self.accepted.as_ref().map(|(_, file)| file),
+            features: &self.features,
+            instances: &texts,
+            are_only_instances: false,
+            touched: &touched,
+            prefix: &sources.new.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
+            config_prefix: &settings.config_prefix(),
+            style: style(global, judge.format.is_styled),
+        };
+        let text = match selection.count_by_rule(&report) {
+            Some(counts) => counts,
+            None => {
+                notes.extend(context.limit(&mut report, judge.show.limit));
+                abide_lint::find_dependents(&mut report.findings, context.tree, context.old);
+                (judge.format.write)(&report, &context)
+            }
+        };
+        progress.finish();
+        if global.verbose {
+            notes.extend(progress.timings());
+        }
+        print_notes(global, &notes);
+        let mut troubles = read_errors(&trees.loaded);
+        troubles.extend(trees.baseline.iter().chain(&released).flat_map(baseline_read_errors));
+        leave_to_exit((trees, released));
+        Ok(CommandOutcome { failed, troubles, ..CommandOutcome::of(text) })
+    }
+
+    /// Ends a run with a patch instead of a report.
+    pub(in crate::commands) fn finish_patch(self, patch: CommandOutcome) -> CommandOutcome {
+        self.progress.finish();
+        print_notes(self.request.global, &self.notes);
+        CommandOutcome { troubles: read_errors(&self.trees.loaded), ..patch }
+    }
+
+    /// The packages that the change touches, with their owners, if the format names them.
+    fn find_touched_packages(&self) -> Result<Vec<PackageOwners>, Error> {
+        let CheckRequest { judge, settings, .. } = *self.request;
+        let new = &self.trees.loaded.tree;
+        let is_asked = judge.format.names_packages && has_texts(new);
+        let Some(old) = self.trees.baseline.as_ref().filter(|_| is_asked) else {
+            return Ok(Vec::new());
+        };
+        let files = abide_lint::touched_files(&old.tree, new);
+        let source = &self.sources.new;
+        let owners = OwnersFile::find(source, settings)?;
+        Ok(find_package_owners(&files, owners.as_ref(), source, settings, &judge.tree))
+    }
+}
+
+/// Advises how to adopt a tree with many findings of which none is recorded.
+fn suggest_adoption(report: &Report) -> Option<String> {
+    let count = report.errors + report.warnings;
+    let advice = "to begin with the tree as it is, `abide check --accept` records what it reports today, \
+                  and `abide check --statistics` counts it by rule";
+    (count > MANY).then(|| advice.to_owned())
+}
+
+/// Shows notes, each of them once: both sides may have the same one.
+fn print_notes(global: &Global, notes: &[String]) {
+    let mut told = BTreeSet::new();
+    for note in notes.iter().filter(|note| !global.quiet && told.insert(*note)) {
+        eprint_line(&format!("note: {note}"));
+    }
+}
