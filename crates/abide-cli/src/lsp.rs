@@ -1,5 +1,6 @@
 //! A language server on standard input and output: the protocol around [`abide_editor`].
 
+mod answer;
 mod background;
 mod client;
 mod diagnostics;
@@ -12,6 +13,7 @@ mod requests;
 mod server;
 mod session;
 mod transport;
+mod tree_work;
 mod uri;
 
 use crate::args::Global;

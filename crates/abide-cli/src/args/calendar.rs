@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{TreeArgs, parse_date};
+use super::common::{TreeArgs, parse_date};
 use crate::render::{CALENDARS, CalendarFormat, SIMULATIONS, SimulationFormat, parse_format};
 
 pub(super) const HELP: &str = "\

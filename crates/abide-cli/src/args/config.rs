@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-use super::SelectArgs;
+use super::common::{SelectArgs, parse_notation, parse_reader};
+use super::instance_diff::{self, ConfigDiffArgs};
 use super::translation::{DOWNGRADE, TranslationArgs, UPGRADE};
 use crate::render::{
     REPORTS, ReportFormat, USABLE_DEPRECATIONS, UsableDeprecationFormat, parse_format,
@@ -75,8 +75,8 @@ pub(crate) enum ConfigCommand {
     #[command(after_help = DEPRECATIONS)]
     Deprecations(ConfigDeprecationsArgs),
     /// Show what changed between two files, and what the change costs a server
-    #[command(after_help = super::instance_diff::HELP)]
-    Diff(super::ConfigDiffArgs),
+    #[command(after_help = instance_diff::HELP)]
+    Diff(ConfigDiffArgs),
 }
 
 /// Arguments of `abide config deprecations`.
@@ -141,12 +141,4 @@ pub(crate) struct ConfigCheckArgs {
     /// The findings to show.
     #[command(flatten)]
     pub(crate) show: SelectArgs,
-}
-
-pub(super) fn parse_notation() -> PossibleValuesParser {
-    PossibleValuesParser::new(abide_instance::Notation::ALL.iter().map(|it| it.name()))
-}
-
-pub(super) fn parse_reader() -> PossibleValuesParser {
-    PossibleValuesParser::new(abide_instance::Dialect::ALL.iter().map(|it| it.name()))
 }

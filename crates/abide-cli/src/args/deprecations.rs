@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::TreeArgs;
+use super::common::TreeArgs;
 use crate::render::{DEPRECATIONS, DeprecationFormat, parse_format};
 
 pub(super) const HELP: &str = "\

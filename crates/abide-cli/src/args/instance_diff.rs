@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::config::parse_notation;
+use super::common::parse_notation;
 use crate::render::{DIFFS, DiffFormat, parse_format};
 
 pub(super) const HELP: &str = "\

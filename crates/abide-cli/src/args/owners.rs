@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::TreeArgs;
+use super::common::TreeArgs;
 use crate::render::{OWNER_LISTS, OwnersFormat, parse_format};
 
 pub(super) const HELP: &str = "\

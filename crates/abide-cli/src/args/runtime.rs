@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::config::parse_notation;
+use super::common::parse_notation;
 use crate::render::{RUNTIMES, RuntimeFormat, parse_format};
 
 pub(super) const HELP: &str = "\

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config::{parse_notation, parse_reader};
+use super::common::{parse_notation, parse_reader};
 use crate::render::{TRANSLATIONS, TranslationFormat, parse_format};
 
 pub(super) const UPGRADE: &str = "\

@@ -10,15 +10,12 @@ use lsp_types::{
 };
 use serde_json::{Value, json};
 
+use super::answer::{MAKE_CANDIDATE, RequestAnswer};
 use super::diagnostics::collect_diagnostics;
 use super::edits::convert_edits;
 use super::encoding::LineOffsets;
 use super::project_root::TreeRoot;
-use super::requests::RequestAnswer;
 use super::session::ServerSession;
-
-/// The command that makes the candidate of a package.
-pub(super) const MAKE_CANDIDATE: &str = "abide.makeCandidate";
 
 impl ServerSession {
     pub(super) fn show_hover(&mut self, params: TextDocumentPositionParams) -> RequestAnswer {

@@ -14,31 +14,14 @@ use lsp_types::{
     TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TypeDefinitionProviderCapability,
     WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities, WorkspaceSymbolParams,
 };
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::answer::{MAKE_CANDIDATE, RequestAnswer};
 use super::edits::compute_line_edits;
 use super::encoding::LineOffsets;
-use super::hover_completion::MAKE_CANDIDATE;
 use super::project_root::{EditedTree, TreeRoot};
 use super::session::ServerSession;
-
-/// The answer to a request.
-pub(super) enum RequestAnswer {
-    Value(Value),
-    Failed(ErrorCode, String),
-}
-
-impl RequestAnswer {
-    pub(super) fn of(value: impl Serialize) -> RequestAnswer {
-        RequestAnswer::Value(serde_json::to_value(value).unwrap_or_default())
-    }
-
-    pub(super) fn refused(why: impl Into<String>) -> RequestAnswer {
-        RequestAnswer::Failed(ErrorCode::RequestFailed, why.into())
-    }
-}
 
 /// The most symbols of a tree that are listed.
 const SYMBOLS: usize = 256;

@@ -9,6 +9,7 @@ use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response}
 use lsp_types::InitializeParams;
 use serde_json::Value;
 
+use super::answer::{build_error, find_cancelled};
 use super::client::ClientAbilities;
 use super::requests::list_capabilities;
 use super::session::ServerSession;
@@ -65,20 +66,6 @@ impl MessageQueue<'_> {
             None => self.waiting.push_back(message),
         }
     }
-}
-
-/// The request that a message cancels.
-pub(super) fn find_cancelled(message: &Message) -> Option<RequestId> {
-    match message {
-        Message::Notification(it) if it.method == "$/cancelRequest" => {
-            serde_json::from_value(it.params.get("id")?.clone()).ok()
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn build_error(id: RequestId, code: ErrorCode, message: &str) -> Message {
-    Message::Response(Response::new_err(id, code as i32, message.to_owned()))
 }
 
 /// Answers until the client leaves. Returns whether it asked for the end before.

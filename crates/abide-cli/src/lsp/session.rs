@@ -14,14 +14,14 @@ use lsp_types::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::background::{BackgroundResult, TreeWork};
+use super::answer::{RequestAnswer, build_error, find_cancelled};
 use super::client::ClientAbilities;
 use super::diagnostics::collect_diagnostics;
 use super::documents::OpenDocument;
 use super::encoding::PositionEncoding;
 use super::project_root::TreeRoot;
-use super::requests::{self, RequestAnswer};
-use super::server::{build_error, find_cancelled};
+use super::requests;
+use super::tree_work::{BackgroundResult, TreeWork};
 use super::uri::{format_uri, parse_path};
 use crate::args::Global;
 
