@@ -59,16 +59,12 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
         if JUDGED.iter().any(|judged| path.starts_with(judged)) {
             continue;
         }
-        let orders = orders(&context.policy.options, path);
+        let orders = find_orders(&context.policy.options, path);
         if orders.contains(&OptionOrder::Ignore) {
             continue;
         }
-        let listed = |tree: &Tree, entries: &[&Entry]| {
-            let values: Vec<String> =
-                entries.iter().map(|entry| option::spelled(tree, entry)).collect();
-            values.join(", ")
-        };
-        let (was, is) = (listed(diff.old, &difference.old), listed(diff.new, &difference.new));
+        let was = list_values(diff.old, &difference.old);
+        let is = list_values(diff.new, &difference.new);
         let (first_old, first_new) =
             (difference.old.first().copied(), difference.new.first().copied());
         let setting = Setting { holders: (old, new), old: first_old, new: first_new };
@@ -89,7 +85,7 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
         if difference.is_source_only {
             finding.bump(Bump::None);
         }
-        if orders.iter().any(|order| breaks(*order, &difference)) {
+        if orders.iter().any(|order| is_break(*order, &difference)) {
             finding.at_least(Severity::Error).bump(Bump::Major);
             finding.why("`[options]` in the policy says that this change is a break");
         }
@@ -98,16 +94,18 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
 
 /// What the policy says about an option: under its own path, else under the
 /// path of the value that contains it.
-fn orders<'p>(policy: &'p BTreeMap<String, Vec<OptionOrder>>, path: &str) -> &'p [OptionOrder] {
+fn find_orders<'p>(
+    policy: &'p BTreeMap<String, Vec<OptionOrder>>,
+    path: &str,
+) -> &'p [OptionOrder] {
     let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
     let mut named = ends.collect::<Vec<_>>().into_iter().rev().map(|end| &path[..end]);
     named.find_map(|name| policy.get(name)).map_or(&[], |orders| orders)
 }
 
-fn breaks(order: OptionOrder, difference: &Difference<'_>) -> bool {
+fn is_break(order: OptionOrder, difference: &Difference<'_>) -> bool {
     let (old, new) = (difference.old.first(), difference.new.first());
     let numbers = old.and_then(|it| it.value.as_f64()).zip(new.and_then(|it| it.value.as_f64()));
-    let is_true = |entry: Option<&&Entry>| entry.is_some_and(|it| it.value == Value::Bool(true));
     match order {
         OptionOrder::Ignore | OptionOrder::Note => false,
         OptionOrder::AnyChange => true,
@@ -118,4 +116,14 @@ fn breaks(order: OptionOrder, difference: &Difference<'_>) -> bool {
         OptionOrder::Addition => old.is_none(),
         OptionOrder::Removal => new.is_none(),
     }
+}
+
+fn is_true(entry: Option<&&Entry>) -> bool {
+    entry.is_some_and(|entry| entry.value == Value::Bool(true))
+}
+
+/// Lists the values of all entries of one option, as they are written.
+fn list_values(tree: &Tree, entries: &[&Entry]) -> String {
+    let values: Vec<String> = entries.iter().map(|entry| option::spelled(tree, entry)).collect();
+    values.join(", ")
 }

@@ -23,18 +23,15 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     let apis = Apis::new(context);
-    // Nobody starts from a frozen package or from a candidate, and nobody may change it.
-    let is_fixed = |it: Package<'t>| context.is_frozen(it) || context.is_candidate(it);
-    let leads = |it: Package<'t>| it.is_judged() && leads(&apis, it) && !is_fixed(it);
-    let is_outdated = |it: Package<'t>| {
-        // Other rules judge dependencies that are not stable.
-        stability(it) == Some(Stability::Stable) && apis.is_outdated(it)
-    };
     let graph = context.graph();
-    let mut reach = graph.reach(&Level::USED, |it| !leads(it) && !is_outdated(it));
-    let leading: Vec<Package<'t>> = context.tree.packages().filter(|it| leads(*it)).collect();
+    let mut reach = graph.reach(&Level::USED, |package| {
+        !is_entry_point(context, &apis, package) && !is_outdated_stable(&apis, package)
+    });
+    let packages: Vec<Package<'t>> = context.tree.packages().collect();
+    let leading: Vec<Package<'t>> =
+        packages.iter().copied().filter(|it| is_entry_point(context, &apis, *it)).collect();
     let outdated: Vec<Package<'t>> =
-        context.tree.packages().filter(|it| is_outdated(*it)).collect();
+        packages.iter().copied().filter(|it| is_outdated_stable(&apis, *it)).collect();
     let mut names_of = BTreeMap::new();
     for (package, targets) in reached(&reach, &leading, &outdated) {
         for (target, path) in reach.paths(judged(package), &targets) {
@@ -47,7 +44,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 Some(edge) => edge.uses(),
                 None => path.last().map(|step| step.used).into_iter().collect(),
             };
-            let names = names_of.entry(newest).or_insert_with(|| names(newest));
+            let names = names_of.entry(newest).or_insert_with(|| collect_type_names(newest));
             report(sink, package, &path, &uses, (newest, names));
         }
     }
@@ -64,15 +61,14 @@ fn report<'t>(
 ) {
     let Some((first, last)) = path.first().zip(path.last()) else { return };
     let (from, to) = (package.name(), last.used.target_file().package().name());
-    let is_evidence =
-        |it: &&Use<'_>| it.level() != Level::Import && (path.len() > 1 || it.file().is_judged());
-    let successor = |used: &Use<'_>| {
+    let mut evidence = uses.iter().filter(|used| {
+        used.level() != Level::Import && (path.len() > 1 || used.file().is_judged())
+    });
+    let moved = evidence.clone().find_map(|used| {
         let target = used.target();
         let own = target.strip_prefix(to)?.strip_prefix('.')?;
-        names.contains(own).then(|| format!("{}.{own}", newest.name()))
-    };
-    let mut evidence = uses.iter().filter(is_evidence);
-    let moved = evidence.clone().find_map(|used| Some((used, successor(used)?)));
+        names.contains(own).then(|| (used, format!("{}.{own}", newest.name())))
+    });
     let Some(used) = moved.as_ref().map(|(used, _)| *used).or(evidence.next()) else { return };
     let at = if path.len() > 1 { &first.used } else { used };
     let message = format!(
@@ -111,17 +107,17 @@ fn report<'t>(
 
 /// The names of the messages, enums and extensions of a package, without the
 /// name of the package.
-fn names(package: Package<'_>) -> BTreeSet<String> {
+fn collect_type_names(package: Package<'_>) -> BTreeSet<String> {
     let elements = package.files().flat_map(|file| {
         let messages = file.all_messages().map(Element::Message);
         let extensions = file.all_fields().filter(|it| it.is_extension()).map(Element::Field);
         messages.chain(file.all_enums().map(Element::Enum)).chain(extensions)
     });
-    let own = |element: Element<'_>| {
+    let names = elements.filter_map(|element| {
         let name = element.full_name();
         Some(name.strip_prefix(package.name())?.strip_prefix('.')?.to_owned())
-    };
-    elements.filter_map(own).collect()
+    });
+    names.collect()
 }
 
 /// Whether new users start from this package: the newest stable version of its
@@ -131,4 +127,18 @@ fn leads<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
         None => true,
         Some(stability) => stability == Stability::Stable && !apis.is_outdated(package),
     }
+}
+
+/// Returns true if new users start from the package: the newest of its API, and neither frozen nor a
+/// candidate, which nobody may change.
+fn is_entry_point<'t>(context: &Context<'t>, apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
+    package.is_judged()
+        && leads(apis, package)
+        && !context.is_frozen(package)
+        && !context.is_candidate(package)
+}
+
+/// Returns true if a newer stable version exists. Other rules judge dependencies that are not stable.
+fn is_outdated_stable<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
+    stability(package) == Some(Stability::Stable) && apis.is_outdated(package)
 }

@@ -49,7 +49,6 @@ fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, si
         ("replacement", old.replaced_by(), new.replaced_by()),
     ];
     for (noun, was, is) in terms {
-        let place = |of: Term<'t>| of.map(|it| it.1);
         let message = match (was.map(|it| it.0), is.map(|it| it.0)) {
             (was, is) if was == is => continue,
             (Some(was), Some(is)) => {
@@ -64,7 +63,7 @@ fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, si
                 format!("the {noun} `{}` of {phrase} was removed", was.unwrap_or_default())
             }
         };
-        report(noun, place(was), place(is), message);
+        report(noun, was.map(|term| term.1), is.map(|term| term.1), message);
     }
     match (old.disallowed_by_default(), new.disallowed_by_default()) {
         (None, is @ Some(_)) => {
@@ -80,10 +79,11 @@ fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, si
 /// Whether an element counts as deprecated since an earlier day than anybody could know: than the
 /// day that the old tree names, or where it names none, than the day of the old tree.
 fn is_earlier<'t>(context: &Context<'t>, old: Element<'t>, new: Element<'t>) -> bool {
-    let day = |it: Element<'_>| context.policy.calendar.day_of(it.deprecated_since()?.0);
+    let calendar = &context.policy.calendar;
     let known = match old.deprecated_since() {
-        Some(_) => day(old),
+        Some((since, _)) => calendar.day_of(since),
         None => context.baseline_day,
     };
-    known.zip(day(new)).is_some_and(|(known, claimed)| claimed < known)
+    let claimed = new.deprecated_since().and_then(|(since, _)| calendar.day_of(since));
+    known.zip(claimed).is_some_and(|(known, claimed)| claimed < known)
 }

@@ -51,7 +51,6 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
 
 /// Whether a comment leads to a replacement, or says that there never was anything to replace.
 fn names_another(element: Element<'_>) -> bool {
-    let is_unimplemented =
-        || own_comments(element).iter().any(|it| it.text.contains(UNIMPLEMENTED));
-    replacement_sentence(Holder::Element(element)).is_some() || is_unimplemented()
+    replacement_sentence(Holder::Element(element)).is_some()
+        || own_comments(element).iter().any(|comment| comment.text.contains(UNIMPLEMENTED))
 }

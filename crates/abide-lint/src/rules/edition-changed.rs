@@ -25,13 +25,10 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         return;
     }
     let message = format!("`{}` changed from {} to {}", new.path(), word(was), word(is));
-    let place = |file: File<'t>| match file.decl().syntax {
-        Some(syntax) => file.place_of(syntax.node, Part::Whole),
-        None => Place { file: file.id, span: Span::default() },
-    };
     let package = old.package().name();
-    let location = Location::tree(place(new));
-    let finding = sink.change_at(location, Some(place(old)), package, new.path(), message);
+    let location = Location::tree(find_syntax_place(new));
+    let finding =
+        sink.change_at(location, Some(find_syntax_place(old)), package, new.path(), message);
     finding.changed(word(was), word(is)).bump(Bump::None);
     // buf compares files with the same path, and treats all editions as one
     // syntax.
@@ -47,5 +44,13 @@ fn word(edition: Edition) -> &'static str {
         Edition::Proto3 => "proto3",
         Edition::Edition2023 => "edition 2023",
         Edition::Edition2024 => "edition 2024",
+    }
+}
+
+/// Finds the `syntax` or `edition` of a file, else its start.
+fn find_syntax_place(file: File<'_>) -> Place {
+    match file.decl().syntax {
+        Some(syntax) => file.place_of(syntax.node, Part::Whole),
+        None => Place { file: file.id, span: Span::default() },
     }
 }

@@ -1,5 +1,5 @@
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, Enum, EnumValue, Part};
+use abide_schema::{Element, Enum, Part};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -20,11 +20,13 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (Some(was), Some(is)) = (old.values().next(), new.values().next()) else { return };
-    // A number keeps its meaning as long as it keeps one of its names.
-    let is_kept =
-        |it: EnumValue<'t>| diff.new_value(it).is_some_and(|it| it.number() == is.number());
     let number = was.number();
-    if number == is.number() && old.values().any(|it| it.number() == number && is_kept(it)) {
+    // A number keeps its meaning as long as it keeps one of its names.
+    let keeps_a_name = number == is.number()
+        && old
+            .values_numbered(number)
+            .any(|value| diff.new_value(value).is_some_and(|value| value.number() == number));
+    if keeps_a_name {
         return;
     }
     let message = format!(

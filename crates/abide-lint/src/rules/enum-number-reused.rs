@@ -25,8 +25,14 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
     let Some(holder) = diff.old_enum(new.parent()) else { return };
-    let known = |it: EnumValue<'t>| (it.number(), it.name());
     let reserves = (holder.reserves_number(new.number()), holder.reserves_name(new.name()));
-    let was = change.old().map(known);
-    reserved::reused(diff, Element::EnumValue(new), was, known(new), reserves, sink);
+    let was = change.old().map(|old| (old.number(), old.name()));
+    reserved::reused(
+        diff,
+        Element::EnumValue(new),
+        was,
+        (new.number(), new.name()),
+        reserves,
+        sink,
+    );
 }

@@ -23,18 +23,17 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     if was == is {
         return;
     }
-    let word = |openness| match openness {
-        Openness::Open => "open",
-        Openness::Closed => "closed",
-    };
     let name = new.relative_name();
-    let message = format!("enum `{name}` changed from {} to {}", word(was), word(is));
+    let message =
+        format!("enum `{name}` changed from {} to {}", name_openness(was), name_openness(is));
     let finding = sink.change(diff, change.map(Element::Enum), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "enum_type");
-    finding.changed(word(was), word(is));
+    finding.changed(name_openness(was), name_openness(is));
     let (before, after) = (first_names(old), first_names(new));
-    let declared = |number: &i32| before.contains_key(number) || after.contains_key(number);
-    if let Some(free) = (1..).find(|number| !declared(number)) {
+    let mut numbers = 1..;
+    if let Some(free) =
+        numbers.find(|number| !before.contains_key(number) && !after.contains_key(number))
+    {
         finding.proven(diff.prove_enum(old, new, [&[free], &[free]]));
     }
     if diff.is_for_others(old) {
@@ -44,4 +43,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         });
     }
     finding.source(diff, change.map(Element::Enum));
+}
+
+fn name_openness(openness: Openness) -> &'static str {
+    match openness {
+        Openness::Open => "open",
+        Openness::Closed => "closed",
+    }
 }

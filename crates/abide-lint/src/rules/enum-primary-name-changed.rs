@@ -26,9 +26,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         let Some(&name) = after.get(&number).filter(|&&name| first && name != was.name()) else {
             continue;
         };
-        let named = |name: &str| new.values_numbered(number).find(|it| it.name() == name);
+        let is = new.values_numbered(number).find(|value| value.name() == name);
+        let stays = new.values_numbered(number).find(|value| value.name() == was.name());
         // The rules about removed and renamed values report a name that is gone.
-        let (Some(is), Some(stays)) = (named(name), named(was.name())) else { continue };
+        let (Some(is), Some(stays)) = (is, stays) else { continue };
         let message = format!(
             "number {number} of enum `{}` is now printed as `{name}` instead of `{}`",
             new.relative_name(),

@@ -47,7 +47,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     if was != is {
         // Other tools know a value by its number, and `enum-value-number-changed` reports that.
         finding.aliases(&[]).help(format!("keep `{} = {was}`", old.name()));
-    } else if are_unrelated(&words(old), &words(new)) {
+    } else if are_unrelated(&split_name(old), &split_name(new)) {
         // Names alone do not tell a new word for a state from another state.
         finding.may_break(Effects::both(&[Surface::Wire])).at_least(Severity::Warning);
         finding.why(format!(
@@ -68,7 +68,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
 }
 
 /// The words of the name of a value, without what is only style.
-fn words(value: EnumValue<'_>) -> Vec<String> {
+fn split_name(value: EnumValue<'_>) -> Vec<String> {
     let each = value.parent().values().zip(value_words(value.parent()));
     each.filter(|(it, _)| *it == value).flat_map(|(_, words)| words).collect()
 }
@@ -86,34 +86,46 @@ const NEGATIONS: &[&str] = &["de", "dis", "im", "in", "ir", "no", "non", "not", 
 /// Whether two names say nothing of each other: they share no word, are no short form and no
 /// misspelling of each other; or the one is the opposite of the other.
 fn are_unrelated(old: &[String], new: &[String]) -> bool {
-    let has =
-        |words: &[String], known: &[&str]| words.iter().any(|it| known.contains(&it.as_str()));
-    if has(old, NOTHING) && has(new, NOTHING) || has(old, RETIRED) || has(new, RETIRED) {
+    if has_any(old, NOTHING) && has_any(new, NOTHING)
+        || has_any(old, RETIRED)
+        || has_any(new, RETIRED)
+    {
         return false;
     }
-    let numbers = |words: &[String]| -> Vec<String> {
-        let digits = |it: &&String| it.bytes().all(|it| it.is_ascii_digit());
-        words.iter().filter(digits).cloned().collect()
-    };
-    let (before, after) = (numbers(old), numbers(new));
+    let (before, after) = (collect_numbers(old), collect_numbers(new));
     if !before.is_empty() && !after.is_empty() && before != after {
         return true;
     }
-    let turns = |one: &str, other: &str| {
-        let rest = |negation: &&str| one.strip_prefix(*negation).unwrap_or_default();
-        let mut rests = NEGATIONS.iter().map(rest);
-        rests.any(|it| !it.is_empty() && (it == other || Some(it) == other.strip_prefix("en")))
-    };
     let (one, other) = (old.concat(), new.concat());
-    if turns(&one, &other) || turns(&other, &one) || has(old, NEGATIONS) != has(new, NEGATIONS) {
+    if is_negation(&one, &other)
+        || is_negation(&other, &one)
+        || has_any(old, NEGATIONS) != has_any(new, NEGATIONS)
+    {
         return true;
     }
-    let are_related = |one: &String, other: &String| {
-        let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
-        one == other || short.len() >= 3 && long.starts_with(short.as_str())
-    };
     let shares = old.iter().any(|one| new.iter().any(|other| are_related(one, other)));
     !shares && nearest(&one, [other.as_str()]).is_none()
+}
+
+fn has_any(words: &[String], known: &[&str]) -> bool {
+    words.iter().any(|word| known.contains(&word.as_str()))
+}
+
+fn collect_numbers(words: &[String]) -> Vec<&String> {
+    words.iter().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit())).collect()
+}
+
+/// Returns true if a name is the other one with a negation before it: `unhealthy` of `healthy`, and
+/// `disabled` of `enabled`.
+fn is_negation(name: &str, other: &str) -> bool {
+    let mut rests = NEGATIONS.iter().filter_map(|negation| name.strip_prefix(*negation));
+    rests.any(|rest| !rest.is_empty() && (rest == other || Some(rest) == other.strip_prefix("en")))
+}
+
+/// Returns true if two words are equal, or one is a short form of the other.
+fn are_related(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    one == other || short.len() >= 3 && long.starts_with(short)
 }
 
 #[cfg(test)]

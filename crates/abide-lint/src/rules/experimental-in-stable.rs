@@ -39,18 +39,14 @@ fn check<'t>(_: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     if marks.as_ref().is_some_and(Vec::is_empty) {
         return;
     }
-    let is_marked = |node: Node| {
-        // A file without text comes from a descriptor, which has comments of its
-        // own.
-        let Some(marks) = &marks else { return true };
-        let holds = |span: &Span| marks.iter().any(|at| span.start <= *at && *at < span.end);
-        file.decl().comment_spans(node).iter().any(holds)
-    };
+    let marks = marks.as_deref();
     let statements = [file.decl().syntax.map(|it| it.node), file.decl().package.map(|it| it.node)];
-    for node in statements.into_iter().flatten().filter(|node| is_marked(*node)) {
+    for node in statements.into_iter().flatten().filter(|node| may_be_marked(file, *node, marks)) {
         report(file, node, "file", file.path(), sink);
     }
-    let elements = file.elements().filter(|it| it.node() != Node::NONE && is_marked(it.node()));
+    let elements = file
+        .elements()
+        .filter(|it| it.node() != Node::NONE && may_be_marked(file, it.node(), marks));
     for element in elements.filter(|it| !is_deprecated(*it)) {
         report(file, element.node(), element.noun(), &element.full_name(), sink);
     }
@@ -87,4 +83,12 @@ fn place(file: File<'_>, comment: &Comment, mark: &str) -> Place {
         None => comment.span,
     };
     Place { file: file.id, span }
+}
+
+/// Returns true if a comment of the statement holds one of the places where a mark begins. A file
+/// without text comes from a descriptor, which has comments of its own: there any may.
+fn may_be_marked(file: File<'_>, node: Node, marks: Option<&[u32]>) -> bool {
+    let Some(marks) = marks else { return true };
+    let spans = file.decl().comment_spans(node);
+    spans.iter().any(|span| marks.iter().any(|at| span.start <= *at && *at < span.end))
 }

@@ -19,9 +19,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+    let Some(new) = change.new() else { return };
     // `field-removed` reports what was a field.
-    let is_new = |it: Field<'t>| it.is_extension() && diff.converted_from(it).is_none();
-    if change.new().is_some_and(is_new) {
+    if new.is_extension() && diff.converted_from(new).is_none() {
         full_names::added(diff, change.map(Element::Field), sink);
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, Message, Part, value};
+use abide_schema::{Element, Message, Part};
 
 use crate::finding::{Bump, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let (was, is) = (declarations(old), declarations(new));
+    let (was, is) = (read_declarations(old), read_declarations(new));
     let mut numbers: Vec<i64> = was.keys().chain(is.keys()).copied().collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -31,9 +31,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
         if was == is {
             continue;
         }
-        let described = |it: Option<&Declaration>| {
-            it.map_or_else(|| "is not declared".to_owned(), |it| format!("is {it}"))
-        };
         let what = match (was, is) {
             (Some(was), Some(is)) => format!("changed from {was} to {is}"),
             (None, Some(is)) => format!("was added: {is}"),
@@ -41,19 +38,22 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
         };
         let message = format!("declaration of extension {number} of `{}` {what}", new.full_name());
         let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
-        finding.fact(number.to_string()).fact(described(was)).fact(described(is));
-        match effects(was, is) {
+        finding.fact(number.to_string()).fact(describe(was)).fact(describe(is));
+        match judge_effects(was, is) {
             Effects::NONE => finding.bump(Bump::None),
             effects => finding.breaks(effects),
         };
     }
-    let (was, is) = (verified(old), verified(new));
+    let (was, is) = (requires_declarations(old), requires_declarations(new));
     if was != is {
-        let word = |verified| if verified { "asks for declarations" } else { "asks for none" };
         let verb = if is { "now requires" } else { "no longer requires" };
         let message = format!("`{}` {verb} that extensions are declared", new.full_name());
         let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
-        finding.fact(word(was)).fact(word(is));
+        let facts = match is {
+            true => ["asks for none", "asks for declarations"],
+            false => ["asks for declarations", "asks for none"],
+        };
+        finding.fact(facts[0]).fact(facts[1]);
         match is {
             true => finding.breaks(Effects::backward(SOURCES)),
             // What is declared stays in the source: no meaning changed.
@@ -83,28 +83,28 @@ impl fmt::Display for Declaration {
 }
 
 /// The declarations of a message by their numbers.
-fn declarations(message: Message<'_>) -> BTreeMap<i64, Declaration> {
+fn read_declarations(message: Message<'_>) -> BTreeMap<i64, Declaration> {
     let tree = message.tree;
     let options = message.extension_range_options().flatten();
     let declared = options.flat_map(|it| it.get_all(tree, "declaration"));
     let declared = declared.filter_map(|it| it.value.as_message());
-    let text = |it: Option<&str>| it.unwrap_or_default().trim_start_matches('.').to_owned();
-    let read = |it: &value::Message| {
-        let declaration = Declaration {
-            name: text(it.str(tree, "full_name")),
-            ty: text(it.str(tree, "type")),
-            repeated: it.bool(tree, "repeated").unwrap_or_default(),
-            reserved: it.bool(tree, "reserved").unwrap_or_default(),
-        };
-        (it.i64(tree, "number").unwrap_or_default(), declaration)
-    };
-    declared.map(read).collect()
+    declared
+        .map(|value| {
+            let declaration = Declaration {
+                name: read_name(value.str(tree, "full_name")),
+                ty: read_name(value.str(tree, "type")),
+                repeated: value.bool(tree, "repeated").unwrap_or_default(),
+                reserved: value.bool(tree, "reserved").unwrap_or_default(),
+            };
+            (value.i64(tree, "number").unwrap_or_default(), declaration)
+        })
+        .collect()
 }
 
 /// Whether any of its ranges accepts declared extensions only. A range with
 /// declarations does, whatever `verification` says. Source: the comments on
 /// `ExtensionRangeOptions` in descriptor.proto.
-fn verified(message: Message<'_>) -> bool {
+fn requires_declarations(message: Message<'_>) -> bool {
     message.extension_range_options().flatten().any(|options| {
         options.enum_name(message.tree, "verification") == Some("DECLARATION")
             || options.get(message.tree, "declaration").is_some()
@@ -113,7 +113,7 @@ fn verified(message: Message<'_>) -> bool {
 
 /// An extension that keeps to the old declaration does not compile with the new
 /// one; an extension that follows a new type reads old values differently.
-fn effects(was: Option<&Declaration>, is: Option<&Declaration>) -> Effects {
+fn judge_effects(was: Option<&Declaration>, is: Option<&Declaration>) -> Effects {
     let notations = [Surface::Json, Surface::Text];
     match (was, is) {
         // Nobody could use it.
@@ -132,3 +132,12 @@ fn effects(was: Option<&Declaration>, is: Option<&Declaration>) -> Effects {
 
 const SOURCES: &[Surface] =
     &[Surface::SourceCpp, Surface::SourceGo, Surface::SourceJava, Surface::SourcePython];
+
+/// Reads a name that may begin with the dot of a full name.
+fn read_name(text: Option<&str>) -> String {
+    text.unwrap_or_default().trim_start_matches('.').to_owned()
+}
+
+fn describe(declaration: Option<&Declaration>) -> String {
+    declaration.map_or_else(|| "is not declared".to_owned(), |it| format!("is {it}"))
+}

@@ -25,24 +25,23 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
     let set: Vec<&str> = field.behaviors().map(|(it, _)| it).collect();
-    let has = |behavior: &str| set.contains(&behavior);
     let is_name = field.parent().is_some_and(|it| {
         Resource::of(it).is_some_and(|resource| resource.name_field == field.name())
     });
     let mut mistakes: Vec<(&str, &str, &[&'static str; 2])> = Vec::new();
-    if has("UNORDERED_LIST") && field.cardinality() != Cardinality::Repeated {
+    if set.contains(&"UNORDERED_LIST") && field.cardinality() != Cardinality::Repeated {
         mistakes.push(("UNORDERED_LIST", "is an `UNORDERED_LIST`, but not repeated", &LIST));
     }
-    if has("IDENTIFIER") && !is_name {
+    if set.contains(&"IDENTIFIER") && !is_name {
         mistakes.push((
             "IDENTIFIER",
             "is an `IDENTIFIER`, but not the name of a resource",
             &IDENTIFIER,
         ));
     }
-    if has("OPTIONAL") && has("REQUIRED") {
+    if set.contains(&"OPTIONAL") && set.contains(&"REQUIRED") {
         mistakes.push(("OPTIONAL", "is both `REQUIRED` and `OPTIONAL`", &BOTH));
-    } else if has("OPTIONAL") && has("OUTPUT_ONLY") {
+    } else if set.contains(&"OPTIONAL") && set.contains(&"OUTPUT_ONLY") {
         mistakes.push(("OPTIONAL", "is both `OUTPUT_ONLY` and `OPTIONAL`", &OPTIONAL));
     }
     for (behavior, mistake, aliases) in mistakes {

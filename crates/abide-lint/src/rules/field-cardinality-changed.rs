@@ -29,15 +29,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if was == is {
         return;
     }
-    let word = |it| match it {
-        Cardinality::Singular => "singular",
-        Cardinality::Repeated => "repeated",
-        Cardinality::Map => "a map",
-    };
     let name = new.relative_name();
-    let message = format!("`{name}` changed from {} to {}", word(was), word(is));
+    let message =
+        format!("`{name}` changed from {} to {}", name_cardinality(was), name_cardinality(is));
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
-    finding.changed(word(was), word(is));
+    finding.changed(name_cardinality(was), name_cardinality(is));
     // There are many maps.
     for map in [old, new].into_iter().filter(|it| it.is_map()) {
         finding.fact(type_name(map));
@@ -60,4 +56,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         aliases.push("buf:FIELD_SAME_ONEOF");
     }
     finding.aliases(&aliases::of_pair(old, new, &aliases));
+}
+
+fn name_cardinality(cardinality: Cardinality) -> &'static str {
+    match cardinality {
+        Cardinality::Singular => "singular",
+        Cardinality::Repeated => "repeated",
+        Cardinality::Map => "a map",
+    }
 }

@@ -21,10 +21,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let singular = |field: Field<'t>| field.cardinality() == Cardinality::Singular;
-    let written = |field: Field<'t>| field.decl().default().is_some();
+    let are_singular = [old, new].iter().all(|it| it.cardinality() == Cardinality::Singular);
     // `enum-first-value-changed` reports the default of an enum.
-    if !singular(old) || !singular(new) || !(written(old) || written(new)) {
+    if !are_singular || [old, new].iter().all(|it| it.decl().default().is_none()) {
         return;
     }
     let (Some(was), Some(is)) = (default_of(old), default_of(new)) else { return };

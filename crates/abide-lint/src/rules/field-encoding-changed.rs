@@ -23,12 +23,14 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let (was, is) = (old.features(), new.features());
-    let is_message = |field: Field<'t>| matches!(field.ty(), Type::Message(_)) && !field.is_map();
-    if is_message(old) && is_message(new) && was.delimited != is.delimited {
-        let word = |delimited| if delimited { "delimited" } else { "length-prefixed" };
-        let message = encoding(new, word(was.delimited), word(is.delimited));
+    if holds_messages(old) && holds_messages(new) && was.delimited != is.delimited {
+        let (was, is) = match is.delimited {
+            true => ("length-prefixed", "delimited"),
+            false => ("delimited", "length-prefixed"),
+        };
+        let message = describe_change(new, was, is);
         let finding = sink.change(diff, change.map(Element::Field), Part::Type, message);
-        finding.changed(word(was.delimited), word(is.delimited));
+        finding.changed(was, is);
         finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
         if diff.same_type(old.ty(), new.ty()) {
             finding.aliases(&aliases::of_pair(old, new, &aliases::of_types(old, new)));
@@ -36,15 +38,18 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     if is_packable(old) && is_packable(new) && was.packed != is.packed {
-        let word = |packed| if packed { "packed" } else { "expanded" };
-        let message = encoding(new, word(was.packed), word(is.packed));
+        let (was, is) = match is.packed {
+            true => ("expanded", "packed"),
+            false => ("packed", "expanded"),
+        };
+        let message = describe_change(new, was, is);
         let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
-        finding.changed(word(was.packed), word(is.packed));
+        finding.changed(was, is);
         finding.why("readers accept both forms, but hashes and signatures of the bytes change");
     }
 }
 
-fn encoding(field: Field<'_>, was: &str, is: &str) -> String {
+fn describe_change(field: Field<'_>, was: &str, is: &str) -> String {
     let name = field.relative_name();
     format!("encoding of `{name}` changed from {was} to {is}")
 }
@@ -56,4 +61,8 @@ fn is_packable(field: Field<'_>) -> bool {
         Type::Message(_) | Type::Unresolved => false,
     };
     number && field.cardinality() == Cardinality::Repeated
+}
+
+fn holds_messages(field: Field<'_>) -> bool {
+    matches!(field.ty(), Type::Message(_)) && !field.is_map()
 }

@@ -38,8 +38,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     let finding = sink.setting(&setting, message);
     finding.changed(was.unwrap_or_default(), is.unwrap_or_default());
     // A service ignores what clients send in a field that it alone writes.
-    let is_output = |it: Field<'t>| it.behaviors().any(|it| it.0 == "OUTPUT_ONLY");
-    let is_input = !change.new().is_some_and(is_output);
+    let is_input = change.new().is_none_or(|new| new.behaviors().all(|it| it.0 != "OUTPUT_ONLY"));
     if is_input && !accepts(is, was) {
         finding.breaks(Effects::backward(&[Surface::Validation]));
         finding.why("values that were valid before are refused");

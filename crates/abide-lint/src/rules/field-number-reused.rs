@@ -26,8 +26,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some(new) = change.new().filter(|it| !it.is_extension()) else { return };
     let holder = new.containing_message().and_then(|it| diff.old_message(it));
     let Some(holder) = holder else { return };
-    let known = |it: Field<'t>| (it.number(), it.name());
     let reserves = (holder.reserves_number(new.number()), holder.reserves_name(new.name()));
-    let was = change.old().map(known);
-    reserved::reused(diff, Element::Field(new), was, known(new), reserves, sink);
+    let was = change.old().map(|old| (old.number(), old.name()));
+    reserved::reused(diff, Element::Field(new), was, (new.number(), new.name()), reserves, sink);
 }

@@ -20,31 +20,22 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.presence(), new.presence());
-    let singular = |field: Field<'t>| field.cardinality() == Cardinality::Singular;
-    let is_message = |field: Field<'t>| matches!(field.ty(), Type::Message(_));
     // Messages and members of oneofs always have presence: other rules report those changes.
     if was == is
-        || !singular(old)
-        || !singular(new)
-        || is_message(old) != is_message(new)
+        || [old, new].iter().any(|it| it.cardinality() != Cardinality::Singular)
+        || matches!(old.ty(), Type::Message(_)) != matches!(new.ty(), Type::Message(_))
         || old.real_oneof().is_some() != new.real_oneof().is_some()
     {
         return;
     }
-    let word = |it| match it {
-        Presence::Explicit => "optional",
-        Presence::Implicit => "without presence",
-        Presence::LegacyRequired => "required",
-    };
-    let term = |it| match it {
-        Presence::Explicit => "explicit",
-        Presence::Implicit => "implicit",
-        Presence::LegacyRequired => "required",
-    };
     let name = new.relative_name();
-    let message = format!("presence of `{name}` changed from {} to {}", term(was), term(is));
+    let message = format!(
+        "presence of `{name}` changed from {} to {}",
+        name_presence(was),
+        name_presence(is)
+    );
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
-    finding.changed(word(was), word(is));
+    finding.changed(describe_presence(was), describe_presence(is));
     finding.source(diff, change.map(Element::Field));
     match (was, is) {
         (_, Presence::LegacyRequired) | (Presence::LegacyRequired, _) => {
@@ -62,4 +53,21 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         aliases.push("google:FIELD_PROTO3_OPTIONAL_CHANGE");
     }
     finding.aliases(&aliases::of_pair(old, new, &aliases));
+}
+
+fn name_presence(presence: Presence) -> &'static str {
+    match presence {
+        Presence::Explicit => "explicit",
+        Presence::Implicit => "implicit",
+        Presence::LegacyRequired => "required",
+    }
+}
+
+/// Says how a field is declared. Findings are recorded by this text, so it never changes.
+fn describe_presence(presence: Presence) -> &'static str {
+    match presence {
+        Presence::Explicit => "optional",
+        Presence::Implicit => "without presence",
+        Presence::LegacyRequired => "required",
+    }
 }

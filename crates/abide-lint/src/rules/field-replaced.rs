@@ -24,11 +24,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let (number, was, is) = (new.number(), type_name(old), type_name(new));
-    let name = |it: Field<'t>| match it.is_extension() {
-        true => it.full_name(),
-        false => it.name().to_owned(),
-    };
-    let (old_name, new_name) = (name(old), name(new));
+    let (old_name, new_name) = (name_in_text(old), name_in_text(new));
     let shown = if new.is_extension() { new_name.clone() } else { new.relative_name() };
     let message =
         format!("`{shown}` (type `{is}`) reuses number {number} of `{old_name}` (type `{was}`)");
@@ -92,5 +88,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             };
             finding.help(format!("{first}give `{new_name}` {number}, and put `{old_name}` back"));
         }
+    }
+}
+
+/// Returns the name of a field as JSON and text format write it: that of an extension in full.
+fn name_in_text(field: Field<'_>) -> String {
+    match field.is_extension() {
+        true => field.full_name(),
+        false => field.name().to_owned(),
     }
 }

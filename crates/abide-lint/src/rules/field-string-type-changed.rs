@@ -1,5 +1,6 @@
 use abide_change::option::{self};
 use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_schema::value::Entry;
 use abide_schema::{Cardinality, Element, File, Scalar, Type};
 
 use crate::finding::Severity;
@@ -22,12 +23,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let Some(files) = change.both() else { return };
     let pairs = option::pairs(diff, files.1, is_text).into_iter();
     let pairs = pairs.filter(|&(old, _)| is_text(old));
-    let own = |holder: Holder<'t>| {
-        holder.feature("pb.cpp", "string_type").or_else(|| holder.standard("ctype"))
-    };
     let (same, other): (Vec<_>, Vec<_>) =
-        pairs.partition(|&(old, new)| string_type(old) == string_type(new));
-    for found in option::inherited(files, other, own, string_type) {
+        pairs.partition(|&(old, new)| resolve_string_type(old) == resolve_string_type(new));
+    for found in option::inherited(files, other, find_own_option, resolve_string_type) {
         let (was, is) = (&found.was, &found.is);
         let message = format!("C++ type of {} changed from `{was}` to `{is}`", found.phrase());
         let finding = sink.setting(&found.setting, message);
@@ -35,8 +33,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         finding.why("the C++ accessors take and return a different type");
     }
     // buf takes the old name of `STRING` away without a word.
-    let told = same.into_iter().filter(|&(old, new)| (asked(old), asked(new)) != ALLOWED);
-    for found in option::inherited(files, told, own, asked) {
+    let renamed = same
+        .into_iter()
+        .filter(|&(old, new)| (find_requested_type(old), find_requested_type(new)) != ALLOWED);
+    for found in option::inherited(files, renamed, find_own_option, find_requested_type) {
         let (was, is) = (&found.was, &found.is);
         let message = format!("`{is}` is asked for {}, not `{was}`", found.phrase());
         let finding = sink.setting(&found.setting, message);
@@ -53,25 +53,28 @@ fn is_text(element: Element<'_>) -> bool {
 }
 
 /// The type that is asked for a field in C++, whether or not it has any effect.
-fn asked<'t>(element: Element<'t>) -> &'t str {
+fn find_requested_type<'t>(element: Element<'t>) -> &'t str {
     let Element::Field(field) = element else { return "" };
     let holder = Holder::Element(element);
     let ctype = holder.standard("ctype").and_then(|it| option::word(field.tree, it));
     let default = if option::since_2024(field.file()) { "VIEW" } else { "STRING" };
-    let feature = || holder.inherited_feature("pb.cpp", "string_type");
-    ctype.or_else(feature).unwrap_or(default)
+    ctype.or_else(|| holder.inherited_feature("pb.cpp", "string_type")).unwrap_or(default)
 }
 
 /// The type of a field in C++. `CORD` has an effect only on singular `bytes` fields, and
 /// `STRING_PIECE` means `STRING`. Source: `FieldDescriptor::cpp_string_type`.
-fn string_type<'t>(element: Element<'t>) -> &'t str {
+fn resolve_string_type<'t>(element: Element<'t>) -> &'t str {
     let Element::Field(field) = element else { return "" };
     let cord_holds = field.ty() == Type::Scalar(Scalar::Bytes)
         && field.cardinality() == Cardinality::Singular
         && !field.is_extension();
-    match asked(element) {
+    match find_requested_type(element) {
         "CORD" if cord_holds => "CORD",
         "VIEW" => "VIEW",
         _ => "STRING",
     }
+}
+
+fn find_own_option(holder: Holder<'_>) -> Option<&Entry> {
+    holder.feature("pb.cpp", "string_type").or_else(|| holder.standard("ctype"))
 }

@@ -36,18 +36,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), part, message);
     finding.changed(was, is);
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
-    let types = || pairs.iter().filter_map(|(old, new)| old.message_type().zip(new.message_type()));
-    // The name of an extension means nothing in another type.
-    let loses = |was: Message<'t>, is: Message<'t>| {
-        let has =
-            |name: String| diff.extensions(Direction::Forward, is).any(|it| it.full_name() == name);
-        diff.extensions(Direction::Backward, was).any(|it| !has(it.full_name()))
-    };
-    if types().any(|(was, is)| loses(was, is)) {
+    let types = pairs.iter().filter_map(|(old, new)| old.message_type().zip(new.message_type()));
+    if types.clone().any(|(was, is)| loses_extension(diff, was, is)) {
         finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
     }
     if let Some((lost, by)) =
-        types().filter_map(|(was, is)| reserved::abandoned(diff, was, is)).next()
+        types.filter_map(|(was, is)| reserved::abandoned(diff, was, is)).next()
         && old.number() == new.number()
     {
         finding.breaks(Effects::backward(&[Surface::Wire]));
@@ -77,4 +71,13 @@ pub(super) fn type_name(field: Field<'_>) -> String {
         Type::Enum(id) => field.tree.enumeration(id).full_name(),
         Type::Unresolved => "an unknown type".to_owned(),
     }
+}
+
+/// Returns true if an extension of the old type has no namesake for the new one: the name of an
+/// extension means nothing in another type.
+fn loses_extension<'t>(diff: &Diff<'t>, was: Message<'t>, is: Message<'t>) -> bool {
+    diff.extensions(Direction::Backward, was).any(|lost| {
+        let name = lost.full_name();
+        diff.extensions(Direction::Forward, is).all(|kept| kept.full_name() != name)
+    })
 }

@@ -19,18 +19,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let changed = |(old, new): (Field<'t>, Field<'t>)| {
-        let text = |field: Field<'t>| field.ty() == Type::Scalar(Scalar::String);
-        let checked = |field: Field<'t>| field.features().utf8_validated;
-        text(old) && text(new) && checked(old) != checked(new)
-    };
-    let inside = |field: Field<'t>, number| match field.message_type() {
-        Some(entry) if field.is_map() => entry.field_numbered(number),
-        _ => None,
-    };
-    let parts = [1, 2].map(|number| inside(old, number).zip(inside(new, number)));
-    let pairs = parts.into_iter().flatten().chain([(old, new)]);
-    let Some((_, is)) = pairs.into_iter().find(|&pair| changed(pair)) else { return };
+    // Fields 1 and 2 of the entry of a map are its key and its value.
+    let parts = [1, 2].map(|number| find_map_part(old, number).zip(find_map_part(new, number)));
+    let mut pairs = parts.into_iter().flatten().chain([(old, new)]);
+    let Some((_, is)) = pairs.find(|&(old, new)| is_validation_changed(old, new)) else { return };
     let (now, turned) = match is.features().utf8_validated {
         true => ("must be UTF-8 now", "on"),
         false => ("need not be UTF-8 any more", "off"),
@@ -42,4 +34,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.fact(now).proven(diff.prove_kept(old, new));
     finding.source(diff, change.map(Element::Field));
     finding.aliases(&aliases::of_pair(old, new, RULE.aliases));
+}
+
+fn find_map_part(field: Field<'_>, number: i32) -> Option<Field<'_>> {
+    field.message_type().filter(|_| field.is_map())?.field_numbered(number)
+}
+
+fn is_validation_changed<'t>(old: Field<'t>, new: Field<'t>) -> bool {
+    [old, new].iter().all(|it| it.ty() == Type::Scalar(Scalar::String))
+        && old.features().utf8_validated != new.features().utf8_validated
 }

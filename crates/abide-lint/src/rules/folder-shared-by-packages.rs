@@ -17,14 +17,14 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
-    let judged = || context.tree.files().filter(|file| file.is_judged());
+    let judged: Vec<_> = context.tree.files().filter(|file| file.is_judged()).collect();
     // Two roots can have a folder of the same name.
     let mut packages: BTreeMap<(u32, &str), BTreeSet<&str>> = BTreeMap::new();
-    for file in judged() {
+    for file in &judged {
         let folder = (file.decl().root, file.folder());
         packages.entry(folder).or_default().insert(file.package().name());
     }
-    for file in judged() {
+    for &file in &judged {
         let (name, folder) = (file.package().name(), file.folder());
         let Some(others) = packages.get(&(file.decl().root, folder)) else { continue };
         let Some(other) = others.iter().find(|it| **it != name) else { continue };

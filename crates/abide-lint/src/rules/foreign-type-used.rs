@@ -35,7 +35,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
     let Some(message) = field.message_type().filter(|it| !it.is_map_entry()) else { return };
     let (own, other) = (field.package(), message.package());
-    if versioned_part(own) == versioned_part(other)
+    if take_versioned_part(own) == take_versioned_part(other)
         || is_common(context, other)
         || spares(context, element, &ALIASES)
     {
@@ -50,7 +50,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
 }
 
 /// The name up to its version, or all of it.
-fn versioned_part<'t>(package: Package<'t>) -> &'t str {
+fn take_versioned_part<'t>(package: Package<'t>) -> &'t str {
     let name = package.name();
     let Some(version) = package.version() else { return name };
     let end = name.match_indices('.').map(|(at, _)| at).nth(version.position);
@@ -59,11 +59,9 @@ fn versioned_part<'t>(package: Package<'t>) -> &'t str {
 
 fn is_common(context: &Context<'_>, package: Package<'_>) -> bool {
     let name = package.name();
-    let in_common = |common: &&str| {
-        name.strip_prefix(*common).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
+    let mut rests = COMMON.iter().filter_map(|common| name.strip_prefix(*common));
     name.is_empty()
-        || COMMON.iter().any(in_common)
+        || rests.any(|rest| rest.is_empty() || rest.starts_with('.'))
         || name.ends_with(".type")
         || !context.policy.packages.concerns(name)
 }

@@ -22,10 +22,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some((old, new)) = change.both() else { return };
     let (before, after) = (old.http_bindings(), new.http_bindings());
-    let missing = |list: &[HttpBinding<'t>], other: &[HttpBinding<'t>]| -> Vec<HttpBinding<'t>> {
-        list.iter().copied().filter(|it| !other.iter().any(|other| equal(it, other))).collect()
-    };
-    let (lost, mut gained) = (missing(&before, &after), missing(&after, &before));
+    let (lost, mut gained) = (subtract(&before, &after), subtract(&after, &before));
     let setting = Setting::of(
         (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new))),
         |it| it.custom("google.api.http"),
@@ -33,17 +30,19 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
     let name = new.relative_name();
     // Which new route replaces which old one: in order if their numbers are equal, else only the
     // first replaces the first.
-    let first = |list: &[HttpBinding<'t>], all: &[HttpBinding<'t>]| {
-        list.first().zip(all.first()).is_some_and(|(a, b)| a == b)
-    };
     let replaced = match lost.len() == gained.len() {
         true => lost.len(),
-        false => usize::from(first(&lost, &before) && first(&gained, &after)),
+        false => usize::from(
+            !lost.is_empty()
+                && lost.first() == before.first()
+                && !gained.is_empty()
+                && gained.first() == after.first(),
+        ),
     };
     let added = gained.split_off(replaced);
     let replacing = gained.into_iter().map(Some).chain(std::iter::repeat(None));
     for (was, is) in lost.into_iter().zip(replacing) {
-        let (was_words, is_words) = (words(&was), is.map(|it| words(&it)));
+        let (was_words, is_words) = (describe_route(&was), is.map(|it| describe_route(&it)));
         let message = match &is_words {
             Some(is) => format!(
                 "HTTP route of `{name}` changed from {was_words} to {is}",
@@ -65,21 +64,20 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         finding.help("keep the old route in `additional_bindings`");
     }
     for is in added {
-        let message = format!("HTTP route `{}` of `{name}` was added", words(&is));
+        let message = format!("HTTP route `{}` of `{name}` was added", describe_route(&is));
         let finding = sink.setting(&setting, message);
         finding.location = Location::tree(is.place);
-        finding.fact("").fact(words(&is)).breaks(Effects::forward(&[Surface::Rest]));
+        finding.fact("").fact(describe_route(&is)).breaks(Effects::forward(&[Surface::Rest]));
     }
 }
 
-fn equal(one: &HttpBinding<'_>, other: &HttpBinding<'_>) -> bool {
-    let path = |it: &HttpBinding<'_>| it.path.replace("=*}", "}");
+fn are_equal(one: &HttpBinding<'_>, other: &HttpBinding<'_>) -> bool {
     (one.method, one.body, one.response_body) == (other.method, other.body, other.response_body)
-        && path(one) == path(other)
+        && one.path.replace("=*}", "}") == other.path.replace("=*}", "}")
 }
 
 /// A route for a message: `POST /v1/users`, with its body.
-fn words(binding: &HttpBinding<'_>) -> String {
+fn describe_route(binding: &HttpBinding<'_>) -> String {
     let mut words = format!("{} {}", binding.method, binding.path);
     let parts = [("body", binding.body), ("response body", binding.response_body)];
     for (name, value) in parts {
@@ -88,4 +86,10 @@ fn words(binding: &HttpBinding<'_>) -> String {
         }
     }
     words
+}
+
+/// Collects the routes that the other list does not have.
+fn subtract<'t>(list: &[HttpBinding<'t>], other: &[HttpBinding<'t>]) -> Vec<HttpBinding<'t>> {
+    let missing = list.iter().filter(|it| !other.iter().any(|other| are_equal(it, other)));
+    missing.copied().collect()
 }

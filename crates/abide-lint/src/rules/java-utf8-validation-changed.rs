@@ -1,6 +1,6 @@
 use abide_change::option::{self};
 use abide_change::{Change, Diff, Effects, Holder, Surface};
-use abide_schema::value::Value;
+use abide_schema::value::{Entry, Value};
 use abide_schema::{Element, File, Scalar, Type};
 
 use crate::finding::Severity;
@@ -21,34 +21,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
-    let strings = |element: Element<'t>| match element {
-        Element::Field(field) => field.ty() == Type::Scalar(Scalar::String),
-        _ => false,
-    };
     // `field-utf8-validation-changed` reports what changed for all languages.
-    let general = |element: Element<'t>| match element {
-        Element::Field(field) => field.features().utf8_validated,
-        _ => false,
-    };
-    let pairs = option::pairs(diff, files.1, strings)
-        .into_iter()
-        .filter(|&(old, new)| strings(old) && general(old) == general(new));
-    let resolve = |element: Element<'t>| {
-        let own = Holder::Element(element).inherited_feature("pb.java", "utf8_validation");
-        let file = Holder::File(element.file()).standard("java_string_check_utf8");
-        let checked = general(element)
-            || own == Some("VERIFY")
-            || file.is_some_and(|it| it.value == Value::Bool(true));
-        if checked { "checked" } else { "not checked" }
-    };
-    let own = |holder: Holder<'t>| {
-        let feature = holder.feature("pb.java", "utf8_validation");
-        feature.or_else(|| match holder {
-            Holder::File(_) => holder.standard("java_string_check_utf8"),
-            Holder::Element(_) => None,
-        })
-    };
-    for found in option::inherited(files, pairs, own, resolve) {
+    let pairs = option::pairs(diff, files.1, is_string).into_iter().filter(|&(old, new)| {
+        is_string(old) && is_checked_everywhere(old) == is_checked_everywhere(new)
+    });
+    for found in option::inherited(files, pairs, find_own_option, resolve_check) {
         let checks = if found.is == "checked" { "now checks" } else { "no longer checks" };
         let message = format!("Java {checks} {} for valid UTF-8", found.phrase());
         let finding = sink.setting(&found.setting, message);
@@ -60,4 +37,29 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
             finding.breaks(Effects::forward(&[Surface::SourceJava]));
         }
     }
+}
+
+fn is_string(element: Element<'_>) -> bool {
+    matches!(element, Element::Field(field) if field.ty() == Type::Scalar(Scalar::String))
+}
+
+fn is_checked_everywhere(element: Element<'_>) -> bool {
+    matches!(element, Element::Field(field) if field.features().utf8_validated)
+}
+
+fn resolve_check<'t>(element: Element<'t>) -> &'t str {
+    let own = Holder::Element(element).inherited_feature("pb.java", "utf8_validation");
+    let file = Holder::File(element.file()).standard("java_string_check_utf8");
+    let is_checked = is_checked_everywhere(element)
+        || own == Some("VERIFY")
+        || file.is_some_and(|it| it.value == Value::Bool(true));
+    if is_checked { "checked" } else { "not checked" }
+}
+
+fn find_own_option(holder: Holder<'_>) -> Option<&Entry> {
+    let feature = holder.feature("pb.java", "utf8_validation");
+    feature.or_else(|| match holder {
+        Holder::File(_) => holder.standard("java_string_check_utf8"),
+        Holder::Element(_) => None,
+    })
 }

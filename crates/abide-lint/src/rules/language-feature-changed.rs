@@ -118,10 +118,12 @@ fn is_enum(element: Element<'_>) -> bool {
 
 /// Whether Java generates a class for it that no other element encloses.
 fn is_class(element: Element<'_>) -> bool {
-    let services = || Holder::File(element.file()).standard("java_generic_services");
     match element {
         Element::Message(_) | Element::Enum(_) => element.parent().is_none(),
-        Element::Service(_) => services().is_some_and(|it| it.value == Value::Bool(true)),
+        Element::Service(_) => {
+            let option = Holder::File(element.file()).standard("java_generic_services");
+            option.is_some_and(|it| it.value == Value::Bool(true))
+        }
         _ => false,
     }
 }

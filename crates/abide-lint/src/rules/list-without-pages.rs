@@ -25,9 +25,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Message(message) = element else { return };
     let name = message.name();
-    let has = |field: &str| message.fields().any(|it| it.name() == field);
-    let lists =
-        |end: &str| (name.starts_with("List") || name.starts_with("Search")) && name.ends_with(end);
+    let is_list = name.starts_with("List") || name.starts_with("Search");
     let mut report = |(place, lack, aliases): Lack| {
         if spares(context, element, aliases) {
             return;
@@ -35,13 +33,19 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         let text = format!("`{}` {lack}", message.relative_name());
         sink.report(place, message.package().name(), message.full_name(), text)
             .why("a list grows, and pages that come later break clients that expect all of it")
-            .help(help(lack))
+            .help(advise(lack))
             .fact(lack)
             .aliases(aliases);
     };
-    if lists("Request") || name.ends_with("Request") && (has("page_size") || has("page_token")) {
-        typed(message, "page_size", Scalar::Int32, &PAGE_SIZE).into_iter().for_each(&mut report);
-        typed(message, "page_token", Scalar::String, &PAGE_TOKEN).into_iter().for_each(&mut report);
+    if name.ends_with("Request")
+        && (is_list || has_field(message, "page_size") || has_field(message, "page_token"))
+    {
+        find_typed(message, "page_size", Scalar::Int32, &PAGE_SIZE)
+            .into_iter()
+            .for_each(&mut report);
+        find_typed(message, "page_token", Scalar::String, &PAGE_TOKEN)
+            .into_iter()
+            .for_each(&mut report);
         let skip = message.fields().find(|it| it.name() == "skip");
         let skip = skip.filter(|it| it.ty() != Type::Scalar(Scalar::Int32));
         let place = skip.map(|it| it.place(Part::Type));
@@ -50,18 +54,21 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
             .into_iter()
             .for_each(&mut report);
     }
-    if lists("Response") || has("next_page_token") {
-        typed(message, "next_page_token", Scalar::String, &NEXT).into_iter().for_each(&mut report);
-        first(message).into_iter().for_each(&mut report);
+    if is_list && name.ends_with("Response") || has_field(message, "next_page_token") {
+        find_typed(message, "next_page_token", Scalar::String, &NEXT)
+            .into_iter()
+            .for_each(&mut report);
+        find_unpaged(message).into_iter().for_each(&mut report);
     }
 }
 
 /// What to do about what a list lacks.
-fn help(lack: &str) -> String {
-    let declare = |name, ty| format!("declare it as `{ty} {name}`");
+fn advise(lack: &str) -> String {
     let parts = lack.strip_prefix("has a `").and_then(|it| it.split_once("` that is not `"));
     match (parts, lack) {
-        (Some((name, ty)), _) => declare(name, ty.trim_end_matches('`')),
+        (Some((name, ty)), _) => {
+            format!("declare it as `{} {name}`", ty.trim_end_matches('`'))
+        }
         (None, NOT_REPEATED) => {
             "make it repeated, or declare the repeated field before it, with number 1".to_owned()
         }
@@ -77,7 +84,7 @@ const NOT_REPEATED: &str = "has a first field that is not repeated";
 type Lack = (Place, &'static str, &'static [&'static str; 2]);
 
 /// A field for pages that is missing, or of another type.
-fn typed(
+fn find_typed(
     message: Message<'_>,
     name: &str,
     scalar: Scalar,
@@ -97,11 +104,15 @@ fn typed(
 }
 
 /// What is wrong with the first field of a response: generated code iterates over it.
-fn first(message: Message<'_>) -> Option<Lack> {
+fn find_unpaged(message: Message<'_>) -> Option<Lack> {
     let first: Field<'_> = message.fields().next()?;
     if first.number() != 1 {
         return Some((first.place(Part::Number), NOT_FIRST, &FIRST));
     }
     let is_list = first.cardinality() != Cardinality::Singular;
     (!is_list).then(|| (first.place(Part::Name), NOT_REPEATED, &FIRST))
+}
+
+fn has_field(message: Message<'_>, name: &str) -> bool {
+    message.fields().any(|field| field.name() == name)
 }

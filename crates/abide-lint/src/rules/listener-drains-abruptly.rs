@@ -1,4 +1,5 @@
 use abide_instance::{Met, Visit};
+use abide_schema::Tree;
 use abide_schema::value::Message;
 
 use crate::finding::Severity;
@@ -34,11 +35,7 @@ fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sin
     let chains = chains.filter_map(|it| it.value.as_message());
     let filters = chains.flat_map(|chain| chain.get_all(tree, "filters"));
     let filters: Vec<&Message> = filters.filter_map(|it| it.value.as_message()).collect();
-    let is_gentle = |filter: &&Message| {
-        let config = filter.message(tree, "typed_config").and_then(|it| it.content.as_ref());
-        config.is_none_or(|it| GENTLE.contains(&tree.message(it.ty).name()))
-    };
-    if filters.is_empty() || filters.iter().any(is_gentle) {
+    if filters.is_empty() || filters.iter().any(|filter| can_drain(tree, filter)) {
         return;
     }
     let place = listener.get(tree, "name").map_or(visit.span, |it| it.key);
@@ -47,4 +44,10 @@ fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sin
         "when the listener goes or the program restarts, its connections are cut when the time to \
          drain is over",
     );
+}
+
+/// Returns true if a filter can drain its connections, as far as it is known.
+fn can_drain(tree: &Tree, filter: &Message) -> bool {
+    let config = filter.message(tree, "typed_config").and_then(|it| it.content.as_ref());
+    config.is_none_or(|it| GENTLE.contains(&tree.message(it.ty).name()))
 }

@@ -26,12 +26,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     for (part, what) in [("response_type", "response"), ("metadata_type", "metadata")] {
         let setting = Setting::of(holders, |it| it.part(INFO, part));
         let (before, after) = (operation_type(old, part), operation_type(new, part));
-        let renamed = |was: &Option<String>| {
-            let was = diff.old.message_named(was.as_deref()?)?;
-            diff.new_message(was).map(Message::full_name)
-        };
+        let was = before.as_deref().and_then(|name| diff.old.message_named(name));
+        let new_name = was.and_then(|was| diff.new_message(was)).map(Message::full_name);
         // A type that was renamed is reported at the type.
-        if before == after || (after.is_some() && renamed(&before) == after) {
+        if before == after || (after.is_some() && new_name == after) {
             continue;
         }
         let method = new.relative_name();

@@ -54,12 +54,12 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             }
             continue;
         };
-        let major = |it: Message<'t>| it.package().version().map(|it| it.major);
-        let (Some(now), then) = (major(message), major(before).unwrap_or(0)) else { continue };
+        let (Some(now), then) = (find_major(message), find_major(before).unwrap_or(0)) else {
+            continue;
+        };
         // The majors of another API count on their own.
-        let api = |package: &str| api_name(package).unwrap_or_else(|| package.to_owned());
-        let target = before.file().move_to_package().map(|(target, _)| api(target));
-        let moved = target.is_some_and(|it| it == api(message.package().name()));
+        let target = before.file().move_to_package().map(|(target, _)| name_api(target));
+        let moved = target.is_some_and(|it| it == name_api(message.package().name()));
         if then >= now && !moved {
             report(
                 format!("previous type `{name}` of `{own}` is not from an earlier major version"),
@@ -68,8 +68,9 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             continue;
         }
         let others = || heirs[name].iter().copied().filter(|it| *it != message);
-        let between = |it: &Message<'t>| major(*it).is_some_and(|it| then < it && it < now);
-        if let Some(nearer) = others().find(between) {
+        if let Some(nearer) =
+            others().find(|it| find_major(*it).is_some_and(|major| then < major && major < now))
+        {
             report(
                 format!("previous type `{name}` of `{own}` skips `{}`", nearer.full_name()),
                 format!("name `{}` as the previous type", nearer.full_name()),
@@ -83,24 +84,26 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             );
         }
     }
-    unnamed(context, &links, sink);
+    report_unnamed(context, &links, sink);
 }
 
 /// Reports messages without a previous type in packages where other messages have one, if the
 /// previous version has a message of the same name.
-fn unnamed<'t>(context: &Context<'t>, links: &[Link<'t>], sink: &mut Sink) {
+fn report_unnamed<'t>(context: &Context<'t>, links: &[Link<'t>], sink: &mut Sink) {
     let packages: BTreeSet<_> = links.iter().map(|it| it.0.package().id).collect();
     let taken: BTreeSet<&str> = links.iter().map(|it| it.1).collect();
     for versions in context.apis().values() {
         for pair in versions.windows(2).filter(|it| packages.contains(&it[1].id)) {
             let (before, package) = (pair[0], pair[1]);
-            let name = |it: Message<'t>| it.relative_name();
             let all = before.files().flat_map(File::all_messages);
-            let known: BTreeMap<String, Message<'t>> = all.map(|it| (name(it), it)).collect();
+            let known: BTreeMap<String, Message<'t>> =
+                all.map(|it| (it.relative_name(), it)).collect();
             let judged = package.files().filter(|it| it.is_judged());
             for message in judged.flat_map(File::all_messages) {
                 let silent = !message.is_map_entry() && message.previous_type().is_none();
-                let Some(then) = known.get(&name(message)).filter(|_| silent) else { continue };
+                let Some(then) = known.get(&message.relative_name()).filter(|_| silent) else {
+                    continue;
+                };
                 let (own, then) = (message.full_name(), then.full_name());
                 if taken.contains(then.as_str()) {
                     continue;
@@ -119,4 +122,12 @@ pub(super) fn package_of(name: &str) -> Option<&str> {
     let mut ends = name.match_indices('.').map(|(at, _)| at);
     let end = ends.find(|&at| name[at + 1..].starts_with(|it: char| it.is_uppercase()))?;
     Some(&name[..end])
+}
+
+fn find_major(message: Message<'_>) -> Option<u32> {
+    message.package().version().map(|version| version.major)
+}
+
+fn name_api(package: &str) -> String {
+    api_name(package).unwrap_or_else(|| package.to_owned())
 }

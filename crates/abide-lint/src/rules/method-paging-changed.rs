@@ -1,5 +1,5 @@
 use abide_change::{Change, lost_result, paged_field};
-use abide_schema::{Element, Field, File, Part, Service, Tree};
+use abide_schema::{Element, File, Part, Service, Tree};
 
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -39,8 +39,9 @@ fn check<'t>(context: &Context<'t>, _: &'t Tree, sink: &mut Sink) {
         };
         let change = Change::Both { old, new }.map(Element::Method);
         let finding = sink.change(diff, change, Part::Name, message);
-        let field = |it: Option<Field<'_>>| it.map(|it| it.name()).unwrap_or_default().to_owned();
-        finding.fact(field(was)).fact(field(is));
+        for field in [was, is] {
+            finding.fact(field.map(|it| it.name()).unwrap_or_default());
+        }
         finding.source_of_client(lost_result(old, new));
         finding.why("the method of a generated client returns another type");
     }

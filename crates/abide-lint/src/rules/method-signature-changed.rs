@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Method) else { return };
-    let (before, after) = (signatures(holders.0), signatures(holders.1));
+    let (before, after) = (read_signatures(holders.0), read_signatures(holders.1));
     let Some((old, new)) = change.both() else { return };
     let name = new.relative_name();
     type Entries<'t> = (Option<&'t Entry>, Option<&'t Entry>);
@@ -36,32 +36,30 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         }
         finding.source_of_client(lost);
     };
-    let has = |list: &[(String, &Entry)], words: &str| list.iter().any(|it| it.0 == words);
     let mut same = true;
-    for (words, entry) in before.iter().filter(|it| !has(&after, &it.0)) {
+    for (words, entry) in before.iter().filter(|it| after.iter().all(|other| other.0 != it.0)) {
         same = false;
         let message = format!("signature `{words}` of `{name}` was removed");
         report(words, (Some(*entry), None), message, lost_parameter(old, new, words));
     }
-    for (words, entry) in after.iter().filter(|it| !has(&before, &it.0)) {
+    for (words, entry) in after.iter().filter(|it| before.iter().all(|other| other.0 != it.0)) {
         same = false;
         let message = format!("signature `{words}` of `{name}` was added");
         report(words, (None, Some(*entry)), message, None);
     }
-    let order =
-        |list: &[(String, &Entry)]| -> Vec<String> { list.iter().map(|it| it.0.clone()).collect() };
-    if same && order(&before) != order(&after) {
-        let first = |list: &[(String, &'t Entry)]| list.first().map(|it| it.1);
+    if same && !before.iter().map(|it| &it.0).eq(after.iter().map(|it| &it.0)) {
+        let first = (before.first().map(|it| it.1), after.first().map(|it| it.1));
         let message = format!("order of the signatures of `{name}` changed");
-        report("", (first(&before), first(&after)), message, None);
+        report("", first, message, None);
     }
 }
 
 /// The signatures of a method, with normalized white space between parameters.
-fn signatures<'t>(holder: Holder<'t>) -> Vec<(String, &'t Entry)> {
-    let spelled = |entry: &'t Entry| {
+fn read_signatures<'t>(holder: Holder<'t>) -> Vec<(String, &'t Entry)> {
+    let entries = holder.each_custom("google.api.method_signature").into_iter();
+    let signatures = entries.filter_map(|entry| {
         let parameters = entry.value.as_str()?.split(',').map(str::trim);
         Some((parameters.collect::<Vec<_>>().join(", "), entry))
-    };
-    holder.each_custom("google.api.method_signature").into_iter().filter_map(spelled).collect()
+    });
+    signatures.collect()
 }

@@ -31,21 +31,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     if !client && !server {
         return;
     }
-    let word = |it: &MethodDecl| match (it.client_streaming, it.server_streaming) {
-        (false, false) => "nothing",
-        (true, false) => "its requests",
-        (false, true) => "its responses",
-        (true, true) => "both ways",
-    };
-    let kind = |it: &MethodDecl| match (it.client_streaming, it.server_streaming) {
-        (false, false) => "unary",
-        (true, false) => "client streaming",
-        (false, true) => "server streaming",
-        (true, true) => "bidirectional streaming",
-    };
     let name = new.relative_name();
-    let message = format!("`{name}` changed from {} to {}", kind(was), kind(is));
-    let (was, is) = (word(was), word(is));
+    let message = format!("`{name}` changed from {} to {}", name_kind(was), name_kind(is));
+    let (was, is) = (describe_streams(was), describe_streams(is));
 
     let finding = sink.change(diff, change.map(Element::Method), Part::Whole, message);
     finding.changed(was, is).breaks(Effects::both(&[Surface::Rpc]));
@@ -58,4 +46,23 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
         aliases.extend(["buf:RPC_SAME_SERVER_STREAMING", "google:METHOD_SERVER_STREAMING_CHANGE"]);
     }
     finding.aliases(&aliases);
+}
+
+fn name_kind(method: &MethodDecl) -> &'static str {
+    match (method.client_streaming, method.server_streaming) {
+        (false, false) => "unary",
+        (true, false) => "client streaming",
+        (false, true) => "server streaming",
+        (true, true) => "bidirectional streaming",
+    }
+}
+
+/// Says what a method streams. Findings are recorded by this text, so it never changes.
+fn describe_streams(method: &MethodDecl) -> &'static str {
+    match (method.client_streaming, method.server_streaming) {
+        (false, false) => "nothing",
+        (true, false) => "its requests",
+        (false, true) => "its responses",
+        (true, true) => "both ways",
+    }
 }

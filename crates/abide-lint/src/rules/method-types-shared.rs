@@ -26,7 +26,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     for &method in &methods {
         let lint = context.policy.lint.of(method.file());
         let root = method.file().decl().root;
-        let (taken, returned) = (name_of(method.input()), name_of(method.output()));
+        let (taken, returned) = (full_name_of(method.input()), full_name_of(method.output()));
         if taken.is_some() && taken == returned {
             let is_empty = taken.as_deref() == Some(EMPTY);
             let all_empty = lint.allow_empty_requests && lint.allow_empty_responses;
@@ -37,10 +37,9 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
                 report(context, sink, method, message, "same");
             }
         }
-        let counts = |name: &String, allows_empty: bool| !(allows_empty && name == EMPTY);
         let mut names: Vec<String> = Vec::new();
-        names.extend(taken.filter(|it| counts(it, lint.allow_empty_requests)));
-        names.extend(returned.filter(|it| counts(it, lint.allow_empty_responses)));
+        names.extend(taken.filter(|it| !(lint.allow_empty_requests && it == EMPTY)));
+        names.extend(returned.filter(|it| !(lint.allow_empty_responses && it == EMPTY)));
         names.dedup();
         for name in names {
             users.entry((root, name)).or_default().push(method);
@@ -58,7 +57,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 
 const EMPTY: &str = "google.protobuf.Empty";
 
-fn name_of(message: Option<Message<'_>>) -> Option<String> {
+fn full_name_of(message: Option<Message<'_>>) -> Option<String> {
     message.map(Message::full_name)
 }
 

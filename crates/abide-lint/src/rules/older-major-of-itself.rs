@@ -33,12 +33,11 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
             // An older major that is also less stable is reported by
             // `stable-depends-on-unstable` or `beta-depends-on-alpha`.
             let reached = reached.ones().filter_map(|it| strip.targets().get(it)).copied();
-            let is_older = |other: &Package<'_>| {
+            older.entry(package).or_default().extend(reached.filter(|other| {
                 apis.same(*other, package)
                     && is_earlier_major(*other, package)
                     && stability(*other) >= stability(package)
-            };
-            older.entry(package).or_default().extend(reached.filter(is_older));
+            }));
         }
     }
     for (package, older) in older {

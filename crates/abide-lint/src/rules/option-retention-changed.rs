@@ -21,13 +21,8 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let setting = Setting::standard(holders, "retention");
-    // The default is to keep options at run time.
-    let word = |word: String| match word.as_str() {
-        "RETENTION_UNKNOWN" => "RETENTION_RUNTIME".to_owned(),
-        _ => word,
-    };
     let (was, is) = setting.values();
-    let (was, is) = (word(was), word(is));
+    let (was, is) = (resolve_retention(was), resolve_retention(is));
     if was == is {
         return;
     }
@@ -38,5 +33,13 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     if is == "RETENTION_SOURCE" {
         finding.at_least(Severity::Warning);
         finding.why("programs that read the option from descriptors at run time no longer find it");
+    }
+}
+
+/// The default is to keep options at run time.
+fn resolve_retention(word: String) -> String {
+    match word.as_str() {
+        "RETENTION_UNKNOWN" => "RETENTION_RUNTIME".to_owned(),
+        _ => word,
     }
 }

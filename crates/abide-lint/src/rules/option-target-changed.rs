@@ -23,30 +23,24 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
-    let (old, new) = (targets(holders.0), targets(holders.1));
+    let (old, new) = (read_targets(holders.0), read_targets(holders.1));
     let (was, is): (BTreeSet<&str>, BTreeSet<&str>) =
         (old.iter().map(|it| it.0).collect(), new.iter().map(|it| it.0).collect());
     if was == is {
         return;
     }
     // An option without targets can be set everywhere.
-    let listed = |targets: Vec<&str>| {
-        let words: Vec<String> = targets.iter().map(|it| format!("`{it}`")).collect();
-        words.join(" or ")
-    };
     let lost = match (was.is_empty(), is.is_empty()) {
         (_, true) => None,
-        (true, false) => {
-            Some(format!("can now be set only on {}", listed(is.iter().copied().collect())))
-        }
+        (true, false) => Some(format!("can now be set only on {}", list_targets(is.iter()))),
         (false, false) if was.is_subset(&is) => None,
         (false, false) => {
-            let lost = listed(was.difference(&is).copied().collect());
+            let lost = list_targets(was.difference(&is));
             Some(format!("can no longer be set on {lost}"))
         }
     };
-    let entry = |list: &[(&str, &'t Entry)]| list.first().map(|it| it.1);
-    let setting = Setting { holders, old: entry(&old), new: entry(&new) };
+    let (first_old, first_new) = (old.first().map(|it| it.1), new.first().map(|it| it.1));
+    let setting = Setting { holders, old: first_old, new: first_new };
     let phrase = holders.1.phrase();
     let what = lost.as_deref().unwrap_or("can now be set on more kinds of elements");
     let finding = sink.setting(&setting, format!("{phrase} {what}"));
@@ -60,7 +54,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
 }
 
 /// The kinds of elements that an option names as its targets.
-fn targets<'t>(holder: Holder<'t>) -> Vec<(&'t str, &'t Entry)> {
+fn read_targets<'t>(holder: Holder<'t>) -> Vec<(&'t str, &'t Entry)> {
     let Some(options) = holder.options() else { return Vec::new() };
     let tree = holder.file().tree;
     let named = options.entries.iter().filter(|entry| {
@@ -68,4 +62,9 @@ fn targets<'t>(holder: Holder<'t>) -> Vec<(&'t str, &'t Entry)> {
         !field.is_extension() && field.name() == "targets"
     });
     named.filter_map(|entry| Some((option::word(tree, entry)?, entry))).collect()
+}
+
+fn list_targets<'a>(targets: impl Iterator<Item = &'a &'a str>) -> String {
+    let words: Vec<String> = targets.map(|target| format!("`{target}`")).collect();
+    words.join(" or ")
 }

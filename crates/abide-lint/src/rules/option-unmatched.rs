@@ -25,28 +25,21 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
     }
     // An option that was removed counts for the change that removes it.
     let trees = [context.everywhere(), old];
-    let files = || trees.into_iter().flat_map(Tree::files);
+    let files: Vec<File<'t>> = trees.into_iter().flat_map(Tree::files).collect();
     // A file that is not there may declare it.
-    if files().any(|it| it.imports().any(|import| import.file.is_none())) {
+    if files.iter().any(|it| it.imports().any(|import| import.file.is_none())) {
         return;
     }
-    let options: Vec<Field<'t>> = files().flat_map(File::all_fields).filter(is_option).collect();
+    let options: Vec<Field<'t>> =
+        files.into_iter().flat_map(File::all_fields).filter(is_option).collect();
     let names: Vec<String> = options.iter().map(|it| it.full_name()).collect();
     for (key, span) in keys {
         let judged = JUDGED.iter().find(|it| key.starts_with(it.trim_end_matches('.')));
-        let is_known = || {
-            let named = |(option, name): (&Field<'t>, &String)| match key.strip_prefix(&**name) {
-                Some("") => true,
-                Some(rest) => rest.strip_prefix('.').is_some_and(|it| is_inside(*option, it)),
-                // What a package or a message declares.
-                None => name.strip_prefix(&**key).is_some_and(|rest| rest.starts_with('.')),
-            };
-            options.iter().zip(&names).any(named)
-        };
         let (message, help) = if judged.is_some() {
             let message = format!("changes of `{key}` are judged by a rule of its own");
             (message, "set the severity of that rule in `[rules]`, and delete this key".to_owned())
-        } else if !is_known() {
+        } else if !options.iter().zip(&names).any(|(option, name)| names_option(key, *option, name))
+        {
             let wild = key.trim_end_matches('*').trim_end_matches('.');
             let help = if key.contains('*') && !wild.contains('*') && !wild.is_empty() {
                 format!("patterns are not read here: `{wild}` stands for all that it contains")
@@ -79,4 +72,14 @@ fn is_inside(option: Field<'_>, path: &str) -> bool {
         ty = field.map_or(Type::Unresolved, Field::ty);
         field.is_some()
     })
+}
+
+/// Returns true if a key names an option, a field in its value, or the package or message that
+/// declares it.
+fn names_option(key: &str, option: Field<'_>, name: &str) -> bool {
+    match key.strip_prefix(name) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('.').is_some_and(|rest| is_inside(option, rest)),
+        None => name.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')),
+    }
 }

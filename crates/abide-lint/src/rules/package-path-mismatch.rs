@@ -26,11 +26,12 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     }
     let names = context.policy.packages.names_in_paths(name);
     // The name of a folder may have dots, `k8s.io/api/v1` for `k8s.io.api.v1`, except for buf.
-    let matches = |folder: &&str| match context.policy.follows_any(RULE.aliases) {
-        true => names.iter().any(|it| *folder == it.replace('.', "/")),
-        false => names.iter().any(|it| folder.replace('/', ".") == *it),
-    };
-    if name.is_empty() || allowed.iter().any(matches) {
+    let is_strict = context.policy.follows_any(RULE.aliases);
+    let is_allowed = allowed.iter().any(|folder| match is_strict {
+        true => names.iter().any(|name| *folder == name.replace('.', "/")),
+        false => names.iter().any(|name| folder.replace('/', ".") == *name),
+    });
+    if name.is_empty() || is_allowed {
         return;
     }
     let wanted = shown(&names[0].replace('.', "/"));
@@ -42,19 +43,15 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         format!("a file of package `{name}` is in {here}, not in {wanted}"),
     )
     .why("readers of an import should see the package and its version in the path")
-    .help(help(&names, folder, &wanted))
+    .help(advise(&names, folder, &wanted))
     .fact(folder);
 }
 
 /// What mends it: to say what the layout is, if the folder and a name end alike, or else to move the
 /// file. Users of a file name its path, which therefore stays in use.
-fn help(names: &[&str], folder: &str, wanted: &str) -> String {
+fn advise(names: &[&str], folder: &str, wanted: &str) -> String {
     let dotted = folder.replace('/', ".");
-    let ends_alike = |long: &str, short: &str| -> Option<usize> {
-        let end = long.strip_suffix(short)?.strip_suffix('.')?.len();
-        (!short.is_empty()).then_some(end)
-    };
-    if let Some(end) = names.iter().find_map(|name| ends_alike(&dotted, name)) {
+    if let Some(end) = names.iter().find_map(|name| length_before(&dotted, name)) {
         let before = &folder[..end];
         return format!(
             "list `{before}` in `folder-prefix` of `[packages]`, or in `roots` of `abide.toml` if \
@@ -62,7 +59,7 @@ fn help(names: &[&str], folder: &str, wanted: &str) -> String {
         );
     }
     if let Some((name, end)) =
-        names.iter().rev().find_map(|name| Some((name, ends_alike(name, &dotted)?)))
+        names.iter().rev().find_map(|name| Some((name, length_before(name, &dotted)?)))
     {
         let left_out = &name[..end];
         return format!(
@@ -74,4 +71,10 @@ fn help(names: &[&str], folder: &str, wanted: &str) -> String {
          `import public`",
         shown(folder)
     )
+}
+
+/// Returns the length of what stands before `short` and a dot at the end of `long`.
+fn length_before(long: &str, short: &str) -> Option<usize> {
+    let end = long.strip_suffix(short)?.strip_suffix('.')?.len();
+    (!short.is_empty()).then_some(end)
 }

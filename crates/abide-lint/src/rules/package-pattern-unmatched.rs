@@ -22,10 +22,10 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     if context.partial {
         return;
     }
-    let trees = || [Some(context.tree), context.baseline].into_iter().flatten();
-    let names: Vec<&str> = trees().flat_map(|tree| tree.packages()).map(|it| it.name()).collect();
+    let trees = [Some(context.tree), context.baseline].into_iter().flatten();
+    let names: Vec<&str> = trees.flat_map(|tree| tree.packages()).map(|it| it.name()).collect();
     let patterns = &context.policy.package_patterns;
-    for pattern in unmatched(patterns, &names) {
+    for pattern in find_unmatched(patterns, &names) {
         let text = pattern.glob.text();
         let message = format!("`{text}` matches no package");
         let finding = sink.report(Location::config(pattern.span), "", text, message);
@@ -36,7 +36,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 }
 
 /// The patterns that match none of the names.
-fn unmatched<'c>(
+fn find_unmatched<'c>(
     patterns: &'c [ConfigPattern],
     names: &[&str],
 ) -> impl Iterator<Item = &'c ConfigPattern> {

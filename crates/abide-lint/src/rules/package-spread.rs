@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
     if context.policy.follows_any(RULE.aliases) {
-        each_file(package, sink);
+        report_each_file(package, sink);
         return;
     }
     let mut folders: BTreeMap<&str, Vec<File<'t>>> = BTreeMap::new();
@@ -30,14 +30,13 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         folders.entry(file.folder()).or_default().push(file);
     }
     // The home is the folder that follows the name, or else the one with the most files.
-    let follows = |folder: &str| {
-        let names = context.policy.packages.names_in_paths(name);
-        names.contains(&folder.replace('/', ".").as_str())
-    };
-    let rank = |folder: &str, files: &[File<'t>]| (follows(folder), files.len());
-    let home = folders.iter().rev().max_by_key(|(folder, files)| rank(folder, files));
+    let names = context.policy.packages.names_in_paths(name);
+    let home = folders
+        .iter()
+        .rev()
+        .max_by_key(|(folder, files)| (follows_name(folder, &names), files.len()));
     let Some((&home, home_files)) = home else { return };
-    let wanted = context.policy.packages.names_in_paths(name)[0].replace('.', "/");
+    let wanted = names[0].replace('.', "/");
     for (&folder, files) in folders.iter().filter(|&(&folder, _)| folder != home) {
         let (here, there) = (shown(folder), shown(home));
         sink.report(
@@ -50,7 +49,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             package_name(home_files[0]),
             format!("the package has {} in {there}", count(home_files.len())),
         )
-        .help(match follows(home) {
+        .help(match follows_name(home, &names) {
             true => format!("move the files in {here} to {there}"),
             false => format!("move the files in {here} and in {there} to {}", shown(&wanted)),
         })
@@ -60,14 +59,14 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
 
 /// As buf does: every file of the package is reported, also of the package without a name, and
 /// every root is a module of its own.
-fn each_file(package: Package<'_>, sink: &mut Sink) {
+fn report_each_file(package: Package<'_>, sink: &mut Sink) {
     let name = package.name();
-    let files = || package.files().filter(|file| file.is_judged());
+    let files: Vec<File<'_>> = package.files().filter(|file| file.is_judged()).collect();
     let mut folders: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
-    for file in files() {
+    for file in &files {
         folders.entry(file.decl().root).or_default().insert(file.folder());
     }
-    for file in files() {
+    for file in files {
         let folders = &folders[&file.decl().root];
         let Some(other) = folders.iter().find(|it| **it != file.folder()) else { continue };
         let (here, there) = (shown(file.folder()), shown(other));
@@ -82,4 +81,8 @@ fn each_file(package: Package<'_>, sink: &mut Sink) {
 
 fn count(files: usize) -> String {
     if files == 1 { "a file".to_owned() } else { format!("{files} files") }
+}
+
+fn follows_name(folder: &str, names: &[&str]) -> bool {
+    names.contains(&folder.replace('/', ".").as_str())
 }

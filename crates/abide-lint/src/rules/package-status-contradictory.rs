@@ -25,10 +25,9 @@ type Declared<'t> = (File<'t>, PackageVersionStatus, Place);
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     // A policy may give candidates the name of a stable version.
     let made = LazyCell::new(|| candidates_of_active(context));
-    let called_for = |name: &str| made.contains(name);
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let name = package.name();
-        let declared: Vec<Declared<'t>> = declared(package).collect();
+        let declared: Vec<Declared<'t>> = read_statuses(package).collect();
         let Some(&(file, status, place)) = declared.first() else { continue };
         for &(other, differs, at) in declared.iter().filter(|&&(_, it, _)| it != status) {
             let (one, two) = (status.name(), differs.name());
@@ -40,7 +39,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         }
         let Some(version) = package.version() else { continue };
         let candidate = status == PackageVersionStatus::NextMajorVersionCandidate;
-        if candidate && version.stability != Stability::Alpha && !called_for(name) {
+        if candidate && version.stability != Stability::Alpha && !made.contains(name) {
             let stability = version.stability;
             let message =
                 format!("package `{name}` is a candidate, but its version is {stability}");
@@ -51,13 +50,8 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         }
     }
     for versions in context.apis().values() {
-        let active = |package: &&Package<'t>| {
-            let stable = package.version().is_some_and(|version| version.is_stable());
-            let (_, status, place) = declared(**package).next().filter(|_| stable)?;
-            (status == PackageVersionStatus::Active).then_some((**package, place))
-        };
         let active: Vec<(Package<'t>, Place)> =
-            versions.iter().filter_map(|it| active(&it)).collect();
+            versions.iter().filter_map(|it| Some((*it, find_active_status(*it)?))).collect();
         for pair in active.windows(2) {
             let [(old, place), (new, label)] = [pair[0], pair[1]];
             let (name, newer) = (old.name(), new.name());
@@ -87,9 +81,16 @@ fn candidates_of_active(context: &Context<'_>) -> BTreeSet<String> {
     active.flat_map(|it| candidate_packages(policy, standings, it)).collect()
 }
 
-fn declared<'t>(package: Package<'t>) -> impl Iterator<Item = Declared<'t>> {
+fn read_statuses<'t>(package: Package<'t>) -> impl Iterator<Item = Declared<'t>> {
     package.files().filter_map(|file| {
         let (status, place) = file.package_version_status()?;
         Some((file, status, place))
     })
+}
+
+/// Finds where a stable package is declared active.
+fn find_active_status(package: Package<'_>) -> Option<Place> {
+    let is_stable = package.version().is_some_and(|version| version.is_stable());
+    let (_, status, place) = read_statuses(package).next().filter(|_| is_stable)?;
+    (status == PackageVersionStatus::Active).then_some(place)
 }

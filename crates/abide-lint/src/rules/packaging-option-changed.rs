@@ -55,7 +55,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     let all = LANGUAGES.iter().flat_map(|table| table.packaging.iter().map(move |it| (table, it)));
     for (language, option) in all {
         let (name, setting) = (option.name, Setting::standard((old, new), option.name));
-        let (was, is) = (effective(old.file(), option), effective(new.file(), option));
+        let (was, is) = (resolve_option(old.file(), option), resolve_option(new.file(), option));
         // Edition 2024 replaced it by a feature, reported by `language-feature-changed`.
         let gone = name == "java_multiple_files" && option::since_2024(new.file());
         // A value derived from the package is reported with the package.
@@ -113,35 +113,33 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
 }
 
 /// The value of an option, or what generators use if it is not set.
-fn effective(file: File<'_>, option: &PackagingOption) -> String {
+fn resolve_option(file: File<'_>, option: &PackagingOption) -> String {
     let (holder, name) = (Holder::File(file), option.name);
     let written = holder.standard(name).map(|entry| option::spelled(file.tree, entry));
     let written = written.filter(|it| !it.is_empty());
     // Generators read a Ruby package with dots like the package of the file.
-    let dotted = |it: &String| name == "ruby_package" && !it.contains("::");
-    if let Some(written) = written.as_ref().filter(|it| !dotted(it)) {
-        return if name == "go_package" { go_package(written) } else { written.clone() };
+    let final_value = written.as_ref().filter(|it| name != "ruby_package" || it.contains("::"));
+    if let Some(written) = final_value {
+        return if name == "go_package" { shorten_go_package(written) } else { written.clone() };
     }
     let package = written.as_deref().unwrap_or(file.package().name());
-    let components = |change: fn(&str) -> String, joint| {
-        package.split('.').map(change).collect::<Vec<_>>().join(joint)
-    };
     match option.derived {
         Packaging::Empty => String::new(),
         Packaging::False => "false".to_owned(),
         Packaging::Package => package.to_owned(),
-        Packaging::Pascal { joint } => components(pascal_case, joint),
-        Packaging::UpperFirst { joint } => components(upper_first, joint),
-        Packaging::OuterClass => outer_class(file),
+        Packaging::Pascal { joint } => map_components(package, to_pascal_case, joint),
+        Packaging::UpperFirst { joint } => map_components(package, to_upper_first, joint),
+        Packaging::OuterClass => name_outer_class(file),
     }
 }
 
 /// A Go import path, with the package name if it is not the last component of
 /// the path. Source: `cleanPackageName` of `google.golang.org/protobuf`.
-fn go_package(written: &str) -> String {
-    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+fn shorten_go_package(written: &str) -> String {
     match written.split_once(';') {
-        Some((path, name)) if name == last(path) && is_go_name(name) => path.to_owned(),
+        Some((path, name)) if path.rsplit('/').next() == Some(name) && is_go_name(name) => {
+            path.to_owned()
+        }
         _ => written.to_owned(),
     }
 }
@@ -154,22 +152,26 @@ fn is_go_name(name: &str) -> bool {
 
 /// The class that Java generates for a file: the name of the file in PascalCase,
 /// with a suffix if a type of the file has the same name.
-fn outer_class(file: File<'_>) -> String {
+fn name_outer_class(file: File<'_>) -> String {
     let path = file.path().strip_suffix(".proto").unwrap_or(file.path());
-    let name = pascal_case(path.rsplit('/').next().unwrap_or(path));
+    let name = to_pascal_case(path.rsplit('/').next().unwrap_or(path));
     if option::since_2024(file) {
         return name + "Proto";
     }
     if file.decl().declares_type(&name) { name + "OuterClass" } else { name }
 }
 
-fn pascal_case(name: &str) -> String {
+fn to_pascal_case(name: &str) -> String {
     let words = name.split(|it: char| !it.is_ascii_alphanumeric());
-    words.map(upper_first).collect()
+    words.map(to_upper_first).collect()
 }
 
-fn upper_first(word: &str) -> String {
+fn to_upper_first(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().map(|it| it.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
+}
+
+fn map_components(package: &str, change: fn(&str) -> String, joint: &str) -> String {
+    package.split('.').map(change).collect::<Vec<_>>().join(joint)
 }

@@ -23,8 +23,8 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     if context.partial || policy.element_patterns.is_empty() && policy.file_lists.is_empty() {
         return;
     }
-    let trees = || [Some(context.tree), context.baseline].into_iter().flatten();
-    let files = || trees().flat_map(|tree| tree.files());
+    let trees = [Some(context.tree), context.baseline];
+    let files: Vec<_> = trees.into_iter().flatten().flat_map(|tree| tree.files()).collect();
     let mut report = |text: &str, span, what: &str, near: Option<String>| {
         let message = format!("`{text}` matches no {what}");
         let finding = sink.report(Location::config(span), "", text, message);
@@ -32,18 +32,20 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         finding.help(near.unwrap_or_else(|| "correct it, or delete it".to_owned()));
     };
     for pattern in &policy.element_patterns {
-        if !files().flat_map(|file| file.elements()).any(|it| covers(&pattern.glob, it)) {
+        if !files.iter().flat_map(|file| file.elements()).any(|it| is_match(&pattern.glob, it)) {
             let text = pattern.glob.text();
             let names: Vec<String> =
-                files().flat_map(|file| file.elements()).map(Element::full_name).collect();
+                files.iter().flat_map(|file| file.elements()).map(Element::full_name).collect();
             report(text, pattern.span, "element", did_you_mean(text, names.iter().map(|it| &**it)));
         }
     }
     for list in &policy.file_lists {
         let Some(first) = list.paths.first() else { continue };
-        let is_named = |file: &str| list.paths.iter().any(|it| is_at(file, it));
-        if !files().any(|it| is_named(&it.decl().display)) {
-            let names: Vec<&str> = files().map(|it| &*it.decl().display).collect();
+        let is_found = files
+            .iter()
+            .any(|file| list.paths.iter().any(|path| is_at(&file.decl().display, path)));
+        if !is_found {
+            let names: Vec<&str> = files.iter().map(|it| &*it.decl().display).collect();
             let near = did_you_mean(first, names).filter(|_| list.paths.len() == 1);
             report(&list.paths.join("`, `"), list.span, "file", near);
         }
@@ -51,10 +53,11 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 }
 
 /// Whether a pattern matches an element or one around it. That of an enum value may name its enum.
-fn covers(pattern: &Glob, element: Element<'_>) -> bool {
-    let within = || {
-        let parent = element.parent().filter(|_| matches!(element, Element::EnumValue(_)))?;
-        Some(format!("{}.{}", parent.full_name(), element.name()))
-    };
-    pattern.covers(&element.full_name()) || within().is_some_and(|it| pattern.covers(&it))
+fn is_match(pattern: &Glob, element: Element<'_>) -> bool {
+    if pattern.covers(&element.full_name()) {
+        return true;
+    }
+    let parent = element.parent().filter(|_| matches!(element, Element::EnumValue(_)));
+    parent
+        .is_some_and(|parent| pattern.covers(&format!("{}.{}", parent.full_name(), element.name())))
 }

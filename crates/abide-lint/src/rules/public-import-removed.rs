@@ -1,5 +1,5 @@
 use abide_change::{Change, Diff, Effects, Surface, top_level};
-use abide_schema::{Element, File, Part, Place};
+use abide_schema::{File, Part, Place};
 use abide_syntax::{ImportKind, Span};
 
 use crate::checks::full_names;
@@ -25,13 +25,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     for import in old.imports().filter(|it| it.decl.kind == ImportKind::Public) {
         let Some(target) = import.file else { continue };
         // Files that import this one still see the elements that it has or passes on.
-        let still_seen = |it: Element<'t>| {
-            diff.new_element(it)
+        let is_still_seen = top_level(target).all(|old| {
+            diff.new_element(old)
                 .is_none_or(|it| it.file() == new || passed_on.contains(it.file().id.0 as usize))
-        };
+        });
         let twin = diff.new_file(target);
         let kept = twin.is_some_and(|it| passed_on.contains(it.id.0 as usize));
-        if kept || top_level(target).all(still_seen) {
+        if kept || is_still_seen {
             continue;
         }
         let private = new.imports().find(|it| it.file == twin);

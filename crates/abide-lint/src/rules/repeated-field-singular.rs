@@ -26,11 +26,11 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, package) = (field.name(), field.package());
-    let certain = plural(name).filter(|_| {
+    let certain = pluralize(name).filter(|_| {
         !field.is_extension() && !context.is_frozen(package) && !is_deprecated(element)
     });
     // protolint also reports names that may be fine.
-    let by_rules = Some(protolint_plural(name)).filter(|it| !it.eq_ignore_ascii_case(name));
+    let by_rules = Some(pluralize_as_protolint(name)).filter(|it| !it.eq_ignore_ascii_case(name));
     let Some(right) = certain.as_ref().or(by_rules.as_ref().filter(|_| follows)) else { return };
     let aliases = [("aip:140", certain.is_some()), (PROTOLINT, by_rules.is_some())];
     let fire = aliases.into_iter().filter_map(|(alias, fires)| fires.then_some(alias));
@@ -44,7 +44,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
 }
 
 /// The plural as protolint makes it: of the singular, and without one for `info`.
-fn protolint_plural(name: &str) -> String {
+fn pluralize_as_protolint(name: &str) -> String {
     if name.to_ascii_lowercase().ends_with("info") {
         return name.to_owned();
     }
@@ -120,15 +120,14 @@ const PREPOSITIONS: [&str; 14] = [
 ];
 
 /// The plural of a name that is certainly singular.
-fn plural(name: &str) -> Option<String> {
+fn pluralize(name: &str) -> Option<String> {
     let words: Vec<&str> = name.split('_').collect();
     let last = *words.last()?;
     let is_word = last.len() > 2 && last.bytes().all(|it| it.is_ascii_lowercase());
-    let is_plural = |word: &&str| word.ends_with('s') && !word.ends_with("ss");
     // Participles and adjectives can stand for many things.
     let is_other = ["ed", "ing", "able", "al", "ic", "ive", "a", "i", "x"];
     if !is_word
-        || words.iter().any(is_plural)
+        || words.iter().any(|word| word.ends_with('s') && !word.ends_with("ss"))
         || words.iter().any(|it| PREPOSITIONS.contains(it))
         || COLLECTIVE.contains(&last)
         || is_other.iter().any(|end| last.ends_with(end))

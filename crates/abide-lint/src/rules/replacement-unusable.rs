@@ -1,4 +1,4 @@
-use abide_schema::{Element, Stability, Tree};
+use abide_schema::{Element, Stability};
 
 use crate::checks::stability;
 use crate::finding::Severity;
@@ -58,12 +58,11 @@ fn missing<'t>(context: &Context<'t>, element: Element<'t>, text: &str) -> Optio
     let unless = "write the full name of an element of this tree, or the name of a sibling";
     let help = suggestion(context, element, text).unwrap_or_else(|| unless.to_owned());
     let sibling = element.parent().map(|parent| format!("{}.{text}", parent.full_name()));
-    let was_there = |old: &Tree| {
+    let was_there = context.baseline.is_some_and(|old| {
         old.element_named(text).is_some()
             || sibling.is_some_and(|name| old.element_named(&name).is_some())
-    };
-    let was_removed =
-        is_reserved(context, element, text) || context.baseline.is_some_and(was_there);
+    });
+    let was_removed = was_there || is_reserved(context, element, text);
     Fault::new(if was_removed { "was removed" } else { "does not exist" }, help)
 }
 
@@ -99,10 +98,11 @@ fn fault<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) ->
         return Fault::new("is deprecated too", after(context, element, other));
     }
     // Packages without a version promise as much as stable ones.
-    let promised = |it| stability(it).unwrap_or(Stability::Stable);
-    if promised(theirs) < promised(own) {
-        let why_not = format!("is in the {} package `{}`", promised(theirs), theirs.name());
-        let help = format!("name an element of a {} package", promised(own));
+    let [promised, required] =
+        [theirs, own].map(|package| stability(package).unwrap_or(Stability::Stable));
+    if promised < required {
+        let why_not = format!("is in the {promised} package `{}`", theirs.name());
+        let help = format!("name an element of a {required} package");
         return Fault::new(why_not, help);
     }
     if other.work_in_progress().is_some() && element.work_in_progress().is_none() {
@@ -154,11 +154,9 @@ fn is_gone_as_well(element: Element<'_>, other: Element<'_>) -> bool {
 /// What to name instead of a deprecated replacement: the first usable one that its own replacements
 /// lead to.
 fn after<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) -> String {
-    let is_usable =
-        |it: Element<'t>| !is_gone_as_well(element, it) && fault(context, element, it).is_none();
     let mut passed = vec![other];
     while let Some(next) = passed.last().and_then(|it| it.replacement()) {
-        if is_usable(next) {
+        if !is_gone_as_well(element, next) && fault(context, element, next).is_none() {
             return format!("name what replaces that: `{}`", next.full_name());
         }
         if passed.contains(&next) {

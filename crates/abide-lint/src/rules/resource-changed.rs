@@ -91,16 +91,11 @@ fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
     if first == new_first {
         helper = None;
     }
-    let listed = |list: &[&&str]| {
-        let words: Vec<String> = list.iter().map(|it| format!("`{it}`")).collect();
-        words.join(", ")
-    };
-    let covered = |it: &str, by: &[&str]| by.iter().any(|wide| covers(wide, it));
-    let lost: Vec<_> = was.iter().filter(|it| !covered(it, &now)).collect();
-    let gained: Vec<_> = now.iter().filter(|it| !covered(it, &was)).collect();
+    let lost: Vec<_> = was.iter().filter(|it| !is_covered(it, &now)).collect();
+    let gained: Vec<_> = now.iter().filter(|it| !is_covered(it, &was)).collect();
     let renamed = renamed(&was, &now);
     if !lost.is_empty() {
-        let words = listed(&lost);
+        let words = list_quoted(&lost);
         let message = format!("names like {words} are no longer valid for resource `{is}`");
         let finding = sink.setting(&setting, message);
         finding.fact(words).breaks(Effects::backward(&[Surface::Validation]));
@@ -108,7 +103,7 @@ fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
         finding.why("names that clients stored are refused");
     }
     if !gained.is_empty() {
-        let words = listed(&gained);
+        let words = list_quoted(&gained);
         let message = format!("names like {words} are now valid for resource `{is}`");
         let finding = sink.setting(&setting, message);
         finding.fact("").fact(words).breaks(Effects::forward(&[Surface::Validation]));
@@ -159,18 +154,13 @@ fn covers(wide: &str, narrow: &str) -> bool {
         let end = ends.nth(start.matches('/').count());
         return end.is_some_and(|end| covers(start, &narrow[..end]));
     }
-    let is_variable = |segment: &str| {
-        let name = segment.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
-        name.is_some_and(|it| !it.contains(['{', '}', '=']))
-    };
-    let covers = |(wide, narrow): (&str, &str)| {
-        // The parts of `{a}~{b}`, and what `{a=**}` stands for.
-        is_variable(wide) && !narrow.contains('=') || unnamed(wide) == unnamed(narrow)
-    };
     wide == "*"
         || unnamed(wide) == "{=**}"
         || wide.split('/').count() == narrow.split('/').count()
-            && wide.split('/').zip(narrow.split('/')).all(covers)
+            && wide.split('/').zip(narrow.split('/')).all(|(wide, narrow)| {
+                // A variable takes the parts of `{a}~{b}`, but not what `{a=**}` stands for.
+                is_variable(wide) && !narrow.contains('=') || unnamed(wide) == unnamed(narrow)
+            })
 }
 
 /// A segment of a pattern without the names of its variables.
@@ -185,4 +175,18 @@ fn unnamed(segment: &str) -> String {
         is_name |= character == '{';
     }
     unnamed
+}
+
+fn is_variable(segment: &str) -> bool {
+    let name = segment.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    name.is_some_and(|it| !it.contains(['{', '}', '=']))
+}
+
+fn is_covered(pattern: &str, by: &[&str]) -> bool {
+    by.iter().any(|wide| covers(wide, pattern))
+}
+
+fn list_quoted(patterns: &[&&str]) -> String {
+    let words: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+    words.join(", ")
 }

@@ -217,9 +217,8 @@ fn alternates(pattern: &str) -> bool {
     if pattern == "*" {
         return true;
     }
-    let is_id = |segment: &str| segment.starts_with('{');
     let mut segments = pattern.split('/').enumerate();
-    segments.all(|(at, segment)| is_id(segment) == (at % 2 == 1))
+    segments.all(|(at, segment)| segment.starts_with('{') == (at % 2 == 1))
 }
 
 /// The field for the name is missing, or cannot hold it.

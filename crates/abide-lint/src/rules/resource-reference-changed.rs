@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let field = holders.1.phrase();
     let setting = Setting::of(holders, |it| it.custom(REFERENCE));
-    let (was, is) = (named(holders.0), named(holders.1));
+    let (was, is) = (describe_reference(holders.0), describe_reference(holders.1));
     if was == is {
         return;
     }
@@ -43,14 +43,15 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
 }
 
 /// The resource in words; empty if there is no reference.
-fn named(holder: Holder<'_>) -> String {
-    let of = |name| {
-        let entry = holder.part("google.api.resource_reference", name)?;
-        entry.value.as_str().filter(|it| !it.is_empty())
-    };
-    match (of("type"), of("child_type")) {
+fn describe_reference(holder: Holder<'_>) -> String {
+    match ["type", "child_type"].map(|part| read_type(holder, part)).into() {
         (Some(kind), _) => format!("`{kind}`"),
         (None, Some(child)) => format!("parents of `{child}`"),
         (None, None) => String::new(),
     }
+}
+
+fn read_type<'t>(holder: Holder<'t>, part: &str) -> Option<&'t str> {
+    let entry = holder.part("google.api.resource_reference", part)?;
+    entry.value.as_str().filter(|it| !it.is_empty())
 }

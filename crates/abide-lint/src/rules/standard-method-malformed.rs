@@ -245,11 +245,11 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     };
     for binding in &bindings {
-        for (message, help, rule) in standard.defects(binding) {
+        for (message, help, rule) in standard.find_defects(binding) {
             report(binding.place, format!("{message} of `{name}`"), help, [standard.aip, rule]);
         }
     }
-    let lack = method.input().and_then(|request| standard.lack(request));
+    let lack = method.input().and_then(|request| standard.find_lack(request));
     if let Some((field, what)) = lack {
         let message = format!("the request of `{name}` has no {what} `{field}`");
         let help = format!("add `{field}` to it before clients send the request");
@@ -266,7 +266,7 @@ impl Standard {
     }
 
     /// What differs in a binding: what, how to mend it, and the rule about it.
-    fn defects(&self, binding: &HttpBinding<'_>) -> Vec<(String, String, &'static str)> {
+    fn find_defects(&self, binding: &HttpBinding<'_>) -> Vec<(String, String, &'static str)> {
         let mut defects = Vec::new();
         let (verb, path) = (binding.method, binding.path);
         if !self.verbs.contains(&verb) {
@@ -292,7 +292,7 @@ impl Standard {
     }
 
     /// The field that a request lacks, and what it would be.
-    fn lack(&self, request: Message<'_>) -> Option<(&'static str, &'static str)> {
+    fn find_lack(&self, request: Message<'_>) -> Option<(&'static str, &'static str)> {
         let (wanted, kind) = self.field?;
         let field = request.fields().find(|it| it.name() == wanted);
         let (is_there, what) = match kind {
@@ -300,8 +300,8 @@ impl Standard {
                 (field.is_some_and(|it| it.ty() == Type::Scalar(Scalar::String)), "string")
             }
             Kind::Mask => {
-                let mask = |it: Message<'_>| it.full_name() == "google.protobuf.FieldMask";
-                (field.is_some_and(|it| it.message_type().is_some_and(mask)), "field mask")
+                let ty = field.and_then(|it| it.message_type());
+                (ty.is_some_and(|it| it.full_name() == "google.protobuf.FieldMask"), "field mask")
             }
             // Requests for one each may stand in the place of names.
             Kind::Many => (

@@ -52,7 +52,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, package) = (field.name(), field.package());
-    let Some(right) = type_for(name) else { return };
+    let Some(right) = suggest_type(name) else { return };
     if context.is_frozen(package) || is_deprecated(element) {
         return;
     }
@@ -85,19 +85,23 @@ const DURATION: &str = "`google.protobuf.Duration`";
 const EITHER: &str = "`google.protobuf.Duration`, or `Timestamp` if it is a point in time";
 
 /// The type that fits a name.
-fn type_for(name: &str) -> Option<&'static str> {
+fn suggest_type(name: &str) -> Option<&'static str> {
     let (before, last) = name.rsplit_once('_').unwrap_or(("", name));
-    let says = |words: &[&str]| before.split('_').any(|word| words.contains(&word));
     // A field named just `seconds` is a part of a time, beside `hours` or `nanos`.
     let is_unit = UNITS.contains(&last) && !before.is_empty()
-        || OTHER_UNITS.contains(&last) && (says(&SPANS) || says(&["timestamp"]));
-    if says(&RATES) || RATES.contains(&last) {
+        || OTHER_UNITS.contains(&last)
+            && (has_word(before, &SPANS) || has_word(before, &["timestamp"]));
+    if has_word(before, &RATES) || RATES.contains(&last) {
         None
-    } else if last == "timestamp" || is_unit && says(&["timestamp"]) {
+    } else if last == "timestamp" || is_unit && has_word(before, &["timestamp"]) {
         Some(TIMESTAMP)
-    } else if SPANS.contains(&last) || is_unit && says(&SPANS) {
+    } else if SPANS.contains(&last) || is_unit && has_word(before, &SPANS) {
         Some(DURATION)
     } else {
         is_unit.then_some(EITHER)
     }
+}
+
+fn has_word(name: &str, words: &[&str]) -> bool {
+    name.split('_').any(|word| words.contains(&word))
 }

@@ -37,9 +37,8 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 *known = Major { package, retirement: None };
             }
         }
-        let is_past = |it: &&Major<'t>| it.end().is_some_and(|end| context.as_of > end);
         let live = majors.values().filter(|it| it.retirement.is_none()).count();
-        let over = majors.values().find(is_past);
+        let over = majors.values().find(|it| it.end().is_some_and(|end| context.as_of > end));
         // Those that are frozen and still supported may be as many as the calendar makes.
         if majors.len() <= most as usize || live <= most as usize && over.is_none() {
             continue;

@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let package = element.package();
     let Some(own) = package.version().map(|it| it.stability) else { return };
-    for (name, place) in named_types(element) {
+    for (name, place) in collect_named_types(element) {
         let Some(home) = package_of(&name) else { continue };
         let theirs = PackageVersion::of_package(home).map(|it| it.stability);
         let Some(theirs) = theirs.filter(|it| *it < own) else { continue };
@@ -46,7 +46,7 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
 }
 
 /// The types that a service or a method names in its options, and where.
-fn named_types(element: Element<'_>) -> Vec<(String, Place)> {
+fn collect_named_types(element: Element<'_>) -> Vec<(String, Place)> {
     match element {
         Element::Service(service) => {
             let resource = service.resource_type().into_iter();
@@ -55,8 +55,10 @@ fn named_types(element: Element<'_>) -> Vec<(String, Place)> {
         Element::Method(method) => {
             let holder = Holder::Element(element);
             let parts = ["response_type", "metadata_type"].into_iter();
-            let place = |part| holder.place(holder.part(INFO, part));
-            parts.filter_map(|part| Some((operation_type(method, part)?, place(part)))).collect()
+            let named = parts.filter_map(|part| {
+                Some((operation_type(method, part)?, holder.place(holder.part(INFO, part))))
+            });
+            named.collect()
         }
         _ => Vec::new(),
     }

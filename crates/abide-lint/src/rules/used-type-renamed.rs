@@ -51,8 +51,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let name = new.name();
     let message =
         format!("{users} of package `{name}` {verb} {what} renamed: {}", renamed.join(", "));
-    let place = Location::tree(user.place(used_in(user, &types)));
-    let before = old_user.place(used_in(old_user, &types));
+    let place = Location::tree(user.place(find_use(user, &types)));
+    let before = old_user.place(find_use(old_user, &types));
     let finding = sink.change_at(place, Some(before), name, name, message);
     for RenamedType { old, new, users } in &types {
         finding.changed(old.full_name(), new.full_name());
@@ -68,14 +68,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
 }
 
 /// The part of an element that names the first of these types.
-fn used_in(user: Element<'_>, types: &[RenamedType<'_>]) -> Part {
+fn find_use(user: Element<'_>, types: &[RenamedType<'_>]) -> Part {
     match user {
         Element::Method(it) => {
-            let is_first = |input| {
-                let first = types.first().map(|it| [it.old, it.new]);
-                first.is_some_and(|it| it.contains(&Element::Message(input)))
-            };
-            if it.input().is_some_and(is_first) { Part::Input } else { Part::Output }
+            let first = types.first().map(|it| [it.old, it.new]).unwrap_or([user; 2]);
+            let is_input = it.input().is_some_and(|it| first.contains(&Element::Message(it)));
+            if is_input { Part::Input } else { Part::Output }
         }
         _ => Part::Type,
     }

@@ -30,9 +30,10 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
             Met::EnumValue(_, value) => Element::EnumValue(value),
             Met::Named(_) | Met::ImplicitEnumValue(..) => return,
         };
-        let is_unready = |it: Element<'_>| it.work_in_progress().is_some();
         // What is around it says it for all.
-        if !is_unready(used) || used.parent().is_some_and(is_unready) {
+        if used.work_in_progress().is_none()
+            || used.parent().is_some_and(|it| it.work_in_progress().is_some())
+        {
             return;
         }
         let (name, package) = (used.full_name(), used.package().name());

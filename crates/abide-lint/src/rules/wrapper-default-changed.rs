@@ -35,7 +35,8 @@ fn check<'t>(context: &Context<'t>, _: &'t Tree, sink: &mut Sink) {
     let files = context.tree.files().filter(|it| it.is_judged());
     for new in files.flat_map(File::all_fields).filter(|it| is_wrapper(*it)) {
         let Some(old) = diff.old_field(new).filter(|it| is_wrapper(*it)) else { continue };
-        let (Some(was), Some(is)) = (documented_default(old), documented_default(new)) else {
+        let (Some(was), Some(is)) = (find_documented_default(old), find_documented_default(new))
+        else {
             continue;
         };
         if was == is {
@@ -71,7 +72,7 @@ fn is_wrapper(field: Field<'_>) -> bool {
 
 /// The default that the comments of a field give: the first number, truth value or
 /// quoted text after one of the [`PHRASES`].
-fn documented_default(field: Field<'_>) -> Option<String> {
+fn find_documented_default(field: Field<'_>) -> Option<String> {
     let node = Element::Field(field).node();
     if node == Node::NONE {
         return None;
@@ -81,17 +82,15 @@ fn documented_default(field: Field<'_>) -> Option<String> {
         // Words may be split between lines. Only ASCII changes, so places stay.
         let text = comment.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let lower = text.to_ascii_lowercase();
-        let ends = |phrase: &&str| {
-            lower.match_indices(*phrase).map(|(at, it)| at + it.len()).collect::<Vec<_>>()
-        };
-        let mut ends: Vec<usize> = PHRASES.iter().flat_map(ends).collect();
+        let found = PHRASES.iter().flat_map(|phrase| lower.match_indices(phrase));
+        let mut ends: Vec<usize> = found.map(|(at, phrase)| at + phrase.len()).collect();
         ends.sort_unstable();
-        ends.into_iter().find_map(|end| value(&text[end..]))
+        ends.into_iter().find_map(|end| parse_value(&text[end..]))
     })
 }
 
 /// The value that a text begins with.
-fn value(text: &str) -> Option<String> {
+fn parse_value(text: &str) -> Option<String> {
     for quote in ["``", "`", "\"", "'"] {
         if let Some(rest) = text.strip_prefix(quote) {
             return rest.split_once(quote).map(|(value, _)| value.to_owned());

@@ -29,12 +29,14 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Enum(it) = element else { return };
     let suffix = context.policy.lint.of(it.file()).zero_value_suffix.as_str();
     let zeros: Vec<EnumValue<'t>> = it.values().filter(|value| value.number() == 0).collect();
-    let lacks = |it: &EnumValue<'_>| !it.name().ends_with(suffix);
     // One name is enough, except for buf, which looks at each.
     let bad: Vec<EnumValue<'t>> = if context.policy.follows(BUF) {
-        zeros.into_iter().filter(lacks).collect()
+        zeros.into_iter().filter(|it| !it.name().ends_with(suffix)).collect()
     } else {
-        it.zero_value().filter(|_| zeros.iter().all(lacks)).into_iter().collect()
+        {
+            let is_bad = zeros.iter().all(|it| !it.name().ends_with(suffix));
+            it.zero_value().filter(|_| is_bad).into_iter().collect()
+        }
     };
     for zero in bad {
         if context.spares(Element::EnumValue(zero), &[BUF]) {
