@@ -17,28 +17,28 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-/// Who wrote the text of a candidate, by the digests in `abide.lock`.
+/// The writer of the text of a candidate, by the digests in `abide.lock`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Author {
+enum CandidateAuthor {
     Upgrade,
     Editor,
     Unknown,
 }
 
-impl Author {
-    fn of(context: &Context<'_>, file: File<'_>, drift: Drift) -> Author {
+impl CandidateAuthor {
+    fn of(context: &Context<'_>, file: File<'_>, drift: Drift) -> CandidateAuthor {
         let path = &*file.decl().display;
         let (Some(lock), Some(text)) = (context.records().lock, file.decl().source_text()) else {
-            return Author::Unknown;
+            return CandidateAuthor::Unknown;
         };
         // An upgrade carries additions along, unless the candidate goes.
         let carried = matches!(drift, Drift::Differs(_)).then_some(file);
         match lock.made_paths().any(|it| it == path) {
             true if lock.is_made(path, &essence(&context.policy.upgrade, carried, text)) => {
-                Author::Upgrade
+                CandidateAuthor::Upgrade
             }
-            true => Author::Editor,
-            false => Author::Unknown,
+            true => CandidateAuthor::Editor,
+            false => CandidateAuthor::Unknown,
         }
     }
 }
@@ -47,14 +47,14 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     for (id, drift) in drifts(context.upgrade_basis()) {
         let file = context.tree.file(id);
         let (path, package) = (file.path(), file.package().name());
-        let author = Author::of(context, file, drift);
+        let author = CandidateAuthor::of(context, file, drift);
         let message = match drift {
             // What calls for it, or what it is made from, may lie in another part.
             Drift::Uncalled { .. } | Drift::Stale | Drift::Orphaned if context.partial => continue,
             // What it names may be upgraded in another part.
             Drift::Differs(from)
                 if context.partial
-                    && author != Author::Editor
+                    && author != CandidateAuthor::Editor
                     && context.tree.file(from).imports().any(is_outside) =>
             {
                 continue;
@@ -62,16 +62,16 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             Drift::Differs(from) => {
                 let source = context.tree.file(from).path();
                 match author {
-                    Author::Upgrade => {
+                    CandidateAuthor::Upgrade => {
                         format!(
                             "candidate `{path}` is out of date: `{source}` now upgrades to another text"
                         )
                     }
-                    Author::Editor => format!(
+                    CandidateAuthor::Editor => format!(
                         "candidate `{path}` was edited by hand, and differs from what `abide \
                          upgrade` makes of `{source}`"
                     ),
-                    Author::Unknown => format!(
+                    CandidateAuthor::Unknown => format!(
                         "candidate `{path}` differs from what `abide upgrade` makes of `{source}`"
                     ),
                 }
@@ -90,7 +90,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             let source = context.tree.file(from);
             finding.label(package_name(source), "the candidate is made from this file");
         }
-        let (why, help) = advice(drift, author);
+        let (why, help) = advise(drift, author);
         finding.why(why);
         finding.help(help);
     }
@@ -100,15 +100,15 @@ fn is_outside(import: Import<'_>) -> bool {
     import.file.is_none_or(|it| !it.is_judged())
 }
 
-fn advice(drift: Drift, author: Author) -> (&'static str, String) {
-    let is_ours =
-        author == Author::Upgrade || matches!(drift, Drift::Uncalled { as_made: true, .. });
+fn advise(drift: Drift, author: CandidateAuthor) -> (&'static str, String) {
+    let is_ours = author == CandidateAuthor::Upgrade
+        || matches!(drift, Drift::Uncalled { as_made: true, .. });
     match drift {
         Drift::Differs(_) if is_ours => (
             "it is as `abide upgrade` wrote it, and the active version changed since",
             "run `abide upgrade --write`".to_owned(),
         ),
-        Drift::Differs(_) if author == Author::Editor => (
+        Drift::Differs(_) if author == CandidateAuthor::Editor => (
             "a release refuses it, and `abide upgrade --write` leaves it alone",
             "make the change in the active version, or mark additions with `next_major_only`; \
              `abide upgrade --write --overwrite` discards the edit"

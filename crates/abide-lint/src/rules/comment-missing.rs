@@ -72,7 +72,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .aliases(&aliases);
 }
 
-/// Whether a line of a comment is for readers, not for tools.
+/// Returns true if a line of a comment is for readers, not for tools.
 fn says_something(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && !line.starts_with(BUF_MARKER) && !line.starts_with(MARKER)

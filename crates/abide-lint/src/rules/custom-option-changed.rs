@@ -92,8 +92,8 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
     }
 }
 
-/// What the policy says about an option: under its own path, else under the
-/// path of the value that contains it.
+/// Finds the orders of the policy about an option: under its own path, else under the path of the
+/// value that contains it.
 fn find_orders<'p>(
     policy: &'p BTreeMap<String, Vec<OptionOrder>>,
     path: &str,

@@ -120,8 +120,8 @@ fn collect_type_names(package: Package<'_>) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Whether new users start from this package: the newest stable version of its
-/// API, or one that has no versions.
+/// Returns true if new users start from this package: the newest stable version of its API, or one
+/// that has no versions.
 fn leads<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
     match stability(package) {
         None => true,

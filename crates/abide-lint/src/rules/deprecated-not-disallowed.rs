@@ -42,8 +42,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .fact(due.to_string());
 }
 
-/// Whether the element, or an element that encloses it, is disallowed by
-/// default.
+/// Returns true if the element, or an element that encloses it, is disallowed by default.
 fn is_disallowed(element: Element<'_>) -> bool {
     element.disallowed_by_default().is_some() || element.parent().is_some_and(is_disallowed)
 }

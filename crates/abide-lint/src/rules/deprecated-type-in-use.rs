@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    for (used, part) in types(element).into_iter().flatten() {
+    for (used, part) in collect_used_types(element).into_iter().flatten() {
         if !is_deprecated(used) || is_deprecated(element) || context.is_frozen(element.package()) {
             continue;
         }
@@ -38,7 +38,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
 }
 
 /// The types that an element refers to, and which part of it names them.
-fn types(element: Element<'_>) -> [Option<(Element<'_>, Part)>; 2] {
+fn collect_used_types(element: Element<'_>) -> [Option<(Element<'_>, Part)>; 2] {
     match element {
         Element::Field(field) if field.parent().is_some_and(|it| it.is_map_entry()) => [None, None],
         Element::Field(field) => {

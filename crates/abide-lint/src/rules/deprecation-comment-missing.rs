@@ -32,7 +32,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .help("begin the comment above it with `Deprecated: ` and what to use instead");
 }
 
-/// Whether the first line that is not internal begins with `Deprecated:`.
+/// Returns true if the first line that is not internal begins with `Deprecated:`.
 fn begins_with_reason(comment: &str) -> bool {
     let mut rest = comment.trim_start();
     while let Some(internal) = rest.strip_prefix("(--") {

@@ -76,8 +76,8 @@ fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, si
     }
 }
 
-/// Whether an element counts as deprecated since an earlier day than anybody could know: than the
-/// day that the old tree names, or where it names none, than the day of the old tree.
+/// Returns true if an element counts as deprecated since an earlier day than anybody could know:
+/// than the day that the old tree names, or where it names none, than the day of the old tree.
 fn is_earlier<'t>(context: &Context<'t>, old: Element<'t>, new: Element<'t>) -> bool {
     let calendar = &context.policy.calendar;
     let known = match old.deprecated_since() {

@@ -49,7 +49,8 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .help("say in its comment what to use instead");
 }
 
-/// Whether a comment leads to a replacement, or says that there never was anything to replace.
+/// Returns true if a comment leads to a replacement, or says that there never was anything to
+/// replace.
 fn names_another(element: Element<'_>) -> bool {
     replacement_sentence(Holder::Element(element)).is_some()
         || own_comments(element).iter().any(|comment| comment.text.contains(UNIMPLEMENTED))

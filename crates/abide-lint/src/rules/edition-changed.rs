@@ -24,12 +24,13 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     if was == is {
         return;
     }
-    let message = format!("`{}` changed from {} to {}", new.path(), word(was), word(is));
+    let message =
+        format!("`{}` changed from {} to {}", new.path(), name_edition(was), name_edition(is));
     let package = old.package().name();
     let location = Location::tree(find_syntax_place(new));
     let finding =
         sink.change_at(location, Some(find_syntax_place(old)), package, new.path(), message);
-    finding.changed(word(was), word(is)).bump(Bump::None);
+    finding.changed(name_edition(was), name_edition(is)).bump(Bump::None);
     // buf compares files with the same path, and treats all editions as one
     // syntax.
     let one_syntax = was.is_edition() && is.is_edition();
@@ -38,7 +39,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     }
 }
 
-fn word(edition: Edition) -> &'static str {
+fn name_edition(edition: Edition) -> &'static str {
     match edition {
         Edition::Proto2 => "proto2",
         Edition::Proto3 => "proto3",

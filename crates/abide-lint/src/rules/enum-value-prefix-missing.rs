@@ -51,8 +51,8 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .aliases(&aliases);
 }
 
-/// Whether a value begins with the name of its enum and an underscore, however
-/// the name of the enum is split into words.
+/// Returns true if a value begins with the name of its enum and an underscore, however the name of
+/// the enum is split into words.
 fn has_prefix(value: &str, parent: &str) -> bool {
     let mut rest = value.as_bytes();
     for letter in parent.bytes().filter(|&it| it != b'_') {

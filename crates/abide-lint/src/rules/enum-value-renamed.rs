@@ -83,8 +83,8 @@ const RETIRED: &[&str] = &["deprecated", "obsolete", "removed", "reserved", "unu
 /// Words, and beginnings of words, that turn a meaning around.
 const NEGATIONS: &[&str] = &["de", "dis", "im", "in", "ir", "no", "non", "not", "un", "without"];
 
-/// Whether two names say nothing of each other: they share no word, are no short form and no
-/// misspelling of each other; or the one is the opposite of the other.
+/// Returns true if two names have no common meaning: no common word, no short form and no
+/// misspelling, or one is the opposite of the other.
 fn are_unrelated(old: &[String], new: &[String]) -> bool {
     if has_any(old, NOTHING) && has_any(new, NOTHING)
         || has_any(old, RETIRED)

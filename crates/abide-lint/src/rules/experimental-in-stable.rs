@@ -64,7 +64,7 @@ fn report(file: File<'_>, node: Node, noun: &str, name: &str, sink: &mut Sink) {
         let package = file.package().name();
         let word = mark.trim_start_matches("[#").trim_end_matches(':');
         let message = format!("{noun} `{name}` in stable package `{package}` is marked `{word}`");
-        sink.report(place(file, &comment, mark), package, name, message)
+        sink.report(find_mark(file, &comment, mark), package, name, message)
             .why("tools and users cannot rely on a comment: a stable package promises stability")
             .help("remove the mark, or move the element to an alpha package until it is ready")
             .fact(word);
@@ -72,7 +72,7 @@ fn report(file: File<'_>, node: Node, noun: &str, name: &str, sink: &mut Sink) {
 }
 
 /// The place of the mark in its comment.
-fn place(file: File<'_>, comment: &Comment, mark: &str) -> Place {
+fn find_mark(file: File<'_>, comment: &Comment, mark: &str) -> Place {
     let text = comment.span.of(file.decl().source_text().unwrap_or_default());
     let span = match memmem::find(text, mark.as_bytes()) {
         Some(at) => {

@@ -39,7 +39,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
         let message = format!("declaration of extension {number} of `{}` {what}", new.full_name());
         let finding = sink.change(diff, change.map(Element::Message), Part::Whole, message);
         finding.fact(number.to_string()).fact(describe(was)).fact(describe(is));
-        match judge_effects(was, is) {
+        match compare_effects(was, is) {
             Effects::NONE => finding.bump(Bump::None),
             effects => finding.breaks(effects),
         };
@@ -62,18 +62,18 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
     }
 }
 
-/// What the owner of a message declares about one extension.
+/// The declaration of one extension by the owner of the message.
 #[derive(PartialEq, Eq)]
-struct Declaration {
+struct ExtensionDeclaration {
     name: String,
     ty: String,
     repeated: bool,
     reserved: bool,
 }
 
-impl fmt::Display for Declaration {
+impl fmt::Display for ExtensionDeclaration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Declaration { name, ty, .. } = self;
+        let ExtensionDeclaration { name, ty, .. } = self;
         match (self.reserved, self.repeated) {
             (true, _) => f.write_str("reserved"),
             (false, true) => write!(f, "`repeated {ty} {name}`"),
@@ -83,14 +83,14 @@ impl fmt::Display for Declaration {
 }
 
 /// The declarations of a message by their numbers.
-fn read_declarations(message: Message<'_>) -> BTreeMap<i64, Declaration> {
+fn read_declarations(message: Message<'_>) -> BTreeMap<i64, ExtensionDeclaration> {
     let tree = message.tree;
     let options = message.extension_range_options().flatten();
     let declared = options.flat_map(|it| it.get_all(tree, "declaration"));
     let declared = declared.filter_map(|it| it.value.as_message());
     declared
         .map(|value| {
-            let declaration = Declaration {
+            let declaration = ExtensionDeclaration {
                 name: read_name(value.str(tree, "full_name")),
                 ty: read_name(value.str(tree, "type")),
                 repeated: value.bool(tree, "repeated").unwrap_or_default(),
@@ -101,9 +101,9 @@ fn read_declarations(message: Message<'_>) -> BTreeMap<i64, Declaration> {
         .collect()
 }
 
-/// Whether any of its ranges accepts declared extensions only. A range with
-/// declarations does, whatever `verification` says. Source: the comments on
-/// `ExtensionRangeOptions` in descriptor.proto.
+/// Returns true if any of its ranges accepts declared extensions only. A range with declarations
+/// does, whatever `verification` says. Source: the comments on `ExtensionRangeOptions` in
+/// descriptor.proto.
 fn requires_declarations(message: Message<'_>) -> bool {
     message.extension_range_options().flatten().any(|options| {
         options.enum_name(message.tree, "verification") == Some("DECLARATION")
@@ -113,14 +113,17 @@ fn requires_declarations(message: Message<'_>) -> bool {
 
 /// An extension that keeps to the old declaration does not compile with the new
 /// one; an extension that follows a new type reads old values differently.
-fn judge_effects(was: Option<&Declaration>, is: Option<&Declaration>) -> Effects {
+fn compare_effects(
+    was: Option<&ExtensionDeclaration>,
+    is: Option<&ExtensionDeclaration>,
+) -> Effects {
     let notations = [Surface::Json, Surface::Text];
     match (was, is) {
         // Nobody could use it.
-        (None | Some(Declaration { reserved: true, .. }), Some(_)) => Effects::NONE,
+        (None | Some(ExtensionDeclaration { reserved: true, .. }), Some(_)) => Effects::NONE,
         // Its number can be given away.
         (_, None) => Effects::backward(&[Surface::Wire]) | Effects::backward(SOURCES),
-        (Some(_), Some(Declaration { reserved: true, .. })) => {
+        (Some(_), Some(ExtensionDeclaration { reserved: true, .. })) => {
             Effects::backward(&notations) | Effects::backward(SOURCES)
         }
         (Some(was), Some(is)) if was.ty != is.ty || was.repeated != is.repeated => {
@@ -138,6 +141,6 @@ fn read_name(text: Option<&str>) -> String {
     text.unwrap_or_default().trim_start_matches('.').to_owned()
 }
 
-fn describe(declaration: Option<&Declaration>) -> String {
+fn describe(declaration: Option<&ExtensionDeclaration>) -> String {
     declaration.map_or_else(|| "is not declared".to_owned(), |it| format!("is {it}"))
 }

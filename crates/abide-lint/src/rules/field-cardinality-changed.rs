@@ -1,7 +1,7 @@
 use abide_change::{Change, Diff};
 use abide_schema::{Cardinality, Element, Field, Part};
 
-use super::field_type_changed::type_name;
+use super::field_type_changed::describe_type;
 use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -36,7 +36,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.changed(name_cardinality(was), name_cardinality(is));
     // There are many maps.
     for map in [old, new].into_iter().filter(|it| it.is_map()) {
-        finding.fact(type_name(map));
+        finding.fact(describe_type(map));
     }
     finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
     let mut aliases = aliases::of_cardinality(old, new);

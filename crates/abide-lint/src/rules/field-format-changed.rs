@@ -39,11 +39,11 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mu
     finding.changed(was.unwrap_or_default(), is.unwrap_or_default());
     // A service ignores what clients send in a field that it alone writes.
     let is_input = change.new().is_none_or(|new| new.behaviors().all(|it| it.0 != "OUTPUT_ONLY"));
-    if is_input && !accepts(is, was) {
+    if is_input && !accepts_all_of(is, was) {
         finding.breaks(Effects::backward(&[Surface::Validation]));
         finding.why("values that were valid before are refused");
     }
-    if !accepts(was, is) {
+    if !accepts_all_of(was, is) {
         finding.breaks(Effects::forward(&[Surface::Validation]));
     }
 }
@@ -53,9 +53,9 @@ fn format_of<'t>(entry: Option<&Entry>, holder: Holder<'t>) -> Option<&'t str> {
     (name != "FORMAT_UNSPECIFIED").then_some(name)
 }
 
-/// Whether every value of the narrow format is valid in the wide one. Without a
-/// format every value is valid.
-fn accepts(wide: Option<&str>, narrow: Option<&str>) -> bool {
+/// Returns true if every value of the narrow format is valid in the wide one. Without a format
+/// every value is valid.
+fn accepts_all_of(wide: Option<&str>, narrow: Option<&str>) -> bool {
     match (wide, narrow) {
         (None, _) => true,
         (Some("IPV4_OR_IPV6"), Some("IPV4" | "IPV6")) => true,

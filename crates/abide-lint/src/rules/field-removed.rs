@@ -34,7 +34,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     if let Some(new) = diff.converted_into(old) {
-        let aliases = aliases_of(old, holder);
+        let aliases = collect_aliases(old, holder);
         conversions::converted(diff, old, new, sink).aliases(&aliases);
         return;
     }
@@ -100,11 +100,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             finding.fix(before.and_then(|it| of_message(it, holder)));
         }
     }
-    finding.aliases(&aliases_of(old, holder));
+    finding.aliases(&collect_aliases(old, holder));
 }
 
 /// The rules of other tools that report a field that its message no longer has.
-fn aliases_of<'t>(old: Field<'t>, holder: Message<'t>) -> Vec<&'static str> {
+fn collect_aliases<'t>(old: Field<'t>, holder: Message<'t>) -> Vec<&'static str> {
     let (number, name) = (holder.reserves_number(old.number()), holder.reserves_name(old.name()));
     let mut aliases = RULE.aliases.to_vec();
     if !number {

@@ -1,7 +1,7 @@
 use abide_change::{Change, Diff, Direction, Effects, Surface, namesake};
 use abide_schema::{Element, Field, Part};
 
-use super::field_type_changed::type_name;
+use super::field_type_changed::describe_type;
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
 
@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if !diff.is_replaced(old, new) {
         return;
     }
-    let (number, was, is) = (new.number(), type_name(old), type_name(new));
+    let (number, was, is) = (new.number(), describe_type(old), describe_type(new));
     let (old_name, new_name) = (name_in_text(old), name_in_text(new));
     let shown = if new.is_extension() { new_name.clone() } else { new.relative_name() };
     let message =
@@ -73,7 +73,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         Some(moved) => {
             finding.label(moved.place(Part::Name), "this field now has the name");
             // Where numbers kept their types, the names were swapped.
-            let part = if type_name(moved) == was { "number" } else { "name" };
+            let part = if describe_type(moved) == was { "number" } else { "name" };
             finding.help(format!("give each field its old {part} back"));
         }
         None => {

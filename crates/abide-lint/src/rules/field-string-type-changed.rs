@@ -44,7 +44,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     }
 }
 
-/// What buf lets pass: see [`asked`].
+/// The change that buf lets pass: see [`find_requested_type`].
 const ALLOWED: (&str, &str) = ("STRING_PIECE", "STRING");
 
 fn is_text(element: Element<'_>) -> bool {

@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if pairs.is_empty() {
         return;
     }
-    let (was, is) = (type_name(old), type_name(new));
+    let (was, is) = (describe_type(old), describe_type(new));
     let name = new.relative_name();
     let message = format!("type of `{name}` changed from `{was}` to `{is}`");
     let part = if new.is_map() { Part::Whole } else { Part::Type };
@@ -61,9 +61,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
 }
 
 /// The type of a field as a proto file writes it, with full names.
-pub(super) fn type_name(field: Field<'_>) -> String {
+pub(super) fn describe_type(field: Field<'_>) -> String {
     if let Some([key, value]) = entries(field) {
-        return format!("map<{}, {}>", type_name(key), type_name(value));
+        return format!("map<{}, {}>", describe_type(key), describe_type(value));
     }
     match field.ty() {
         Type::Scalar(scalar) => scalar.keyword().to_owned(),

@@ -51,7 +51,8 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
                     report(home, "file ", file.path(), "was removed from", &content);
                 }
                 Some(new) if new.is_judged() => {
-                    let (old_parts, new_parts) = (parts(old, file), parts(context.tree, new));
+                    let (old_parts, new_parts) =
+                        (split_descriptor(old, file), split_descriptor(context.tree, new));
                     // The parts of both sides: those that are new count as changed.
                     let all = old_parts.keys().chain(new_parts.keys());
                     let changed = all.filter(|key| old_parts.get(key) != new_parts.get(key));
@@ -98,7 +99,7 @@ const OPTIONS: u32 = 8;
 /// The statements of a file by kind and name, as encoded descriptors: equal bytes mean the same.
 /// Imports are left out because they only serve the statements, and so is the status, which may
 /// change.
-fn parts(tree: &Tree, file: File<'_>) -> BTreeMap<(u32, String), Vec<u8>> {
+fn split_descriptor(tree: &Tree, file: File<'_>) -> BTreeMap<(u32, String), Vec<u8>> {
     const STATUSES: [&str; 3] = [
         "abide.annotations.v1.file_policy",
         "udpa.annotations.file_status",
@@ -112,17 +113,17 @@ fn parts(tree: &Tree, file: File<'_>) -> BTreeMap<(u32, String), Vec<u8>> {
         .map(|field| field.number() as u32)
         .collect();
     let mut parts: BTreeMap<(u32, String), Vec<u8>> = BTreeMap::new();
-    for (number, bytes) in records(&encode_file(tree, file.id, false)) {
+    for (number, bytes) in split_records(&encode_file(tree, file.id, false)) {
         match number {
             // Messages, enums, services and extensions begin with their name.
             4..=7 => {
-                let name = records(bytes).into_iter().find(|(number, _)| *number == 1);
+                let name = split_records(bytes).into_iter().find(|(number, _)| *number == 1);
                 let name = name.map(|(_, name)| String::from_utf8_lossy(name).into_owned());
                 parts.insert((number, name.unwrap_or_default()), bytes.to_vec());
             }
             OPTIONS => {
                 for (option, value) in
-                    records(bytes).into_iter().filter(|(it, _)| !statuses.contains(it))
+                    split_records(bytes).into_iter().filter(|(it, _)| !statuses.contains(it))
                 {
                     parts.entry((OPTIONS, option.to_string())).or_default().extend(value);
                 }
@@ -134,14 +135,14 @@ fn parts(tree: &Tree, file: File<'_>) -> BTreeMap<(u32, String), Vec<u8>> {
 }
 
 /// The fields of a message that Abide encoded, without their lengths.
-fn records(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
+fn split_records(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
     let mut records = Vec::new();
-    while let Some(tag) = varint(&mut bytes) {
+    while let Some(tag) = read_varint(&mut bytes) {
         let rest = bytes;
         let length = match tag & 7 {
-            0 => varint(&mut bytes).map(|_| rest.len() - bytes.len()),
+            0 => read_varint(&mut bytes).map(|_| rest.len() - bytes.len()),
             1 => Some(8),
-            2 => varint(&mut bytes).map(|length| length as usize),
+            2 => read_varint(&mut bytes).map(|length| length as usize),
             5 => Some(4),
             // A group: what follows is compared as one piece.
             _ => Some(bytes.len()),
@@ -156,7 +157,7 @@ fn records(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
     records
 }
 
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
+fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     let length = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
     let (digits, rest) = bytes.split_at(length);
     *bytes = rest;

@@ -37,17 +37,22 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
                 binding.path,
                 method.relative_name(),
             );
-            sink.report(place(element, &binding, component), name, method.full_name(), message)
-                .why("clients choose the major version by the path")
-                .help(format!("replace `{component}` with `{}`", version.text))
-                .fact(binding.path);
+            sink.report(
+                find_component(element, &binding, component),
+                name,
+                method.full_name(),
+                message,
+            )
+            .why("clients choose the major version by the path")
+            .help(format!("replace `{component}` with `{}`", version.text))
+            .fact(binding.path);
         }
     }
 }
 
 /// The place of a component in the path of a binding; the whole path if it is written with escapes
 /// or in pieces.
-fn place(element: Element<'_>, binding: &HttpBinding<'_>, component: &str) -> Place {
+fn find_component(element: Element<'_>, binding: &HttpBinding<'_>, component: &str) -> Place {
     let Place { file, span } = binding.place;
     let text = element.file().decl().source_text().unwrap_or_default();
     let start = component.as_ptr() as usize - binding.path.as_ptr() as usize;

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
     // Reported once, at the outermost element that changed.
-    if change.old().is_some_and(|old| withdrawn(old.features(), new.features())) {
+    if change.old().is_some_and(|old| is_withdrawn(old.features(), new.features())) {
         let messages = new.all_messages().next().map(|_| "buf:MESSAGE_SAME_JSON_FORMAT");
         let enums = new.all_enums().next().map(|_| "buf:ENUM_SAME_JSON_FORMAT");
         let message = format!("{OPTION} of file `{}` {CHANGED}", new.path());
@@ -35,8 +35,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     for it in new.all_messages().filter(|it| !it.is_map_entry()) {
         let Some(old) = diff.old_message(it) else { continue };
         let above = it.parent().zip(old.parent());
-        if withdrawn(old.features(), it.features())
-            && above.is_none_or(|(it, old)| !withdrawn(old.features(), it.features()))
+        if is_withdrawn(old.features(), it.features())
+            && above.is_none_or(|(it, old)| !is_withdrawn(old.features(), it.features()))
         {
             let pair = Change::Both { old, new: it }.map(Element::Message);
             report(diff, pair, "buf:MESSAGE_SAME_JSON_FORMAT", sink);
@@ -45,8 +45,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     for it in new.all_enums() {
         let Some(old) = diff.old_enum(it) else { continue };
         let above = it.parent().zip(old.parent());
-        if withdrawn(old.features(), it.features())
-            && above.is_none_or(|(it, old)| !withdrawn(old.features(), it.features()))
+        if is_withdrawn(old.features(), it.features())
+            && above.is_none_or(|(it, old)| !is_withdrawn(old.features(), it.features()))
         {
             let pair = Change::Both { old, new: it }.map(Element::Enum);
             report(diff, pair, "buf:ENUM_SAME_JSON_FORMAT", sink);
@@ -59,7 +59,7 @@ const CHANGED: &str = "changed from `ALLOW` to `LEGACY_BEST_EFFORT`";
 const WHY: &str = "with `LEGACY_BEST_EFFORT` a runtime need not map every value to JSON, and two \
                    fields may share a JSON name";
 
-fn withdrawn(old: Features, new: Features) -> bool {
+fn is_withdrawn(old: Features, new: Features) -> bool {
     old.json_allowed && !new.json_allowed
 }
 

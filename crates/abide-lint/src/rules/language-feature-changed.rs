@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// A feature of one language.
-struct Feature {
+struct LanguageFeature {
     language: &'static str,
     name: &'static str,
     surface: Surface,
@@ -33,8 +33,8 @@ struct Feature {
     why: &'static str,
 }
 
-const FEATURES: &[Feature] = &[
-    Feature {
+const FEATURES: &[LanguageFeature] = &[
+    LanguageFeature {
         language: "pb.go",
         name: "api_level",
         surface: Surface::SourceGo,
@@ -43,7 +43,7 @@ const FEATURES: &[Feature] = &[
         more: &["API_HYBRID"],
         why: "the open API has fields, the opaque API has setters, the hybrid API has both",
     },
-    Feature {
+    LanguageFeature {
         language: "pb.go",
         name: "strip_enum_prefix",
         surface: Surface::SourceGo,
@@ -52,16 +52,16 @@ const FEATURES: &[Feature] = &[
         more: &["STRIP_ENUM_PREFIX_GENERATE_BOTH"],
         why: "the Go constants of enum values get different names",
     },
-    Feature {
+    LanguageFeature {
         language: "pb.go",
         name: "legacy_unmarshal_json_enum",
         surface: Surface::SourceGo,
         of: is_enum,
-        default: in_proto2,
+        default: default_in_proto2,
         more: &["true"],
         why: "it decides whether the Go enum has the method `UnmarshalJSON`",
     },
-    Feature {
+    LanguageFeature {
         language: "pb.java",
         name: "nest_in_file_class",
         surface: Surface::SourceJava,
@@ -74,7 +74,7 @@ const FEATURES: &[Feature] = &[
         more: &[],
         why: "the Java class moves into the outer class of the file, or out of it",
     },
-    Feature {
+    LanguageFeature {
         language: "pb.java",
         name: "large_enum",
         surface: Surface::SourceJava,
@@ -83,25 +83,25 @@ const FEATURES: &[Feature] = &[
         more: &[],
         why: "the enum becomes a class instead of a Java enum, or the reverse",
     },
-    Feature {
+    LanguageFeature {
         language: "pb.java",
         name: "legacy_closed_enum",
         surface: Surface::SourceJava,
         of: holds_open_enum,
-        default: in_proto2,
+        default: default_in_proto2,
         more: &[],
         why: "undeclared enum values move between the field and the unknown fields",
     },
-    Feature {
+    LanguageFeature {
         language: "pb.cpp",
         name: "legacy_closed_enum",
         surface: Surface::SourceCpp,
         of: holds_open_enum,
-        default: in_proto2,
+        default: default_in_proto2,
         more: &[],
         why: "undeclared enum values move between the field and the unknown fields",
     },
-    Feature {
+    LanguageFeature {
         language: "pb.cpp",
         name: "enum_name_uses_string_view",
         surface: Surface::SourceCpp,
@@ -116,7 +116,7 @@ fn is_enum(element: Element<'_>) -> bool {
     matches!(element, Element::Enum(_))
 }
 
-/// Whether Java generates a class for it that no other element encloses.
+/// Returns true if Java generates a class for it that no other element encloses.
 fn is_class(element: Element<'_>) -> bool {
     match element {
         Element::Message(_) | Element::Enum(_) => element.parent().is_none(),
@@ -133,7 +133,7 @@ fn holds_open_enum(element: Element<'_>) -> bool {
     field.enum_type().is_some_and(|it| it.features().openness == Openness::Open)
 }
 
-fn in_proto2(element: Element<'_>) -> &'static str {
+fn default_in_proto2(element: Element<'_>) -> &'static str {
     if element.file().decl().edition == Edition::Proto2 { "true" } else { "false" }
 }
 

@@ -26,7 +26,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Message(message) = element else { return };
     let name = message.name();
     let is_list = name.starts_with("List") || name.starts_with("Search");
-    let mut report = |(place, lack, aliases): Lack| {
+    let mut report = |(place, lack, aliases): PagingLack| {
         if spares(context, element, aliases) {
             return;
         }
@@ -62,7 +62,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
 }
 
-/// What to do about what a list lacks.
+/// Says how to add what a list lacks.
 fn advise(lack: &str) -> String {
     let parts = lack.strip_prefix("has a `").and_then(|it| it.split_once("` that is not `"));
     match (parts, lack) {
@@ -80,8 +80,8 @@ fn advise(lack: &str) -> String {
 const NOT_FIRST: &str = "has a first field that is not number 1";
 const NOT_REPEATED: &str = "has a first field that is not repeated";
 
-/// Where a list lacks something, what it lacks, and the rules about it.
-type Lack = (Place, &'static str, &'static [&'static str; 2]);
+/// A defect of a list: its place, its text, and the rules of other tools about it.
+type PagingLack = (Place, &'static str, &'static [&'static str; 2]);
 
 /// A field for pages that is missing, or of another type.
 fn find_typed(
@@ -89,7 +89,7 @@ fn find_typed(
     name: &str,
     scalar: Scalar,
     aliases: &'static [&'static str; 2],
-) -> Option<Lack> {
+) -> Option<PagingLack> {
     let (missing, other) = match name {
         "page_size" => ("has no `page_size`", "has a `page_size` that is not `int32`"),
         "page_token" => ("has no `page_token`", "has a `page_token` that is not `string`"),
@@ -103,8 +103,8 @@ fn find_typed(
     (!is_right).then(|| (field.place(Part::Type), other, aliases))
 }
 
-/// What is wrong with the first field of a response: generated code iterates over it.
-fn find_unpaged(message: Message<'_>) -> Option<Lack> {
+/// Finds a defect of the first field of a response: generated code iterates over it.
+fn find_unpaged(message: Message<'_>) -> Option<PagingLack> {
     let first: Field<'_> = message.fields().next()?;
     if first.number() != 1 {
         return Some((first.place(Part::Number), NOT_FIRST, &FIRST));

@@ -30,15 +30,15 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let finding = sink.setting(&setting, message);
     finding.changed(&was, &is).source(diff, change.map(Element::Method));
     // Clients repeat calls, or send them as `GET` requests, by the level of their own side.
-    finding.breaks(if strength(&is) < strength(&was) {
+    finding.breaks(if rank_promise(&is) < rank_promise(&was) {
         Effects::backward(&[Surface::Rpc])
     } else {
         Effects::forward(&[Surface::Rpc])
     });
 }
 
-/// How much a level promises: a stronger one includes the weaker ones.
-fn strength(level: &str) -> usize {
+/// Ranks the promise of an idempotency level: a stronger one includes the weaker ones.
+fn rank_promise(level: &str) -> usize {
     ["IDEMPOTENCY_UNKNOWN", "IDEMPOTENT", "NO_SIDE_EFFECTS"]
         .iter()
         .position(|it| *it == level)

@@ -18,7 +18,8 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Method(method) = element else { return };
     let lint = context.policy.lint.of(method.file());
-    let (service, method_name) = (pascal(method.service().name()), pascal(method.name()));
+    let (service, method_name) =
+        (to_pascal_case(method.service().name()), to_pascal_case(method.name()));
     for (ty, part, noun, allows_empty, alias) in [
         (
             method.input(),
@@ -56,7 +57,7 @@ fn is_empty(message: Message<'_>) -> bool {
 }
 
 /// A name as buf changes it: delimiters go, and the letter after one is a capital.
-fn pascal(name: &str) -> String {
+fn to_pascal_case(name: &str) -> String {
     let mut out = String::new();
     for word in name.split('_') {
         let mut letters = word.chars();

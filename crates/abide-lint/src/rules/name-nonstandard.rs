@@ -85,11 +85,11 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
             if field.is_extension() || field.parent().is_some_and(|it| it.is_map_entry()) {
                 return;
             }
-            of_field(field)
+            find_field_mistakes(field)
         }
         Element::Message(it) if it.is_map_entry() => return,
         Element::Oneof(it) if it.is_synthetic() => return,
-        _ => abbreviated(element.name()).into_iter().collect(),
+        _ => find_abbreviation(element.name()).into_iter().collect(),
     };
     for (right, aliases) in mistakes {
         if spares(context, element, &aliases) {
@@ -106,13 +106,13 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
 }
 
-fn of_field(field: Field<'_>) -> Vec<Mistake> {
+fn find_field_mistakes(field: Field<'_>) -> Vec<Mistake> {
     let name = field.name();
     let mut mistakes = Vec::new();
     let known = NAMES.iter().find(|(wrong, ..)| *wrong == name);
     mistakes.extend(known.map(|(_, right, aliases)| ((*right).to_owned(), *aliases)));
-    mistakes.extend(abbreviated(name));
-    mistakes.extend(replaced(name, "url", "uri").map(|it| (it, ["aip:140", URI])));
+    mistakes.extend(find_abbreviation(name));
+    mistakes.extend(replace_word(name, "url", "uri").map(|it| (it, ["aip:140", URI])));
     let words: Vec<&str> = name.split('_').filter(|it| !it.is_empty()).collect();
     if words.len() <= name.matches('_').count() {
         mistakes.push((words.join("_"), ["aip:140", UNDERSCORES]));
@@ -138,7 +138,7 @@ fn of_field(field: Field<'_>) -> Vec<Mistake> {
             Some((_, right)) => Some((*right).to_owned()),
             None if name.ends_with("_time") || name == "time" => None,
             None if field.cardinality() != Cardinality::Singular => None,
-            None => Some(format!("{}_time", time_stem(name))),
+            None => Some(format!("{}_time", strip_time_suffix(name))),
         };
         mistakes.extend(right.map(|it| (it, ["aip:142", TIMES])));
     }
@@ -146,7 +146,7 @@ fn of_field(field: Field<'_>) -> Vec<Mistake> {
 }
 
 /// The name of a time without the ending that says that it is one.
-fn time_stem(name: &str) -> &str {
+fn strip_time_suffix(name: &str) -> &str {
     ["_timestamp", "_at", "_date", "_ts"]
         .iter()
         .find_map(|end| name.strip_suffix(end))
@@ -154,13 +154,13 @@ fn time_stem(name: &str) -> &str {
 }
 
 /// A name with the abbreviation that AIPs write for one of its words.
-fn abbreviated(name: &str) -> Option<Mistake> {
-    let short = SHORT.iter().find_map(|(long, short)| replaced(name, long, short))?;
+fn find_abbreviation(name: &str) -> Option<Mistake> {
+    let short = SHORT.iter().find_map(|(long, short)| replace_word(name, long, short))?;
     Some((short, ["aip:140", ABBREVIATIONS]))
 }
 
 /// A name with another word for one of its words, in the case of that one.
-fn replaced(name: &str, word: &str, by: &str) -> Option<String> {
+fn replace_word(name: &str, word: &str, by: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     let (at, _) = lower.match_indices(word).find(|(at, _)| {
         let (before, after) = (name.get(..*at), name.get(at + word.len()..));

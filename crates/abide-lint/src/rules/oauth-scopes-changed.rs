@@ -24,7 +24,7 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     let Some(holders) = option::elements(change, Element::Service) else { return };
     let setting = Setting::of(holders, |it| it.custom("google.api.oauth_scopes"));
     let (was, is) = setting.values();
-    let (before, after) = (scopes(&was), scopes(&is));
+    let (before, after) = (parse_scopes(&was), parse_scopes(&is));
     let service = holders.1.phrase();
     for &scope in before.difference(&after) {
         let message = format!("{service} no longer lists the OAuth scope `{scope}`");
@@ -39,6 +39,6 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     }
 }
 
-fn scopes(list: &str) -> BTreeSet<&str> {
+fn parse_scopes(list: &str) -> BTreeSet<&str> {
     list.split(',').map(str::trim).filter(|it| !it.is_empty()).collect()
 }

@@ -40,11 +40,11 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         for &package in &packages {
             let mut seen = strip.reached(judged(package));
             add(&mut seen, &strip, package);
-            let several = several(&apis, &strip, &seen);
+            let several = find_conflicts(&apis, &strip, &seen);
             if several.is_empty() {
                 continue;
             }
-            let below = below(&reach, &strip, package, &circles);
+            let below = reached_through_others(&reach, &strip, package, &circles);
             let near = near_strip.get_or_init(|| near.strip(strip.targets().to_vec()));
             let near = near.reached(judged(package));
             for mut versions in several {
@@ -80,22 +80,22 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
                 "the candidate uses the next version of an API of which it reaches the active one \
                  through a package that is not upgraded",
             );
-            finding.help(help_for_candidate(context));
+            finding.help(advise_on_candidate(context));
         }
     }
 }
 
-/// Whether a package is a candidate that reaches an API in several versions because an upgrade does
-/// not take every package along: it uses the next version of what it also reaches in the active one.
-/// An upgrade by types also moves references to frozen types on, and only those.
+/// Returns true if a package is a candidate that reaches an API in several versions because an
+/// upgrade does not take every package along: it uses the next version of what it also reaches in
+/// the active one. An upgrade by types also moves references to frozen types on, and only those.
 fn is_made(context: &Context<'_>, package: Package<'_>, versions: &[Package<'_>]) -> bool {
     let by_types = context.policy.upgrade.closure == Closure::Type;
     let active = versions.iter().filter(|it| !context.is_candidate(**it)).count();
     context.is_candidate(package) && (active == 1 || by_types)
 }
 
-/// What to do about a candidate that nobody may edit.
-fn help_for_candidate(context: &Context<'_>) -> &'static str {
+/// Advice about a candidate, which nobody may edit.
+fn advise_on_candidate(context: &Context<'_>) -> &'static str {
     if context.policy.upgrade.closure == Closure::Type {
         "leave it: a release takes along every package that depends on what it makes stable; or \
          run `abide upgrade --closure package`"
@@ -113,7 +113,7 @@ fn add<'t>(set: &mut FixedBitSet, strip: &Strip<'_, '_, 't>, package: Package<'t
 }
 
 /// For each API that has several versions in a set, these versions, the oldest first.
-fn several<'t>(
+fn find_conflicts<'t>(
     apis: &Apis<'_, 't>,
     strip: &Strip<'_, '_, 't>,
     seen: &FixedBitSet,
@@ -129,7 +129,7 @@ fn several<'t>(
 /// reached through it, itself included. If one of these sets has both versions,
 /// the paths join further down. Packages in a cycle are each further down than
 /// the other, so the first of them is the one that is reported.
-fn below<'t>(
+fn reached_through_others<'t>(
     reach: &Reach<'_, 't>,
     strip: &Strip<'_, '_, 't>,
     package: Package<'t>,
@@ -153,8 +153,8 @@ fn below<'t>(
         .collect()
 }
 
-/// Whether another rule reports `package` where it depends on this version of
-/// its own API: an earlier major, or one that promises less.
+/// Returns true if another rule reports `package` where it depends on this version of its own API:
+/// an earlier major, or one that promises less.
 fn is_behind(other: Package<'_>, package: Package<'_>) -> bool {
     is_earlier_major(other, package) || stability(other) < stability(package)
 }

@@ -56,14 +56,14 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
     }
 }
 
-/// Whether a field is a custom option: it extends an options message of `descriptor.proto`.
+/// Returns true if a field is a custom option: it extends an options message of `descriptor.proto`.
 fn is_option(field: &Field<'_>) -> bool {
     field.extendee().map(Message::full_name).is_some_and(|it| {
         it.strip_prefix("google.protobuf.").is_some_and(|it| it.ends_with("Options"))
     })
 }
 
-/// Whether a path leads to a field in the value of an option.
+/// Returns true if a path leads to a field in the value of an option.
 fn is_inside(option: Field<'_>, path: &str) -> bool {
     let mut ty = option.ty();
     path.split('.').all(|name| {

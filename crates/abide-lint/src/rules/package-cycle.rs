@@ -19,15 +19,15 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-/// How many packages of a group are tried as the start of a shortest cycle. It
-/// bounds the work for a tree whose packages all depend on each other.
+/// The number of packages of a group that are tried as the start of a shortest cycle. It bounds the
+/// work for a tree whose packages all depend on each other.
 const STARTS: usize = 64;
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     // Files without a `package` statement do not form a package.
     for group in context.graph().cycles(|package| !package.name().is_empty()) {
         if context.policy.follows_any(RULE.aliases) {
-            each_import(&group, sink);
+            report_each_import(&group, sink);
             continue;
         }
         let mut shortest: Option<Vec<Dependency<'_, '_>>> = None;
@@ -42,7 +42,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 }
 
 /// As buf does: every import of a package from which a path leads back is reported.
-fn each_import(group: &[Package<'_>], sink: &mut Sink) {
+fn report_each_import(group: &[Package<'_>], sink: &mut Sink) {
     let files = group.iter().flat_map(|package| package.files()).filter(|it| it.is_judged());
     for file in files {
         let package = file.package();
@@ -70,11 +70,11 @@ fn report<'t>(
 ) {
     // The report begins at the first step whose evidence is in a judged file.
     let is_judged = |edge: &Dependency<'_, 't>| {
-        evidence(steps, edge).is_some_and(|used| used.file().is_judged())
+        find_evidence(steps, edge).is_some_and(|used| used.file().is_judged())
     };
     let Some(start) = circle.iter().position(is_judged) else { return };
     circle.rotate_left(start);
-    let uses: Vec<_> = circle.iter().filter_map(|edge| evidence(steps, edge)).collect();
+    let uses: Vec<_> = circle.iter().filter_map(|edge| find_evidence(steps, edge)).collect();
     let Some((first, rest)) = uses.split_first() else { return };
 
     let names: Vec<String> = circle
@@ -106,6 +106,6 @@ fn report<'t>(
 
 /// The import behind an edge; a type or an option if its file is not imported
 /// directly.
-fn evidence<'t>(steps: &mut Steps<'t>, edge: &Dependency<'_, 't>) -> Option<Use<'t>> {
+fn find_evidence<'t>(steps: &mut Steps<'t>, edge: &Dependency<'_, 't>) -> Option<Use<'t>> {
     Level::ALL.into_iter().find_map(|level| edge.evidence(steps, level))
 }

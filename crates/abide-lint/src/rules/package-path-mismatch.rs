@@ -47,8 +47,8 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     .fact(folder);
 }
 
-/// What mends it: to say what the layout is, if the folder and a name end alike, or else to move the
-/// file. Users of a file name its path, which therefore stays in use.
+/// Advises to configure the layout if the folder and a name end alike, or else to move the file.
+/// Users of a file name its path, which therefore stays in use.
 fn advise(names: &[&str], folder: &str, wanted: &str) -> String {
     let dotted = folder.replace('/', ".");
     if let Some(end) = names.iter().find_map(|name| length_before(&dotted, name)) {

@@ -24,7 +24,7 @@ type Declared<'t> = (File<'t>, PackageVersionStatus, Place);
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     // A policy may give candidates the name of a stable version.
-    let made = LazyCell::new(|| candidates_of_active(context));
+    let made = LazyCell::new(|| collect_candidates_of_active(context));
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let name = package.name();
         let declared: Vec<Declared<'t>> = read_statuses(package).collect();
@@ -72,7 +72,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
 }
 
 /// The packages that the candidates of the active packages are part of.
-fn candidates_of_active(context: &Context<'_>) -> BTreeSet<String> {
+fn collect_candidates_of_active(context: &Context<'_>) -> BTreeSet<String> {
     let (policy, standings) = (&context.policy.upgrade, context.standings());
     let active = context
         .tree

@@ -27,7 +27,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
     if name.is_empty() && context.policy.follows(DEFINED) {
         for file in package.files().filter(|file| file.is_judged()) {
-            undeclared(file, sink);
+            report_undeclared(file, sink);
         }
         return;
     }
@@ -41,7 +41,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let judged = package.files().filter(|file| file.is_judged());
     if name.is_empty() {
         for file in judged.filter(|file| file.elements().next().is_some()) {
-            undeclared(file, sink);
+            report_undeclared(file, sink);
         }
         return;
     }
@@ -51,18 +51,18 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     }
     let Some(place) = package_place(package) else { return };
     sink.report(place, name, name, format!("package `{name}` has no version"))
-        .help(version_help(name))
+        .help(advise_version(name))
         .aliases(&[SUFFIX, AIP, API_LINTER]);
 }
 
-fn version_help(name: &str) -> String {
+fn advise_version(name: &str) -> String {
     format!(
         "end a new package with a version, such as `{name}.v1`; list one that has users in \
          `unversioned` of `[packages]`, because a new name breaks them"
     )
 }
 
-fn undeclared(file: File<'_>, sink: &mut Sink) {
+fn report_undeclared(file: File<'_>, sink: &mut Sink) {
     sink.report(file.package_place(), "", file.path(), "the file declares no package")
         .why(
             "names without a package have no version, and they can clash with those of any other \
@@ -83,7 +83,7 @@ fn without_suffix<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Si
     for file in context.reported_at(package, SUFFIX) {
         let message = format!("package `{name}` does not end with a version");
         sink.report(package_name(file), name, name, message)
-            .help(version_help(name))
+            .help(advise_version(name))
             .aliases(&[SUFFIX, AIP, API_LINTER]);
     }
 }

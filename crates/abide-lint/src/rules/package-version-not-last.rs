@@ -35,10 +35,10 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let message = format!("the version of package `{name}` is not the last component of its name");
     sink.report(place, name, name, message)
         .help(format!("rename it to `{moved}`, so that it can have its own versions"))
-        .aliases(aliases(context));
+        .aliases(select_aliases(context));
 }
 
-/// Whoever follows buf has its finding from `package-version-missing`.
-fn aliases(context: &Context<'_>) -> &'static [&'static str] {
+/// Leaves out the rule of buf if the policy follows it: then `package-version-missing` reports it.
+fn select_aliases(context: &Context<'_>) -> &'static [&'static str] {
     if context.policy.follows(BUF) { &[AIP] } else { &[BUF, AIP] }
 }

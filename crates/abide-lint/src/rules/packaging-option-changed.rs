@@ -144,7 +144,7 @@ fn shorten_go_package(written: &str) -> String {
     }
 }
 
-/// Whether the last component of an import path is a valid Go name.
+/// Returns true if the last component of an import path is a valid Go name.
 fn is_go_name(name: &str) -> bool {
     name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
         && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')

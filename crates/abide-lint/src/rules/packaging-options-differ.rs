@@ -50,10 +50,10 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         // By root, each of which is a module to buf: the values.
         let mut values: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
         for &file in &files {
-            values.entry(file.decl().root).or_default().insert(value(file, option));
+            values.entry(file.decl().root).or_default().insert(read_value(file, option));
         }
         for &file in &files {
-            let own = value(file, option);
+            let own = read_value(file, option);
             let Some(values) = values.get(&file.decl().root) else { continue };
             let Some(other) = values.iter().find(|it| **it != own) else { continue };
             let set = Holder::File(file).standard(option);
@@ -65,7 +65,7 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             if !matches!(option, "go_package" | "java_multiple_files") {
                 aliases.push(API_LINTER);
             }
-            let (own, other) = (shown(&own), shown(other));
+            let (own, other) = (describe_value(&own), describe_value(other));
             let message =
                 format!("`{option}` is {own} here, and {other} in another file of `{name}`");
             sink.report(place, name, file.path(), message)
@@ -78,11 +78,11 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
 }
 
 /// The value of an option as text; empty if it is not set.
-fn value(file: File<'_>, option: &str) -> String {
+fn read_value(file: File<'_>, option: &str) -> String {
     let set = Holder::File(file).standard(option);
     set.map_or_else(String::new, |it| option::spelled(file.tree, it))
 }
 
-fn shown(value: &str) -> String {
+fn describe_value(value: &str) -> String {
     if value.is_empty() { "not set".to_owned() } else { format!("`{value}`") }
 }

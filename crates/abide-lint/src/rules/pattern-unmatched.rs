@@ -52,7 +52,8 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     }
 }
 
-/// Whether a pattern matches an element or one around it. That of an enum value may name its enum.
+/// Returns true if a pattern matches an element or one around it. That of an enum value may name
+/// its enum.
 fn is_match(pattern: &Glob, element: Element<'_>) -> bool {
     if pattern.covers(&element.full_name()) {
         return true;

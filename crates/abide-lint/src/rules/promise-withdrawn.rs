@@ -25,14 +25,14 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
         return;
     }
     let mut withdraw = |place: Place, message: String, why: &str, help: &str, fact: &str| {
-        let (before, name) = (name_place(old), new.full_name());
+        let (before, name) = (find_name(old), new.full_name());
         let location = Location::tree(place);
         let finding = sink.change_at(location, Some(before), package.name(), name, message);
         finding.why(why).help(help).fact(fact);
         // It breaks nobody today, and lets any later change pass.
         finding.at_least(Severity::Error).bump(Bump::Major);
     };
-    if let (None, Some(place)) = (work_in_progress(old), work_in_progress(new))
+    if let (None, Some(place)) = (find_work_in_progress(old), find_work_in_progress(new))
         && !is_told_above(diff, new)
     {
         withdraw(
@@ -59,21 +59,21 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
     }
 }
 
-fn work_in_progress(holder: Holder<'_>) -> Option<Place> {
+fn find_work_in_progress(holder: Holder<'_>) -> Option<Place> {
     match holder {
         Holder::File(file) => file.work_in_progress(),
         Holder::Element(element) => element.work_in_progress(),
     }
 }
 
-fn name_place(holder: Holder<'_>) -> Place {
+fn find_name(holder: Holder<'_>) -> Place {
     match holder {
         Holder::File(file) => package_name(file),
         Holder::Element(element) => element.place(Part::Name),
     }
 }
 
-/// Whether what encloses an element became work in progress, too.
+/// Returns true if what encloses an element became work in progress, too.
 fn is_told_above<'t>(diff: &Diff<'t>, new: Holder<'t>) -> bool {
     let Holder::Element(element) = new else { return false };
     let (old, around) = match element.parent() {
@@ -83,5 +83,6 @@ fn is_told_above<'t>(diff: &Diff<'t>, new: Holder<'t>) -> bool {
             (diff.old_file(file).map(Holder::File), Holder::File(file))
         }
     };
-    old.is_some_and(|it| work_in_progress(it).is_none()) && work_in_progress(around).is_some()
+    old.is_some_and(|it| find_work_in_progress(it).is_none())
+        && find_work_in_progress(around).is_some()
 }

@@ -19,15 +19,15 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Annotated(check),
 };
 
-/// Why an element cannot be used instead of another, and what to do.
-struct Fault {
+/// The reason why an element cannot replace another, and what to do.
+struct ReplacementObstacle {
     why_not: String,
     help: String,
 }
 
-impl Fault {
-    fn new(why_not: impl Into<String>, help: impl Into<String>) -> Option<Fault> {
-        Some(Fault { why_not: why_not.into(), help: help.into() })
+impl ReplacementObstacle {
+    fn new(why_not: impl Into<String>, help: impl Into<String>) -> Option<ReplacementObstacle> {
+        Some(ReplacementObstacle { why_not: why_not.into(), help: help.into() })
     }
 }
 
@@ -40,10 +40,10 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let fault = match other {
         // A part of a tree does not have the files of the others.
         None if context.partial && (element.parent().is_none() || text.contains('.')) => return,
-        None => missing(context, element, text),
-        Some(other) => fault(context, element, other),
+        None => explain_missing(context, element, text),
+        Some(other) => find_obstacle(context, element, other),
     };
-    let Some(Fault { why_not, help }) = fault else { return };
+    let Some(ReplacementObstacle { why_not, help }) = fault else { return };
     let (name, noun) = (element.full_name(), element.noun());
     let message = format!("the replacement {text} of {noun} `{name}` {why_not}", text = code(text));
     let finding = sink.report(place, element.package().name(), name, message);
@@ -53,20 +53,24 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
 }
 
-/// Why nothing has the name of a replacement.
-fn missing<'t>(context: &Context<'t>, element: Element<'t>, text: &str) -> Option<Fault> {
+/// Explains why no element has the name of a replacement.
+fn explain_missing<'t>(
+    context: &Context<'t>,
+    element: Element<'t>,
+    text: &str,
+) -> Option<ReplacementObstacle> {
     let unless = "write the full name of an element of this tree, or the name of a sibling";
-    let help = suggestion(context, element, text).unwrap_or_else(|| unless.to_owned());
+    let help = suggest_replacement(context, element, text).unwrap_or_else(|| unless.to_owned());
     let sibling = element.parent().map(|parent| format!("{}.{text}", parent.full_name()));
     let was_there = context.baseline.is_some_and(|old| {
         old.element_named(text).is_some()
             || sibling.is_some_and(|name| old.element_named(&name).is_some())
     });
     let was_removed = was_there || is_reserved(context, element, text);
-    Fault::new(if was_removed { "was removed" } else { "does not exist" }, help)
+    ReplacementObstacle::new(if was_removed { "was removed" } else { "does not exist" }, help)
 }
 
-/// Whether a name is reserved where the element that has it would be.
+/// Returns true if a name is reserved where the element that has it would be.
 fn is_reserved(context: &Context<'_>, element: Element<'_>, text: &str) -> bool {
     let (holder, name) = match text.rsplit_once('.') {
         None => (element.parent(), text),
@@ -79,23 +83,33 @@ fn is_reserved(context: &Context<'_>, element: Element<'_>, text: &str) -> bool 
     }
 }
 
-/// Why users of an element cannot use another instead.
-fn fault<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) -> Option<Fault> {
+/// Finds the reason why users of an element cannot use the other instead.
+fn find_obstacle<'t>(
+    context: &Context<'t>,
+    element: Element<'t>,
+    other: Element<'t>,
+) -> Option<ReplacementObstacle> {
     let (own, theirs) = (element.package(), other.package());
     if other == element {
-        return Fault::new("is the element itself", "name the element to use instead");
+        return ReplacementObstacle::new(
+            "is the element itself",
+            "name the element to use instead",
+        );
     }
     if !other.is_exported() && other.has_known_visibility() && other.file() != element.file() {
         let help = "export it, or name an element that is exported";
-        return Fault::new("is local to another file", help);
+        return ReplacementObstacle::new("is local to another file", help);
     }
-    if !takes_place(element, other) {
+    if !can_replace(element, other) {
         let noun = with_article(other.noun());
         let help = format!("name what is used where the {} is used", element.noun());
-        return Fault::new(format!("is {noun}"), help);
+        return ReplacementObstacle::new(format!("is {noun}"), help);
     }
-    if is_gone_as_well(element, other) {
-        return Fault::new("is deprecated too", after(context, element, other));
+    if is_also_deprecated(element, other) {
+        return ReplacementObstacle::new(
+            "is deprecated too",
+            suggest_final_replacement(context, element, other),
+        );
     }
     // Packages without a version promise as much as stable ones.
     let [promised, required] =
@@ -103,15 +117,18 @@ fn fault<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) ->
     if promised < required {
         let why_not = format!("is in the {promised} package `{}`", theirs.name());
         let help = format!("name an element of a {required} package");
-        return Fault::new(why_not, help);
+        return ReplacementObstacle::new(why_not, help);
     }
     if other.work_in_progress().is_some() && element.work_in_progress().is_none() {
         let help = "name an element that is ready, or wait with the deprecation";
-        return Fault::new("is work in progress", help);
+        return ReplacementObstacle::new("is work in progress", help);
     }
     if theirs != own && context.is_frozen(theirs) {
         let why_not = format!("is in the frozen package `{}`", theirs.name());
-        return Fault::new(why_not, "name an element of a package that is not frozen");
+        return ReplacementObstacle::new(
+            why_not,
+            "name an element of a package that is not frozen",
+        );
     }
     let denied = context.policy.dependencies.denial(own.name(), theirs.name())?;
     let why_not = format!("is in a package that `{}` may not depend on", own.name());
@@ -120,12 +137,12 @@ fn fault<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) ->
         denied.from.text(),
         denied.to.text()
     );
-    Fault::new(why_not, help)
+    ReplacementObstacle::new(why_not, help)
 }
 
-/// Whether an element of the kind of `other` can be used where `element` is used. A field may be
-/// replaced by a type that takes what several fields held.
-fn takes_place(element: Element<'_>, other: Element<'_>) -> bool {
+/// Returns true if an element of the kind of `other` can be used where `element` is used. A field
+/// may be replaced by a type that takes what several fields held.
+fn can_replace(element: Element<'_>, other: Element<'_>) -> bool {
     match element {
         Element::Field(_) | Element::Oneof(_) => matches!(
             other,
@@ -145,18 +162,22 @@ fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// Whether the replacement of an element is deprecated itself. If the message of
-/// both is, its own replacement counts.
-fn is_gone_as_well(element: Element<'_>, other: Element<'_>) -> bool {
+/// Returns true if the replacement of an element is deprecated itself. If the message of both is,
+/// its own replacement counts.
+fn is_also_deprecated(element: Element<'_>, other: Element<'_>) -> bool {
     is_deprecated(other) && !element.parent().is_some_and(is_deprecated)
 }
 
-/// What to name instead of a deprecated replacement: the first usable one that its own replacements
-/// lead to.
-fn after<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) -> String {
+/// Suggests an element instead of a deprecated replacement: the first usable one that its own
+/// replacements lead to.
+fn suggest_final_replacement<'t>(
+    context: &Context<'t>,
+    element: Element<'t>,
+    other: Element<'t>,
+) -> String {
     let mut passed = vec![other];
     while let Some(next) = passed.last().and_then(|it| it.replacement()) {
-        if !is_gone_as_well(element, next) && fault(context, element, next).is_none() {
+        if !is_also_deprecated(element, next) && find_obstacle(context, element, next).is_none() {
             return format!("name what replaces that: `{}`", next.full_name());
         }
         if passed.contains(&next) {
@@ -167,13 +188,17 @@ fn after<'t>(context: &Context<'t>, element: Element<'t>, other: Element<'t>) ->
     "name an element that is not deprecated".to_owned()
 }
 
-/// What to write instead of a misspelt name: the nearest of those that can be used. Where only one
+/// Suggests a name instead of a misspelt one: the nearest of those that can be used. Where only one
 /// is near that cannot, the help says why not.
-fn suggestion<'t>(context: &Context<'t>, element: Element<'t>, text: &str) -> Option<String> {
+fn suggest_replacement<'t>(
+    context: &Context<'t>,
+    element: Element<'t>,
+    text: &str,
+) -> Option<String> {
     // It may be written as in the file, where the package is implied.
     let in_package = format!("{}.{text}", element.package().name());
     let named = context.tree.element_named(&in_package).filter(|_| text.contains('.'));
-    if named.is_some_and(|it| fault(context, element, it).is_none()) {
+    if named.is_some_and(|it| find_obstacle(context, element, it).is_none()) {
         return Some(format!("write the full name: `{in_package}`"));
     }
     // What is compared, what stands before it, and the elements that may be meant.
@@ -188,12 +213,12 @@ fn suggestion<'t>(context: &Context<'t>, element: Element<'t>, text: &str) -> Op
     let name = |it: Element<'t>| if is_full { it.full_name() } else { it.name().to_owned() };
     let others: Vec<(String, Element<'t>)> =
         others.into_iter().filter(|it| *it != element).map(|it| (name(it), it)).collect();
-    let usable = others.iter().filter(|(_, it)| fault(context, element, *it).is_none());
+    let usable = others.iter().filter(|(_, it)| find_obstacle(context, element, *it).is_none());
     if let Some(near) = nearest(word, usable.map(|(name, _)| name.as_str())) {
         return Some(format!("did you mean `{scope}{near}`?"));
     }
     let near = nearest(word, others.iter().map(|(name, _)| name.as_str()))?;
     let (_, other) = others.iter().find(|(name, _)| name == near)?;
-    let Fault { why_not, help } = fault(context, element, *other)?;
+    let ReplacementObstacle { why_not, help } = find_obstacle(context, element, *other)?;
     Some(format!("{help}; `{scope}{near}` {why_not}"))
 }

@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         if let Some(old) = diff.old_message(it) {
             let numbers = Ranges::from(old.reserved_ranges()).without(&it.reserved_ranges().into());
             let (was, is) = (old.reserved_names(), it.reserved_names());
-            let mut names = missing_names(old.file(), was, it.file(), is);
+            let mut names = find_missing_names(old.file(), was, it.file(), is);
             // A number or name that a field takes is reported at the field.
             let taken = it.fields().map(|it| i64::from(it.number()));
             let numbers = numbers.without(&Ranges::single(taken));
@@ -44,7 +44,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
             let numbers = Ranges::inclusive(old.reserved_ranges())
                 .without(&Ranges::inclusive(it.reserved_ranges()));
             let (was, is) = (old.reserved_names(), it.reserved_names());
-            let mut names = missing_names(old.file(), was, it.file(), is);
+            let mut names = find_missing_names(old.file(), was, it.file(), is);
             let taken = it.values().map(|it| i64::from(it.number()));
             let numbers = numbers.without(&Ranges::single(taken));
             names.retain(|name| it.values().all(|it| it.name() != *name));
@@ -95,7 +95,7 @@ fn report<'t>(
 }
 
 /// Old names that the new side does not reserve.
-fn missing_names<'t>(
+fn find_missing_names<'t>(
     old: File<'t>,
     was: &[ReservedNameDecl],
     new: File<'t>,

@@ -28,13 +28,16 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>, sink:
         }
         (Holder::File(old), Holder::File(new)) => {
             // Definitions in a file are paired by their types.
-            let (before, after) = (definitions(holders.0), definitions(holders.1));
+            let (before, after) = (read_definitions(holders.0), read_definitions(holders.1));
             for &was in &before {
-                let is = after.iter().copied().find(|it| kind(new.tree, it) == kind(old.tree, was));
+                let is = after
+                    .iter()
+                    .copied()
+                    .find(|it| read_type(new.tree, it) == read_type(old.tree, was));
                 compare(diff, Setting { holders, old: Some(was), new: is }, sink);
             }
             for &is in &after {
-                if !before.iter().any(|it| kind(old.tree, it) == kind(new.tree, is)) {
+                if !before.iter().any(|it| read_type(old.tree, it) == read_type(new.tree, is)) {
                     compare(diff, Setting { holders, old: None, new: Some(is) }, sink);
                 }
             }
@@ -43,15 +46,15 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>, sink:
     }
 }
 
-fn definitions<'t>(holder: Holder<'t>) -> Vec<&'t Entry> {
+fn read_definitions<'t>(holder: Holder<'t>) -> Vec<&'t Entry> {
     holder.each_custom("google.api.resource_definition")
 }
 
-fn kind<'t>(tree: &Tree, entry: &'t Entry) -> &'t str {
+fn read_type<'t>(tree: &Tree, entry: &'t Entry) -> &'t str {
     entry.value.as_message().and_then(|it| it.str(tree, "type")).unwrap_or_default()
 }
 
-fn patterns<'t>(tree: &'t Tree, entry: &'t Entry) -> Vec<&'t str> {
+fn read_patterns<'t>(tree: &'t Tree, entry: &'t Entry) -> Vec<&'t str> {
     let message = entry.value.as_message().into_iter();
     message.flat_map(|it| it.get_all(tree, "pattern")).filter_map(|it| it.value.as_str()).collect()
 }
@@ -60,19 +63,19 @@ fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
     let (old, new) = (setting.holders.0.file().tree, setting.holders.1.file().tree);
     let (Some(before), Some(after)) = (setting.old, setting.new) else {
         if let Some(before) = setting.old {
-            let was = kind(old, before);
+            let was = read_type(old, before);
             let finding = sink.setting(&setting, format!("resource `{was}` is no longer defined"));
             finding.fact(was).at_least(Severity::Warning).bump(Bump::Major);
             finding.source_of_client(diff.lost_path_helper(was));
             finding.why("references to it and helpers generated from its patterns are lost");
         } else if let Some(after) = setting.new {
-            let is = kind(new, after);
+            let is = read_type(new, after);
             sink.setting(&setting, format!("resource `{is}` is now defined")).fact("").fact(is);
         }
         return;
     };
-    let (was, is) = (kind(old, before), kind(new, after));
-    let (patterns_old, patterns_new) = (patterns(old, before), patterns(new, after));
+    let (was, is) = (read_type(old, before), read_type(new, after));
+    let (patterns_old, patterns_new) = (read_patterns(old, before), read_patterns(new, after));
     if was == is && patterns_old == patterns_new {
         return;
     }
@@ -93,7 +96,7 @@ fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
     }
     let lost: Vec<_> = was.iter().filter(|it| !is_covered(it, &now)).collect();
     let gained: Vec<_> = now.iter().filter(|it| !is_covered(it, &was)).collect();
-    let renamed = renamed(&was, &now);
+    let renamed = pair_renamed(&was, &now);
     if !lost.is_empty() {
         let words = list_quoted(&lost);
         let message = format!("names like {words} are no longer valid for resource `{is}`");
@@ -117,7 +120,7 @@ fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
         finding.source_of_client(helper.take_if(|_| first == Some(&old)));
         finding.why("helpers generated from the pattern have parameters named after its variables");
     }
-    let same = lost_nothing(&was, &now) && lost_nothing(&now, &was);
+    let same = keeps_all(&was, &now) && keeps_all(&now, &was);
     if was != now && same || helper.is_some() {
         let message = match same {
             true => format!("the patterns of resource `{is}` were reordered"),
@@ -129,12 +132,12 @@ fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
     }
 }
 
-fn lost_nothing(was: &[&str], is: &[&str]) -> bool {
+fn keeps_all(was: &[&str], is: &[&str]) -> bool {
     was.iter().all(|it| is.contains(it))
 }
 
 /// The patterns that are gone, each with a new one that accepts the same names.
-fn renamed<'p>(was: &[&'p str], is: &[&'p str]) -> Vec<(&'p str, &'p str)> {
+fn pair_renamed<'p>(was: &[&'p str], is: &[&'p str]) -> Vec<(&'p str, &'p str)> {
     let mut free: Vec<&str> = is.iter().copied().filter(|it| !was.contains(it)).collect();
     let gone = was.iter().copied().filter(|it| !is.contains(it));
     gone.filter_map(|old| {
@@ -144,27 +147,28 @@ fn renamed<'p>(was: &[&'p str], is: &[&'p str]) -> Vec<(&'p str, &'p str)> {
     .collect()
 }
 
-/// Whether a pattern accepts every name that the other one accepts: variables are
-/// names for segments, `*` accepts everything, and `{a=**}` one or more segments.
+/// Returns true if a pattern accepts every name that the other one accepts: variables are names for
+/// segments, `*` accepts everything, and `{a=**}` one or more segments.
 fn covers(wide: &str, narrow: &str) -> bool {
     if let Some((start, end)) = wide.rsplit_once('/')
-        && unnamed(end) == "{=**}"
+        && strip_variable_name(end) == "{=**}"
     {
         let mut ends = narrow.match_indices('/').map(|(at, _)| at);
         let end = ends.nth(start.matches('/').count());
         return end.is_some_and(|end| covers(start, &narrow[..end]));
     }
     wide == "*"
-        || unnamed(wide) == "{=**}"
+        || strip_variable_name(wide) == "{=**}"
         || wide.split('/').count() == narrow.split('/').count()
             && wide.split('/').zip(narrow.split('/')).all(|(wide, narrow)| {
                 // A variable takes the parts of `{a}~{b}`, but not what `{a=**}` stands for.
-                is_variable(wide) && !narrow.contains('=') || unnamed(wide) == unnamed(narrow)
+                is_variable(wide) && !narrow.contains('=')
+                    || strip_variable_name(wide) == strip_variable_name(narrow)
             })
 }
 
 /// A segment of a pattern without the names of its variables.
-fn unnamed(segment: &str) -> String {
+fn strip_variable_name(segment: &str) -> String {
     let mut unnamed = String::with_capacity(segment.len());
     let mut is_name = false;
     for character in segment.chars() {

@@ -51,8 +51,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::File(check),
 };
 
-/// What is wrong, with the rule about it.
-struct Defect {
+/// A defect of a resource, with the rule of other tools about it.
+struct ResourceDefect {
     place: Place,
     message: String,
     help: String,
@@ -63,7 +63,7 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let mut by_type: BTreeMap<&str, Vec<(Place, String)>> = BTreeMap::new();
     for resource in Resource::definitions(file) {
         let mut defects = Vec::new();
-        resource_defects(&resource, None, &mut defects);
+        find_resource_defects(&resource, None, &mut defects);
         by_type.entry(resource.kind).or_default().push((resource.place, file.full_name()));
         for defect in defects {
             report(file, file.full_name(), defect, sink);
@@ -74,8 +74,8 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         let name = message.full_name();
         by_type.entry(resource.kind).or_default().push((resource.place, name.clone()));
         let mut defects = Vec::new();
-        resource_defects(&resource, Some(message), &mut defects);
-        defects.extend(name_field(&resource, message));
+        find_resource_defects(&resource, Some(message), &mut defects);
+        defects.extend(check_name_field(&resource, message));
         for defect in defects {
             if !spares(context, Element::Message(message), &[defect.rule]) {
                 report(file, name.clone(), defect, sink);
@@ -89,11 +89,11 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         for (place, name) in places {
             let message = format!("resource `{kind}` is defined more than once in this file");
             let help = "define it once: on its message if there is one".to_owned();
-            report(file, name, Defect { place, message, help, rule: DUPLICATE }, sink);
+            report(file, name, ResourceDefect { place, message, help, rule: DUPLICATE }, sink);
         }
     }
     for field in file.all_fields() {
-        let defect = reference(field);
+        let defect = check_reference(field);
         let defect = defect.filter(|it| !spares(context, Element::Field(field), &[it.rule]));
         if let Some(defect) = defect {
             report(file, field.full_name(), defect, sink);
@@ -101,7 +101,7 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     }
 }
 
-fn report(file: File<'_>, element: String, defect: Defect, sink: &mut Sink) {
+fn report(file: File<'_>, element: String, defect: ResourceDefect, sink: &mut Sink) {
     sink.report(defect.place, file.package().name(), element, &defect.message)
         .why("names of resources are stored by users, so they can never change")
         .help(defect.help)
@@ -109,15 +109,15 @@ fn report(file: File<'_>, element: String, defect: Defect, sink: &mut Sink) {
         .aliases(&["aip:123", defect.rule]);
 }
 
-fn resource_defects(
+fn find_resource_defects(
     resource: &Resource<'_>,
     message: Option<Message<'_>>,
-    defects: &mut Vec<Defect>,
+    defects: &mut Vec<ResourceDefect>,
 ) {
     let place = resource.place;
     let mut push = |message: String, help: String, rules: [&'static str; 2], is_message: bool| {
         let rule = rules[usize::from(!is_message)];
-        defects.push(Defect { place, message, help, rule });
+        defects.push(ResourceDefect { place, message, help, rule });
     };
     let is_message = message.is_some();
     let kind = resource.kind;
@@ -157,7 +157,7 @@ fn resource_defects(
         );
     }
     for pattern in &resource.patterns {
-        if let Some(right) = better_variables(pattern) {
+        if let Some(right) = suggest_variables(pattern) {
             push(
                 format!("the variables in pattern `{pattern}` are not plain names"),
                 format!("write it as `{right}`"),
@@ -165,7 +165,7 @@ fn resource_defects(
                 is_message,
             );
         }
-        if is_message && !alternates(pattern) {
+        if is_message && !is_alternating(pattern) {
             push(
                 format!("pattern `{pattern}` does not alternate between collections and ids"),
                 "write it as `publishers/{publisher}/books/{book}`".to_owned(),
@@ -194,7 +194,7 @@ fn is_upper_camel(name: &str) -> bool {
 }
 
 /// The pattern with variables as AIPs write them, if it has others.
-fn better_variables(pattern: &str) -> Option<String> {
+fn suggest_variables(pattern: &str) -> Option<String> {
     let right: Vec<String> = pattern
         .split('/')
         .map(|segment| {
@@ -211,9 +211,9 @@ fn better_variables(pattern: &str) -> Option<String> {
     (right != pattern).then_some(right)
 }
 
-/// Whether collections and ids take turns: `publishers/{publisher}/books/{book}`, or, for a
+/// Returns true if collections and ids take turns: `publishers/{publisher}/books/{book}`, or, for a
 /// singleton, without the last id.
-fn alternates(pattern: &str) -> bool {
+fn is_alternating(pattern: &str) -> bool {
     if pattern == "*" {
         return true;
     }
@@ -222,10 +222,10 @@ fn alternates(pattern: &str) -> bool {
 }
 
 /// The field for the name is missing, or cannot hold it.
-fn name_field(resource: &Resource<'_>, message: Message<'_>) -> Option<Defect> {
+fn check_name_field(resource: &Resource<'_>, message: Message<'_>) -> Option<ResourceDefect> {
     let wanted = resource.name_field;
     let Some(field) = message.fields().find(|it| it.name() == wanted) else {
-        return Some(Defect {
+        return Some(ResourceDefect {
             place: message.place(Part::Name),
             message: format!("resource `{}` has no field `{wanted}`", message.relative_name()),
             help: format!("add `string {wanted} = 1;` for the name of the resource"),
@@ -233,7 +233,7 @@ fn name_field(resource: &Resource<'_>, message: Message<'_>) -> Option<Defect> {
         });
     };
     if !is_text(field) {
-        return Some(Defect {
+        return Some(ResourceDefect {
             place: field.place(Part::Type),
             message: format!(
                 "field `{}` names a resource, but is no string",
@@ -243,7 +243,7 @@ fn name_field(resource: &Resource<'_>, message: Message<'_>) -> Option<Defect> {
             rule: NAME,
         });
     }
-    (field.decl().label == Some(Label::Optional)).then(|| Defect {
+    (field.decl().label == Some(Label::Optional)).then(|| ResourceDefect {
         place: field.place(Part::Label),
         message: format!("field `{}` names a resource, but is optional", field.relative_name()),
         help: "remove `optional`: a resource without a name cannot be found".to_owned(),
@@ -256,12 +256,12 @@ fn is_text(field: Field<'_>) -> bool {
 }
 
 /// A reference that is not text.
-fn reference(field: Field<'_>) -> Option<Defect> {
+fn check_reference(field: Field<'_>) -> Option<ResourceDefect> {
     let holder = Holder::Element(Element::Field(field));
     let entry = holder.custom("google.api.resource_reference")?;
     let holds_text = field.ty() == Type::Scalar(Scalar::String);
     // The values of a map carry the reference of the map.
-    (!holds_text && field.ty() != Type::Unresolved && !field.is_map()).then(|| Defect {
+    (!holds_text && field.ty() != Type::Unresolved && !field.is_map()).then(|| ResourceDefect {
         place: holder.place(Some(entry)),
         message: format!(
             "field `{}` refers to a resource, but is no string",

@@ -75,16 +75,16 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// A standard method, by the beginning of its name.
-struct Standard {
+struct StandardMethod {
     prefix: &'static str,
     /// The HTTP methods that it may use.
     verbs: &'static [&'static str],
-    /// Whether its request has a body.
+    /// True if its request has a body.
     has_body: bool,
-    /// What its path ends with.
+    /// The end of its path.
     path_end: &'static str,
     /// The field that its request names the resource or its parent with.
-    field: Option<(&'static str, Kind)>,
+    field: Option<(&'static str, RequestFieldKind)>,
     aip: &'static str,
     verb_rule: &'static str,
     body_rule: &'static str,
@@ -92,65 +92,65 @@ struct Standard {
     field_rule: &'static str,
 }
 
-/// What a field of a request holds.
+/// The content of a field of a request.
 #[derive(Clone, Copy)]
-enum Kind {
+enum RequestFieldKind {
     Text,
     Mask,
     Many,
 }
 
 /// Longer beginnings come first.
-const STANDARD: &[Standard] = &[
-    Standard {
+const STANDARD_METHODS: &[StandardMethod] = &[
+    StandardMethod {
         prefix: "BatchCreate",
         verbs: &["POST"],
         has_body: true,
         path_end: ":batchCreate",
-        field: Some(("requests", Kind::Many)),
+        field: Some(("requests", RequestFieldKind::Many)),
         aip: "aip:233",
         verb_rule: "api-linter:core::0233::http-method",
         body_rule: "api-linter:core::0233::http-body",
         path_rule: "api-linter:core::0233::http-uri-suffix",
         field_rule: "api-linter:core::0233::request-requests-field",
     },
-    Standard {
+    StandardMethod {
         prefix: "BatchDelete",
         verbs: &["POST"],
         has_body: true,
         path_end: ":batchDelete",
-        field: Some(("names", Kind::Many)),
+        field: Some(("names", RequestFieldKind::Many)),
         aip: "aip:235",
         verb_rule: "api-linter:core::0235::http-method",
         body_rule: "api-linter:core::0235::http-body",
         path_rule: "api-linter:core::0235::http-uri-suffix",
         field_rule: "api-linter:core::0235::request-names-field",
     },
-    Standard {
+    StandardMethod {
         prefix: "BatchGet",
         verbs: &["GET"],
         has_body: false,
         path_end: ":batchGet",
-        field: Some(("names", Kind::Many)),
+        field: Some(("names", RequestFieldKind::Many)),
         aip: "aip:231",
         verb_rule: "api-linter:core::0231::http-method",
         body_rule: "api-linter:core::0231::http-body",
         path_rule: "api-linter:core::0231::uri-suffix",
         field_rule: "api-linter:core::0231::request-names-field",
     },
-    Standard {
+    StandardMethod {
         prefix: "BatchUpdate",
         verbs: &["POST"],
         has_body: true,
         path_end: ":batchUpdate",
-        field: Some(("requests", Kind::Many)),
+        field: Some(("requests", RequestFieldKind::Many)),
         aip: "aip:234",
         verb_rule: "api-linter:core::0234::http-method",
         body_rule: "api-linter:core::0234::http-body",
         path_rule: "api-linter:core::0234::http-uri-suffix",
         field_rule: "api-linter:core::0234::request-requests-field",
     },
-    Standard {
+    StandardMethod {
         prefix: "Create",
         verbs: &["POST"],
         has_body: true,
@@ -162,31 +162,31 @@ const STANDARD: &[Standard] = &[
         path_rule: "api-linter:core::0133::http-uri-parent",
         field_rule: "api-linter:core::0133::request-parent-field",
     },
-    Standard {
+    StandardMethod {
         prefix: "Delete",
         verbs: &["DELETE"],
         has_body: false,
         path_end: "",
-        field: Some(("name", Kind::Text)),
+        field: Some(("name", RequestFieldKind::Text)),
         aip: "aip:135",
         verb_rule: "api-linter:core::0135::http-method",
         body_rule: "api-linter:core::0135::http-body",
         path_rule: "api-linter:core::0135::http-uri-name",
         field_rule: "api-linter:core::0135::request-name-field",
     },
-    Standard {
+    StandardMethod {
         prefix: "Get",
         verbs: &["GET"],
         has_body: false,
         path_end: "",
-        field: Some(("name", Kind::Text)),
+        field: Some(("name", RequestFieldKind::Text)),
         aip: "aip:131",
         verb_rule: "api-linter:core::0131::http-method",
         body_rule: "api-linter:core::0131::http-body",
         path_rule: "api-linter:core::0131::http-uri-name",
         field_rule: "api-linter:core::0131::request-name-field",
     },
-    Standard {
+    StandardMethod {
         prefix: "List",
         verbs: &["GET"],
         has_body: false,
@@ -198,12 +198,12 @@ const STANDARD: &[Standard] = &[
         path_rule: "api-linter:core::0132::http-uri-parent",
         field_rule: "api-linter:core::0132::request-parent-field",
     },
-    Standard {
+    StandardMethod {
         prefix: "Update",
         verbs: &["PATCH"],
         has_body: true,
         path_end: "",
-        field: Some(("update_mask", Kind::Mask)),
+        field: Some(("update_mask", RequestFieldKind::Mask)),
         aip: "aip:134",
         verb_rule: "api-linter:core::0134::http-method",
         body_rule: "api-linter:core::0134::http-body",
@@ -236,7 +236,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         let message = format!("HTTP path `{}` of `{name}` does not begin with `/`", binding.path);
         report(binding.place, message, format!("write it as `/{}`", binding.path), SLASH);
     }
-    let Some(standard) = STANDARD.iter().find(|it| it.is(method)) else {
+    let Some(standard) = STANDARD_METHODS.iter().find(|it| it.is(method)) else {
         for binding in bindings.iter().filter(|it| !matches!(it.method, "GET" | "POST")) {
             let message = format!("custom method `{name}` uses {}", binding.method);
             let help = "use POST, or GET if it changes nothing".to_owned();
@@ -257,7 +257,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
 }
 
-impl Standard {
+impl StandardMethod {
     fn is(&self, method: Method<'_>) -> bool {
         let rest = method.name().strip_prefix(self.prefix);
         // `GetIamPolicy` is of another family; `Getaway` is a word.
@@ -265,7 +265,7 @@ impl Standard {
             && method.name() != "GetIamPolicy"
     }
 
-    /// What differs in a binding: what, how to mend it, and the rule about it.
+    /// Finds the defects of a binding: for each its text, the fix, and the rule about it.
     fn find_defects(&self, binding: &HttpBinding<'_>) -> Vec<(String, String, &'static str)> {
         let mut defects = Vec::new();
         let (verb, path) = (binding.method, binding.path);
@@ -296,15 +296,15 @@ impl Standard {
         let (wanted, kind) = self.field?;
         let field = request.fields().find(|it| it.name() == wanted);
         let (is_there, what) = match kind {
-            Kind::Text => {
+            RequestFieldKind::Text => {
                 (field.is_some_and(|it| it.ty() == Type::Scalar(Scalar::String)), "string")
             }
-            Kind::Mask => {
+            RequestFieldKind::Mask => {
                 let ty = field.and_then(|it| it.message_type());
                 (ty.is_some_and(|it| it.full_name() == "google.protobuf.FieldMask"), "field mask")
             }
             // Requests for one each may stand in the place of names.
-            Kind::Many => (
+            RequestFieldKind::Many => (
                 request.fields().any(|it| {
                     [wanted, "requests"].contains(&it.name())
                         && it.cardinality() == Cardinality::Repeated

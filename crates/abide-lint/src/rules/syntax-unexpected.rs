@@ -4,7 +4,7 @@ use abide_syntax::Span;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const PROTOLINT: &str = "protolint:SYNTAX_CONSISTENT";
-/// Whatever the setting says, api-linter wants proto3.
+/// api-linter wants proto3, whatever the setting says.
 const API_LINTER: &str = "api-linter:core::0191::proto-version";
 
 pub(super) static RULE: Rule = Rule {

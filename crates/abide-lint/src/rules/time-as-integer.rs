@@ -64,7 +64,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .fact(name);
 }
 
-/// Whether its values are integers or wrapped integers.
+/// Returns true if its values are integers or wrapped integers.
 fn is_integer(field: Field<'_>) -> bool {
     match field.ty() {
         Type::Scalar(scalar) => !matches!(

@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     let Some(most) = context.policy.packages.max_majors else { return };
     for versions in context.apis().values() {
-        let mut majors: BTreeMap<u32, Major<'t>> = BTreeMap::new();
+        let mut majors: BTreeMap<u32, LiveMajor<'t>> = BTreeMap::new();
         for &package in versions {
             let Some(version) = package.version() else { continue };
             let is_live = !context.is_frozen(package);
@@ -32,9 +32,9 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             if !is_live && retirement.is_none() {
                 continue;
             }
-            let known = majors.entry(version.major).or_insert(Major { package, retirement });
+            let known = majors.entry(version.major).or_insert(LiveMajor { package, retirement });
             if is_live && known.retirement.is_some() {
-                *known = Major { package, retirement: None };
+                *known = LiveMajor { package, retirement: None };
             }
         }
         let live = majors.values().filter(|it| it.retirement.is_none()).count();
@@ -83,13 +83,13 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
 }
 
 /// A major version that counts.
-struct Major<'t> {
+struct LiveMajor<'t> {
     package: Package<'t>,
     /// Of a frozen one, the end of its support.
     retirement: Option<Retirement<'t>>,
 }
 
-impl Major<'_> {
+impl LiveMajor<'_> {
     fn end(&self) -> Option<Date> {
         self.retirement.map(|it| it.end)
     }

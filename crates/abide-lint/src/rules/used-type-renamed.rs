@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Package(check)),
 };
 
-/// How many types the message names.
+/// The number of types that the message names.
 const NAMED: usize = 3;
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
