@@ -167,7 +167,7 @@ pub(crate) struct UpgradeTarget {
 
 /// Arguments that choose what a release does.
 #[derive(Args, Debug)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct ReleaseTarget {
     /// Make the release in the tree
     #[arg(long)]

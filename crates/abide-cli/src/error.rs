@@ -49,6 +49,9 @@ impl fmt::Display for Error {
             Error::Descriptor { name, reason } => {
                 write!(f, "`{name}` is not a FileDescriptorSet: {reason}")
             }
+            Error::File { what, error } if error.kind() == io::ErrorKind::NotFound => {
+                write!(f, "{what}: it does not exist")
+            }
             Error::File { what, error } => write!(f, "{what}: {error}"),
             Error::Config(text) | Error::Usage(text) => f.write_str(text),
         }

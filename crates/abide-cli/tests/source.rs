@@ -518,7 +518,7 @@ fn what_is_no_source_says_so() {
     assert!(error("gone", folder.path()).contains("`gone`: it does not exist"));
     assert!(error("README.md", folder.path()).contains("unknown kind of file"));
     assert!(error("", folder.path()).contains("empty"));
-    assert!(error("git:HEAD", folder.path()).contains("no git repository encloses"));
+    assert!(error("git:HEAD", folder.path()).contains("is not inside a git repository"));
 }
 
 #[test]

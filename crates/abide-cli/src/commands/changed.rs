@@ -56,7 +56,7 @@ impl TreeChange<'_> {
     pub(super) fn load(&self, global: &Global, reads_features: bool) -> Result<LoadedTrees, Error> {
         if !self.old.has_blobs() {
             return Err(Error::Usage(format!(
-                "`--changed` finds changed files with git, and `{}` is no revision: name one with \
+                "`--changed` finds changed files with git, and `{}` is not a revision: name one with \
                  `--against git:REV`",
                 self.old.name()
             )));

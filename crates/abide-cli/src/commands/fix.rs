@@ -52,7 +52,7 @@ impl FixRun {
         if action.fix {
             let path = source.folder().ok_or_else(|| {
                 Error::Usage(format!(
-                    "`--fix` edits files on disk, and `{}` is no folder of files: name the folder, \
+                    "`--fix` edits files on disk, and `{}` is not a folder of files: name the folder, \
                      or see the changes with `--diff`",
                     source.name()
                 ))

@@ -213,7 +213,7 @@ fn convert_buf(
             let is_folder = folder.join(it).is_dir();
             if !is_folder {
                 told.push(format!(
-                    "note: {name}: `{it}` of `excludes` is no folder, and was dropped"
+                    "note: {name}: `{it}` of `excludes` is not a folder, and was dropped"
                 ));
             }
             is_folder

@@ -226,7 +226,8 @@ impl RuntimeLayers {
         root: Option<PathBuf>,
     ) -> Result<RuntimeLayers, Error> {
         if let Some(root) = root.as_deref().filter(|it| !it.is_dir()) {
-            let message = format!("`--disk-root` names `{}`, which is no folder", root.display());
+            let message =
+                format!("`--disk-root` names `{}`, which is not a folder", root.display());
             return Err(Error::Usage(message));
         }
         let mut all = RuntimeLayers { root, ..RuntimeLayers::default() };

@@ -48,6 +48,11 @@ pub(super) fn release(
     target: &ReleaseTarget,
     permits: ReleaseOverrides,
 ) -> Result<CommandOutcome, Error> {
+    if !(target.write || target.diff || target.check) {
+        return Err(Error::Usage(
+            "choose what to do with the release: `--write`, `--diff` or `--check`".to_owned(),
+        ));
+    }
     let OpenedTree { progress, settings, folder, guard: _guard } =
         OpenedTree::open(global, args, target.write)?;
     if settings.is_partial() {

@@ -46,7 +46,10 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<CommandOutcome, Error
         return Err(Error::Usage(format!("{place}: {}", shown(&error.message))));
     }
     let Some(document) = instance.documents.first() else {
-        return Err(Error::Usage(format!("`{}` is empty: it is no bootstrap", shown(&file.name))));
+        return Err(Error::Usage(format!(
+            "`{}` is empty: it is not a bootstrap",
+            shown(&file.name)
+        )));
     };
     let Some(reading) = &document.reading else {
         return Err(Error::Usage(format!(
@@ -122,7 +125,7 @@ fn check_bootstrap(tree: &Tree, ty: MessageId) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Usage(format!(
-        "`{}` is no bootstrap: it has no field `layered_runtime`",
+        "`{}` is not a bootstrap: it has no field `layered_runtime`",
         message.full_name()
     )))
 }
@@ -133,7 +136,7 @@ fn describe_unknown_field(tree: &Tree, name: &UndeclaredName) -> Option<(Span, b
     let LackedBy::Message(message) = name.lacked_by else { return None };
     let message = tree.message(message);
     message.fields().next()?;
-    let text = format!("`{}` is no field of `{}`", name.name, message.name());
+    let text = format!("`{}` is not a field of `{}`", name.name, message.name());
     Some((name.key, true, text))
 }
 

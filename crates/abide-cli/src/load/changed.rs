@@ -410,9 +410,7 @@ fn rewritten(new: &Source, files: &[File]) -> Option<String> {
         read.map(|it| it.place()).map(|(root, path)| new.display(root, path)).collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     (!paths.is_empty() && new.may_be_rewritten(&paths)).then(|| {
-        "the attributes of git change files on their way to the disk, so a file may count as \
-         changed that is not"
-            .to_owned()
+        "git attributes rewrite files on checkout, so unchanged files may be listed".to_owned()
     })
 }
 

@@ -56,8 +56,6 @@ pub enum SourceError {
     NoRepository {
         /// The folder the search started from.
         base: String,
-        /// What git says.
-        reason: String,
     },
     /// A revision that does not resolve.
     UnknownRevision {
@@ -110,9 +108,9 @@ impl fmt::Display for SourceError {
                 shown(name),
                 shown(folder)
             ),
-            Self::NoRepository { base, reason } => write!(
+            Self::NoRepository { base } => write!(
                 f,
-                "no git repository encloses {}: run abide inside a clone ({reason})",
+                "{} is not inside a git repository: run abide inside a clone",
                 match base.as_str() {
                     "" => "the current folder".to_owned(),
                     base => format!("`{}`", shown(base)),
@@ -168,11 +166,8 @@ mod tests {
     #[test]
     fn a_plugin_says_where_it_looked_for_a_repository() {
         // Plugins name the folder that they are started in by nothing.
-        let said = |base: &str| {
-            let reason = "none found".to_owned();
-            SourceError::NoRepository { base: base.to_owned(), reason }.to_string()
-        };
-        assert!(said("").starts_with("no git repository encloses the current folder: "));
-        assert!(said("a/b").starts_with("no git repository encloses `a/b`: "));
+        let said = |base: &str| SourceError::NoRepository { base: base.to_owned() }.to_string();
+        assert!(said("").starts_with("the current folder is not inside a git repository: "));
+        assert!(said("a/b").starts_with("`a/b` is not inside a git repository: "));
     }
 }

@@ -722,7 +722,7 @@ fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError> {
     .map_err(|error| {
         let base_name = base.display().to_string();
         if gix::discover::upwards_opts(base, discovery().apply_environment()).is_err() {
-            return SourceError::NoRepository { base: base_name, reason: one_line(&error) };
+            return SourceError::NoRepository { base: base_name };
         }
         let key = MetadataValue::String("extensions.objectFormat".to_owned());
         let is_format = error.metadata().any(|it| it.get("key") == Some(&key));

@@ -584,7 +584,7 @@ fn what_cannot_be_walked_says_what_to_do() {
             assert!(ran.stderr.contains(word), "no `{word}` in {}", ran.stderr);
         }
     };
-    refused(folder.path(), &[], &["no git repository encloses"]);
+    refused(folder.path(), &[], &["is not inside a git repository"]);
     let origin = folder.path().join("origin");
     std::fs::create_dir(&origin).unwrap();
     git(&origin, &["init", "--quiet"]);

@@ -141,7 +141,7 @@ fn an_excluded_folder_can_be_imported_from_the_root() {
         let (text, ran) = init(&folder);
         let again = if root.is_empty() { "." } else { "proto" };
         assert!(text.contains(&format!("import-paths = [\"{root}google\",\"{again}\"]")), "{text}");
-        assert!(ran.stderr.contains("gone` of `excludes` is no folder"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("gone` of `excludes` is not a folder"), "{}", ran.stderr);
         let ran = abide(folder.path(), &["check", "--format", "json"]);
         assert_eq!((ran.status, ran.json().last().unwrap()["files"].as_u64()), (0, Some(1)));
         assert!(!ran.stderr.contains("is not a folder"), "{}", ran.stderr);

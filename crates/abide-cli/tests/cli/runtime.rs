@@ -134,7 +134,7 @@ admin: {what: else}
         "error: envoy.yaml:4:20: the value of `k` is null or a list",
         "warning: envoy.yaml:4:29: the boolean of `quoted` is in quotes",
         "error: envoy.yaml:5:11: two layers are named `a`",
-        "error: envoy.yaml:10:43: `subdir` is no field of `DiskLayer`",
+        "error: envoy.yaml:10:43: `subdir` is not a field of `DiskLayer`",
     ] {
         assert!(ran.text().contains(expected), "{expected}\n{}", ran.text());
     }
@@ -217,7 +217,7 @@ fn an_api_says_what_a_bootstrap_is() {
     assert_eq!((ran.status, value(&ran, "k")), (0, json!(1)), "{}", ran.stderr);
     let ran = abide(folder.path(), &["runtime", "show", "other.yaml", "--api", "api"]);
     assert_eq!(ran.status, 2);
-    assert!(ran.stderr.contains("`acme.v1.Other` is no bootstrap"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`acme.v1.Other` is not a bootstrap"), "{}", ran.stderr);
 }
 
 /// What a shell does in a folder.

@@ -263,8 +263,7 @@ fn rewritten_files_are_compared_as_git_stores_them_or_a_note_says_so() {
     put(top, &[(USER, &format!("// $Id: {id} $\n{}", text("user")))]);
     let ran = changed(top);
     assert_eq!(files(&ran), 1);
-    let note = "note: the attributes of git change files on their way to the disk, so a file may \
-                count as changed that is not";
+    let note = "note: git attributes rewrite files on checkout, so unchanged files may be listed";
     says(&ran, note);
 }
 

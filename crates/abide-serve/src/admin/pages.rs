@@ -35,7 +35,7 @@ fn all() -> Vec<Page> {
         ("/config_dump", "what is served to whom, by type, with versions", get(config_dump)),
         (
             "/drain_listeners",
-            "POST: has clients leave and lets nobody else come; `?graceful`: after the drain time",
+            "POST: closes the client listeners; `?graceful`: after the drain time",
             post(drain_listeners),
         ),
         ("/healthcheck/fail", "POST: makes `/ready` fail, and has clients leave", post(fail)),
@@ -109,7 +109,7 @@ async fn not_so(method: Method, uri: Uri) -> (StatusCode, String) {
     let is_change =
         all().iter().any(|(path, does, _)| *path == uri.path() && does.starts_with("POST: "));
     let wanted = if is_change { "POST" } else { "GET" };
-    (StatusCode::METHOD_NOT_ALLOWED, format!("not by {method}, but by {wanted}\n"))
+    (StatusCode::METHOD_NOT_ALLOWED, format!("use {wanted}, not {method}\n"))
 }
 
 async fn ready(State(fleet): Pages) -> impl IntoResponse {

@@ -48,7 +48,7 @@ impl ExpectedAgent {
             "" => None,
             versions => Some(VersionReq::parse(versions).map_err(|error| {
                 format!(
-                    "`{versions}` is no requirement of a version, such as `>=1.36, <1.41`: {error}"
+                    "`{versions}` is not a requirement of a version, such as `>=1.36, <1.41`: {error}"
                 )
             })?),
         };
@@ -178,7 +178,7 @@ mod tests {
     fn what_is_no_pattern_says_so() {
         let said = |text: &str| ExpectedAgent::parse(text).expect_err(text);
         assert_eq!(said(" "), "expected the name of a program");
-        assert!(said("envoy 1.x.y.z").starts_with("`1.x.y.z` is no requirement of a version"));
+        assert!(said("envoy 1.x.y.z").starts_with("`1.x.y.z` is not a requirement of a version"));
         ExpectedAgent::parse("[").expect_err("no glob");
     }
 

@@ -111,7 +111,7 @@ impl Server {
     pub(crate) fn new(options: ServerOptions) -> Result<Server, String> {
         let endpoint = Endpoint::from_shared(format!("http://{}", options.grpc));
         let endpoint =
-            endpoint.map_err(|error| format!("`{}` is no address: {error}", options.grpc))?;
+            endpoint.map_err(|error| format!("`{}` is not an address: {error}", options.grpc))?;
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
@@ -143,7 +143,7 @@ impl Server {
             self.is_greeted = true;
         }
         let address = &self.options.grpc;
-        let nobody = |why| format!("nobody at `{address}` speaks xDS over gRPC without TLS: {why}");
+        let nobody = |why| format!("no xDS server answered at `{address}` without TLS: {why}");
         self.absent.as_ref().map_or(Ok(()), |why| Err(nobody(why)))
     }
 
@@ -385,7 +385,7 @@ where
     Q: Message + Default + From<Ask> + 'static,
     R: Message + Default + Into<Received> + 'static,
 {
-    let Ok(path) = path.parse() else { return format!("`{path}` is no path") };
+    let Ok(path) = path.parse() else { return format!("`{path}` is not a path") };
     let channel = match endpoint.connect().await {
         Ok(channel) => channel,
         Err(error) => return chain(&error),

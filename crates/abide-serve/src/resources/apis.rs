@@ -204,7 +204,7 @@ fn read_rows(path: &Path) -> Result<Vec<ClientRow>, String> {
     let rows = rows.into_iter().map(|[user_agent, version, api]| {
         let version = if version.is_empty() { "*" } else { &version };
         let version = VersionReq::parse(version).map_err(|error| {
-            format!("`{name}`: `{version}` is no requirement of a version: {error}")
+            format!("`{name}`: `{version}` is not a requirement of a version: {error}")
         })?;
         Ok(ClientRow { user_agent, version, api })
     });

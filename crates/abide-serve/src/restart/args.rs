@@ -35,7 +35,7 @@ impl RestartArgs {
     /// What to set instead: one phrase.
     pub(crate) fn check(&self, drain: &DrainArgs) -> Result<(), String> {
         if self.restart_socket.is_some() && self.parent_shutdown_time_s <= drain.drain_time_s {
-            return Err("connections would be cut off: `--parent-shutdown-time-s` has to be more \
+            return Err("connections would be cut off: `--parent-shutdown-time-s` must be more \
                         than `--drain-time-s`"
                 .to_owned());
         }

@@ -38,7 +38,7 @@ pub(crate) async fn converse(
 ) -> Result<(), Status> {
     let Some(first) = incoming.next().await? else { return Ok(()) };
     let asked = first.request.health_check_request.ok_or_else(|| {
-        Status::invalid_argument("the first message has to be a `health_check_request`")
+        Status::invalid_argument("the first message must be a `health_check_request`")
     })?;
     let node = asked.node.unwrap_or_default().brief();
     let _guest = fleet.enter(admission, node.clone(), transport, Protocol::Health);

@@ -272,7 +272,7 @@ fn misfit(request: &Value) -> Option<String> {
                 member(of, name).is_some_and(|value| !value.is_null() && !fits(value))
             };
             let name = names.iter().find(is_wrong)?;
-            Some(format!("`{prefix}{name}` has to be {what}"))
+            Some(format!("`{prefix}{name}` must be {what}"))
         };
     let strings = ["version_info", "response_nonce", "type_url"];
     let of_node = ["id", "cluster", "build_version", "user_agent_name", "user_agent_version"];
@@ -388,33 +388,30 @@ mod tests {
         for (request, expected) in [
             (json!(null), Some(object)),
             (json!([]), Some(object)),
-            (json!({"node": 5}), Some("`node` has to be an object")),
-            (json!({"node": {"id": 5}}), Some("`node.id` has to be a string")),
+            (json!({"node": 5}), Some("`node` must be an object")),
+            (json!({"node": {"id": 5}}), Some("`node.id` must be a string")),
             (
                 json!({"node": {"clientFeatures": ["a", 1]}}),
-                Some("`node.client_features` has to be a list of strings"),
+                Some("`node.client_features` must be a list of strings"),
             ),
-            (
-                json!({"resourceNames": "shop"}),
-                Some("`resource_names` has to be a list of strings"),
-            ),
-            (json!({"versionInfo": 1}), Some("`version_info` has to be a string")),
-            (json!({"error_detail": "no"}), Some("`error_detail` has to be an object")),
+            (json!({"resourceNames": "shop"}), Some("`resource_names` must be a list of strings")),
+            (json!({"versionInfo": 1}), Some("`version_info` must be a string")),
+            (json!({"error_detail": "no"}), Some("`error_detail` must be an object")),
             (
                 json!({"errorDetail": {"message": 5}}),
-                Some("`error_detail.message` has to be a string"),
+                Some("`error_detail.message` must be a string"),
             ),
             (
                 json!({"versionedTypeUrls": ["t"]}),
-                Some("`versioned_type_urls` has to be a list of objects"),
+                Some("`versioned_type_urls` must be a list of objects"),
             ),
             (
                 json!({"node": {"extensions": {}}}),
-                Some("`node.extensions` has to be a list of objects"),
+                Some("`node.extensions` must be a list of objects"),
             ),
             (
                 json!({"node": {"userAgentBuildVersion": "1"}}),
-                Some("`node.user_agent_build_version` has to be an object"),
+                Some("`node.user_agent_build_version` must be an object"),
             ),
             (json!({"node": null, "resource_names": null, "more": 1}), None),
             (json!({}), None),

@@ -109,10 +109,10 @@ fn what_changes_something_is_post_only_and_unknown_pages_say_what_there_is() {
         assert!(answer.starts_with("HTTP/1.1 405 "), "{bad} {path}: {answer}");
         let allow = answer.lines().find_map(|it| it.strip_prefix("allow: "));
         assert!(allow.is_some_and(|it| it.split(',').any(|it| it == good)), "{path}: {answer}");
-        assert!(answer.ends_with(&format!("not by {bad}, but by {good}\n")), "{answer}");
+        assert!(answer.ends_with(&format!("use {good}, not {bad}\n")), "{answer}");
         for method in ["OPTIONS", "PUT", "DELETE"] {
             let answer = server.whole(&format!("{method} {path} HTTP/1.1\r\nhost: localhost"));
-            assert!(answer.ends_with(&format!("not by {method}, but by {good}\n")), "{answer}");
+            assert!(answer.ends_with(&format!("use {good}, not {method}\n")), "{answer}");
         }
         let answer = server.whole(&format!("{good} {path} HTTP/1.1\r\nhost: localhost"));
         // Without anything to set, `/runtime_modify` is asked wrongly, but by the right method.

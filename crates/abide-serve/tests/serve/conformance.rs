@@ -175,7 +175,7 @@ fn nobody(target: &str, patience: &str) -> String {
     let run = Run::of(&["--target", target, "--folder", &folder, "--patience", patience]);
     assert_eq!((run.code, run.lines.len()), (Some(2), 0), "{}", run.said);
     assert_eq!(run.said.lines().count(), 1, "{}", run.said);
-    assert!(run.said.contains(&format!("nobody at `{target}` speaks xDS")), "{}", run.said);
+    assert!(run.said.contains(&format!("no xDS server answered at `{target}`")), "{}", run.said);
     run.said
 }
 

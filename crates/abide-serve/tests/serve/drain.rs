@@ -34,7 +34,7 @@ fn failed_health_checks_ask_clients_to_leave() {
         server.until("/clients", |text| text.contains("held"));
         assert!(!held.has_answer(), "it is answered when something is new");
 
-        assert_eq!(server.get("/healthcheck/fail"), "not by GET, but by POST\n");
+        assert_eq!(server.get("/healthcheck/fail"), "use POST, not GET\n");
         assert_eq!(server.post("/healthcheck/fail"), (200, "OK\n".to_owned()));
         assert!(server.get("/server_info").contains("DRAINING"));
         // A poll is answered before its time, and the stream ends in good order.
@@ -79,7 +79,7 @@ fn listeners_that_go_are_closed_and_their_clients_leave() {
         let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
         stream.ask(CDS, &[]).await;
         stream.next().await.expect("a response");
-        assert_eq!(server.get("/drain_listeners"), "not by GET, but by POST\n");
+        assert_eq!(server.get("/drain_listeners"), "use POST, not GET\n");
         let begin = Instant::now();
         assert_eq!(server.post("/drain_listeners?graceful"), (200, "OK\n".to_owned()));
         let says_so = || {

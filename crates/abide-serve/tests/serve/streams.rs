@@ -130,7 +130,7 @@ fn a_newer_poll_ends_an_older_one() {
 fn the_admin_port_changes_something_only_by_post() {
     let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
     assert_eq!(server.get("/ready"), "LIVE\n");
-    assert_eq!(server.get("/healthcheck/fail"), "not by GET, but by POST\n");
+    assert_eq!(server.get("/healthcheck/fail"), "use POST, not GET\n");
     assert_eq!(server.get("/ready"), "LIVE\n", "a GET changes nothing");
     assert_eq!(server.post("/healthcheck/fail"), (200, "OK\n".to_owned()));
     assert_eq!(server.get("/ready"), "DRAINING: health checks are to fail\n");

@@ -328,7 +328,7 @@ impl Joining {
                 let warmed = self.all.iter().position(|it| it.name == *name);
                 let message = match warmed {
                     Some(other) if other > at => return Some(kinds[other]),
-                    Some(_) => format!("`{name}` has to be sent after it: see `after`"),
+                    Some(_) => format!("`{name}` must be sent after it: see `after`"),
                     None => format!("no type is called `{name}`"),
                 };
                 self.wrong(number, TypeKey::WarmedBy, message);
@@ -388,7 +388,7 @@ fn field_of(text: &str) -> Result<(String, Glob, String), String> {
     let parts = text.rsplit_once('.');
     let is_plain = |it: &str| is_identifier(it);
     let Some((message, field)) = parts.filter(|(_, field)| is_plain(field)) else {
-        return Err(format!("`{text}` is no field: write it as MESSAGE.FIELD"));
+        return Err(format!("`{text}` is not a field: write it as MESSAGE.FIELD"));
     };
     let last = message.rsplit('.').next().unwrap_or(message);
     if !is_plain(last) {

@@ -257,7 +257,7 @@ fn choose_targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<Tex
         return Ok(vec![TextTarget::File(out.clone())]);
     }
     if out.is_file() || out == Path::new("-") {
-        let message = format!("`{}` is no folder, and there are many files", out.display());
+        let message = format!("`{}` is not a folder, and there are many files", out.display());
         return Err(Error::Usage(message));
     }
     let mut taken: BTreeMap<PathBuf, &str> = BTreeMap::new();
@@ -289,7 +289,7 @@ fn parse_way(to: Option<&str>, direction: ConvertDirection) -> Result<Option<Way
                 false => format!("v{text}"),
             };
             PackageVersion::parse_component(&component).ok_or_else(|| {
-                Error::Usage(format!("`{text}` is no version of a package: write it as `v3`"))
+                Error::Usage(format!("`{text}` is not a version of a package: write it as `v3`"))
             })
         })
         .transpose()?;

@@ -63,7 +63,7 @@ impl Etcd {
     /// # Errors
     /// What is wrong with it: one phrase.
     pub(super) fn open(spec: &str, args: &EtcdArgs) -> Result<Etcd, String> {
-        let wrong = || format!("`etcd:{spec}` is no source: write `etcd:HOST:PORT/PREFIX`");
+        let wrong = || format!("`etcd:{spec}` is not a source: write `etcd:HOST:PORT/PREFIX`");
         let (members, prefix) = spec.split_once('/').ok_or_else(wrong)?;
         let members: Vec<String> = members.split(',').map(str::to_owned).collect();
         let is_address = |it: &String| {

@@ -82,7 +82,7 @@ pub(crate) async fn shutdown(args: &ShutdownArgs) -> ExitCode {
 
 fn report_ready(ready: &ReadyFile) -> io::Result<()> {
     ready.create()?;
-    info!(context = "shutdown", "the proxy may end: made `{ready}`");
+    info!(context = "shutdown", "created `{ready}`: the proxy may stop");
     Ok(())
 }
 

@@ -122,7 +122,7 @@ fn what_contradicts_itself_or_others_is_named() {
             "0 Rest: the end of a path has lower-case letters, digits, `-` and `_`",
             "0 After: no type before this one is called `later`",
             "0 WarmedBy: no type is called `nobody`",
-            "0 RequiredBy(0): `field` is no field: write it as MESSAGE.FIELD",
+            "0 RequiredBy(0): `field` is not a field: write it as MESSAGE.FIELD",
             "0 RequiredBy(1): `a.*.x` has to end with the names of a message and of its field",
             "0 ReferredBy(0): `a.B.c` names a resource of `A b` already",
         ]
@@ -132,11 +132,8 @@ fn what_contradicts_itself_or_others_is_named() {
 #[test]
 fn what_is_warmed_up_with_is_sent_later() {
     let warmed = |by: &str| TypeEntry { warmed_by: Some(by.to_owned()), ..entry("pool", "a.Pool") };
-    assert_eq!(wrong(&[warmed("cds")]), ["0 WarmedBy: `cds` has to be sent after it: see `after`"]);
-    assert_eq!(
-        wrong(&[warmed("pool")]),
-        ["0 WarmedBy: `pool` has to be sent after it: see `after`"]
-    );
+    assert_eq!(wrong(&[warmed("cds")]), ["0 WarmedBy: `cds` must be sent after it: see `after`"]);
+    assert_eq!(wrong(&[warmed("pool")]), ["0 WarmedBy: `pool` must be sent after it: see `after`"]);
     let types = Types::with(&[warmed("tables"), entry("tables", "a.Tables")]).expect("fine");
     let tables = types.kind("type.googleapis.com/a.Tables");
     assert_eq!(types.of("type.googleapis.com/a.Pool").and_then(|it| it.0.warmed_by), Some(tables));
