@@ -99,15 +99,42 @@ pub(super) fn bump(
             let report = PlanReport { plan: &plan, status: &status, written };
             (format.write)(&report, style(global, format.is_styled))
         };
-        let undone = plan.count(Verdict::Unknown) > 0;
-        let failed = [Verdict::Refused, Verdict::Early, Verdict::Frozen]
-            .into_iter()
-            .any(|it| plan.count(it) > 0)
-            || action.write && undone
-            || action.check && (undone || !plan.is_recorded());
+        let failed = has_failed(&plan, action);
         return Ok(CommandOutcome { failed, ..CommandOutcome::of(report) });
     }
     Err(Error::Usage("the tree keeps changing: run `abide bump --write` again".to_owned()))
+}
+
+/// Loads the last release with its lock; `None` if `abide.toml` names it and there is no commit yet.
+fn load_release(
+    global: &Global,
+    settings: &Settings,
+    (tree, source, loaded): (&TreeArgs, &Source, &Loaded),
+    spec: &str,
+    notes: &mut Vec<String>,
+    progress: &Progress,
+) -> Result<Option<(Loaded, Option<Lock>)>, Error> {
+    let Some(release) = settings.open_baseline_if_any(spec, tree, notes)? else {
+        return Ok(None);
+    };
+    let old = load_old(&release, source, &loaded.tree, progress)?;
+    if let Some(lost) = old.unreadable.iter().find(|it| it.is_lost) {
+        return Err(Error::Usage(format!("in the last release, {lost}")));
+    }
+    notes.extend(check_baseline_links(&old)?);
+    notes.extend(find_unrelated_baseline(loaded, &old));
+    notes.extend(old.notes.iter().cloned());
+    let lock = read_lock(&release, &format!(" of {spec}"), use_error_color(global))?;
+    Ok(Some((old, lock)))
+}
+
+/// Returns true if a plan fails the command.
+fn has_failed(plan: &Plan, action: BumpAction) -> bool {
+    let undone = plan.count(Verdict::Unknown) > 0;
+    let refused = [Verdict::Refused, Verdict::Early, Verdict::Frozen];
+    refused.into_iter().any(|verdict| plan.count(verdict) > 0)
+        || action.write && undone
+        || action.check && (undone || !plan.is_recorded())
 }
 
 fn compute_plan(
@@ -128,23 +155,13 @@ fn compute_plan(
         notes.push(format!("`{LOCK}` is gone, and the lines of the last commit count"));
         recorded = Some(committed);
     }
-    let mut released = None;
-    let mut released_lock = None;
+    let trees = (tree, source, loaded);
     let release = match against {
-        Some(spec) => settings.open_baseline_if_any(spec, tree, &mut notes)?.map(|it| (spec, it)),
+        Some(spec) => load_release(global, settings, trees, spec, &mut notes, progress)?,
         None => None,
     };
-    if let Some((spec, release)) = release {
-        let old = load_old(&release, source, &loaded.tree, progress)?;
-        if let Some(lost) = old.unreadable.iter().find(|it| it.is_lost) {
-            return Err(Error::Usage(format!("in the last release, {lost}")));
-        }
-        notes.extend(check_baseline_links(&old)?);
-        notes.extend(find_unrelated_baseline(loaded, &old));
-        notes.extend(old.notes.iter().cloned());
-        released_lock = read_lock(&release, &format!(" of {spec}"), color)?;
-        released = Some(old);
-    }
+    let (released, released_lock) = release.unzip();
+    let released_lock = released_lock.flatten();
     // What was recorded since the last release is not forgotten either.
     let other = settings.config.against.as_deref().filter(|it| Some(*it) != against);
     let earlier = other.and_then(|spec| read_lock_at(settings, tree, spec));

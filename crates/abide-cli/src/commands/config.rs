@@ -17,7 +17,7 @@ use crate::args::{
     ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs, Global, TreeArgs,
 };
 use crate::error::Error;
-use crate::load::load;
+use crate::load::{Loaded, load};
 use crate::progress::Progress;
 use crate::render::RenderContext;
 use crate::settings::{Settings, today};
@@ -89,20 +89,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Erro
     if !global.quiet {
         instances.report_missing_layers();
     }
-    for loaded in instances.apis().filter(|_| !global.quiet) {
-        // An instance is judged by the part of the API that links.
-        let broken = loaded.tree.problems().iter().filter(|it| it.kind.is_error()).count();
-        if broken > 0 {
-            eprint_line(&format!(
-                "note: the API does not link everywhere, so some types may not be known: `abide \
-                 lint` shows the {}",
-                counted(broken, "error")
-            ));
-        }
-        for note in &loaded.notes {
-            eprint_line(&format!("note: {note}"));
-        }
-    }
+    instances.apis().filter(|_| !global.quiet).for_each(print_api_notes);
     for note in hidden.iter().filter(|_| !global.quiet) {
         eprint_line(&format!("note: {note}"));
     }
@@ -111,6 +98,22 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Erro
         troubles: instances.apis().flat_map(read_errors).collect(),
         ..CommandOutcome::of(text)
     })
+}
+
+/// Prints notes about an API that instances are judged by.
+fn print_api_notes(loaded: &Loaded) {
+    // An instance is judged by the part of the API that links.
+    let broken = loaded.tree.problems().iter().filter(|it| it.kind.is_error()).count();
+    if broken > 0 {
+        eprint_line(&format!(
+            "note: the API does not link everywhere, so some types may not be known: `abide \
+                 lint` shows the {}",
+            counted(broken, "error")
+        ));
+    }
+    for note in &loaded.notes {
+        eprint_line(&format!("note: {note}"));
+    }
 }
 
 /// The files that are judged, and by what.

@@ -87,13 +87,17 @@ pub(super) fn init(
     if !global.quiet {
         notes.iter().for_each(|note| eprint_line(&format!("note: {note}")));
     }
-    let next = match branch {
+    let next = format_next_step(next, &branch);
+    Ok(CommandOutcome::of(format!("wrote {}\n{next}\n", path.display())))
+}
+
+fn format_next_step(next: &str, branch: &DefaultBranch) -> String {
+    match branch {
         DefaultBranch::Named(branch) => {
             format!("next: {next} checks the tree and compares it with `{branch}`")
         }
         _ => format!("next: {next} checks the tree"),
-    };
-    Ok(CommandOutcome::of(format!("wrote {}\n{next}\n", path.display())))
+    }
 }
 
 fn render_suggestion(preset: Preset, look: &FirstLook, branch: &DefaultBranch) -> String {
@@ -209,15 +213,7 @@ fn convert_buf(
     let whole: Vec<String> = buf.modules.iter().map(|it| it.root.clone()).collect();
     for module in &mut buf.modules {
         includes::exclude_not_included(module, &folder, &whole, &mut told);
-        module.excludes.retain(|it| {
-            let is_folder = folder.join(it).is_dir();
-            if !is_folder {
-                told.push(format!(
-                    "note: {name}: `{it}` of `excludes` is not a folder, and was dropped"
-                ));
-            }
-            is_folder
-        });
+        exclude_only_folders(module, &folder, from, &mut told);
     }
     let imported = match buf.modules.iter().all(|it| it.excludes.is_empty()) {
         true => Vec::new(),
@@ -230,6 +226,25 @@ fn convert_buf(
         told.iter().for_each(|note| eprint_line(note));
     }
     Ok(text)
+}
+
+/// Drops the excludes of a module that are not folders.
+fn exclude_only_folders(
+    module: &mut BufModule,
+    folder: &Path,
+    from: &Path,
+    told: &mut Vec<String>,
+) {
+    let name = from.display();
+    module.excludes.retain(|it| {
+        let is_folder = folder.join(it).is_dir();
+        if !is_folder {
+            told.push(format!(
+                "note: {name}: `{it}` of `excludes` is not a folder, and was dropped"
+            ));
+        }
+        is_folder
+    });
 }
 
 /// Parses a `buf.yaml` in the folder `base`.

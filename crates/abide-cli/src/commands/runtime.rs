@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use abide_instance::runtime::{Layer, LayerSource, Layers, Runtime, known_bootstrap};
+use abide_instance::runtime::{Layer, LayerSource, Layers, Runtime, Snapshot, known_bootstrap};
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_lint::nearest;
 use abide_schema::value::{LackedBy, Message, UndeclaredName};
@@ -94,13 +94,9 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<CommandOutcome, Error
     };
     let text = (args.format.write)(&report, style(global, args.format.is_styled));
     if !global.quiet {
-        if let Some(key) = args.key.as_deref().filter(|_| keys.is_empty()) {
-            let near = nearest(key, snapshot.keys());
-            let near =
-                near.map_or_else(String::new, |it| format!("; did you mean `{}`?", shown(it)));
-            eprint_line(&format!("note: no layer has the key `{}`{near}", shown(key)));
-        }
-        for note in describe_runtime(&runtime) {
+        let unknown = args.key.as_deref().filter(|_| keys.is_empty());
+        let unknown = unknown.map(|key| describe_unknown_key(&snapshot, key));
+        for note in unknown.into_iter().chain(describe_runtime(&runtime)) {
             eprint_line(&format!("note: {note}"));
         }
     }
@@ -151,6 +147,12 @@ fn is_about_runtime(tree: &Tree, bootstrap: &Message, place: Span) -> bool {
 fn format_place(file: &NamedFile, index: &LineIndex, span: Span) -> String {
     let start = index.position(&file.bytes, span.start);
     format!("{}:{}:{}", shown(&file.name), start.line, start.column)
+}
+
+fn describe_unknown_key(snapshot: &Snapshot, key: &str) -> String {
+    let near = nearest(key, snapshot.keys());
+    let near = near.map_or_else(String::new, |it| format!("; did you mean `{}`?", shown(it)));
+    format!("no layer has the key `{}`{near}", shown(key))
 }
 
 /// Notes for readers of the report.

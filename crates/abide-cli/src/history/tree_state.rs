@@ -194,12 +194,13 @@ impl TreeState {
                 Some(found) => {
                     let key: Key = (found.root, (&*path).into());
                     let (blob, text) = match found.content {
+                        Content::Blob(blob)
+                            if here.as_ref() == Some(&key)
+                                && self.blobs.get(&key) == Some(&blob) =>
+                        {
+                            continue;
+                        }
                         Content::Blob(blob) => {
-                            let same =
-                                here.as_ref() == Some(&key) && self.blobs.get(&key) == Some(&blob);
-                            if same {
-                                continue;
-                            }
                             match cursor.text(blob, &timeline.display(key.0, &key.1)) {
                                 Some(text) => (Some(blob), text),
                                 None => continue,

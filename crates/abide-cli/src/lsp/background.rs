@@ -128,12 +128,8 @@ impl ServerSession {
             }
             Err(ReadFailure::Config(path, text, errors)) => {
                 let lines = LineOffsets::new(text.as_bytes(), self.encoding);
-                shown = errors
-                    .iter()
-                    .map(|it: &abide_lint::ConfigError| {
-                        file_error(lines.range(it.span), it.message.clone())
-                    })
-                    .collect();
+                let at = errors.iter().map(|it| (lines.range(it.span), it.message.clone()));
+                shown = at.map(|(range, message)| file_error(range, message)).collect();
                 if let Some(work) = self.works.get_mut(home) {
                     work.config = format_uri(&path);
                 }
@@ -160,6 +156,16 @@ impl ServerSession {
             let token = format_progress_token(home);
             self.notify("$/progress", json!({ "token": token, "value": { "kind": "end" } }));
         }
+        self.add_documents(home);
+        if is_outdated {
+            self.read(home);
+        }
+        self.run_waiting_requests();
+        self.request_refresh();
+    }
+
+    /// Puts the open documents of a tree into it.
+    fn add_documents(&mut self, home: &TreeRoot) {
         let names: Vec<String> = self.documents.keys().cloned().collect();
         for name in &names {
             if self.works.get(home).is_some_and(|it| it.tree.is_some())
@@ -168,11 +174,6 @@ impl ServerSession {
                 self.add_to_tree(name);
             }
         }
-        if is_outdated {
-            self.read(home);
-        }
-        self.run_waiting_requests();
-        self.request_refresh();
     }
 
     /// Returns the time at which the next delayed check is due.

@@ -28,14 +28,6 @@ const SYMBOLS: usize = 256;
 
 /// Lists the abilities of the server for the client.
 pub(super) fn list_capabilities(session: &ServerSession) -> InitializeResult {
-    let sync = TextDocumentSyncOptions {
-        open_close: Some(true),
-        change: Some(TextDocumentSyncKind::INCREMENTAL),
-        save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions {
-            include_text: Some(false),
-        })),
-        ..TextDocumentSyncOptions::default()
-    };
     let diagnostics = DiagnosticOptions {
         identifier: Some("abide".to_owned()),
         inter_file_dependencies: true,
@@ -44,7 +36,7 @@ pub(super) fn list_capabilities(session: &ServerSession) -> InitializeResult {
     };
     let capabilities = ServerCapabilities {
         position_encoding: Some(session.encoding.kind()),
-        text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(list_sync_options())),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         completion_provider: Some(CompletionOptions {
             trigger_characters: Some(
@@ -92,6 +84,18 @@ pub(super) fn list_capabilities(session: &ServerSession) -> InitializeResult {
     let version = Some(env!("CARGO_PKG_VERSION").to_owned());
     let server_info = Some(ServerInfo { name: "abide".to_owned(), version });
     InitializeResult { capabilities, server_info }
+}
+
+/// The changes of documents that the server wants to know.
+fn list_sync_options() -> TextDocumentSyncOptions {
+    TextDocumentSyncOptions {
+        open_close: Some(true),
+        change: Some(TextDocumentSyncKind::INCREMENTAL),
+        save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions {
+            include_text: Some(false),
+        })),
+        ..TextDocumentSyncOptions::default()
+    }
 }
 
 /// The document that a request is about, by its URI.

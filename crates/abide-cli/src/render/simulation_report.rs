@@ -277,28 +277,30 @@ pub(super) fn render_json(report: &SimulationReport<'_>, _: Style) -> Vec<u8> {
             "derivation": build_step(&bound.derivation),
         })
     }));
-    lines.extend(report.lanes().into_iter().map(|lane| {
-        let mut object = Map::new();
-        object.insert("kind".to_owned(), "life".into());
-        object.insert("name".to_owned(), report.format_name(&lane.of).into());
-        let stretches: Vec<Value> = lane
-            .stretches
-            .iter()
-            .map(|it: &Stretch| {
-                json!({
-                    "state": it.state.word(),
-                    "from": it.from.to_string(),
-                    "until": last_day(it).to_string(),
-                })
-            })
-            .collect();
-        object.insert("stretches".to_owned(), stretches.into());
-        if let Some(life) = report.life.filter(|it| std::ptr::eq(&it.lane, lane)) {
-            object.insert("events".to_owned(), life.events.iter().map(build_event).collect());
-        }
-        Value::Object(object)
-    }));
+    lines.extend(report.lanes().into_iter().map(|lane| build_lane(report, lane)));
     lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
+}
+
+fn build_lane(report: &SimulationReport<'_>, lane: &Lane) -> Value {
+    let mut object = Map::new();
+    object.insert("kind".to_owned(), "life".into());
+    object.insert("name".to_owned(), report.format_name(&lane.of).into());
+    let stretches: Vec<Value> = lane
+        .stretches
+        .iter()
+        .map(|it: &Stretch| {
+            json!({
+                "state": it.state.word(),
+                "from": it.from.to_string(),
+                "until": last_day(it).to_string(),
+            })
+        })
+        .collect();
+    object.insert("stretches".to_owned(), stretches.into());
+    if let Some(life) = report.life.filter(|it| std::ptr::eq(&it.lane, lane)) {
+        object.insert("events".to_owned(), life.events.iter().map(build_event).collect());
+    }
+    Value::Object(object)
 }
 
 fn build_event(event: &Event) -> Value {
