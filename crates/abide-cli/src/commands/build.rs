@@ -92,12 +92,12 @@ impl DescriptorSet<'_> {
             ));
         };
         let mut set = Vec::new();
-        self.write(&mut set).map_err(|error| refuse_format(error))?;
-        let set = Codec::new(tree).decode(ty.id, &set).map_err(|error| refuse_format(error))?;
+        self.write(&mut set).map_err(refuse_format)?;
+        let set = Codec::new(tree).decode(ty.id, &set).map_err(refuse_format)?;
         let text = match format {
             // What is JSON is YAML, too.
             DescriptorFormat::Json | DescriptorFormat::Yaml => {
-                Codec::new(tree).to_json(&set).map_err(|error| refuse_format(error))?
+                Codec::new(tree).to_json(&set).map_err(refuse_format)?
             }
             DescriptorFormat::Binary | DescriptorFormat::Text => Codec::new(tree).to_text(&set),
         };

@@ -130,7 +130,7 @@ impl PluginPolicy {
             touched: &[],
             prefix: "",
             config_prefix: "",
-            style: style,
+            style,
         }
     }
 }
