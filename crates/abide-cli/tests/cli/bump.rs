@@ -658,7 +658,7 @@ fn a_release_that_cannot_be_read_says_what_to_do() {
         }
         assert!(!folder.join("abide.lock").exists(), "{against}");
     };
-    refused(&origin, "git:HEAD", "no git repository");
+    refused(&origin, "git:HEAD", "is not inside a git repository");
     refused(&origin, "nowhere", "it does not exist");
     git(&origin, &["init", "--quiet"]);
     refused(&origin, "git:HEAD", "the repository has no commit yet");

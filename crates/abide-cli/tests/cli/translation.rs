@@ -161,7 +161,7 @@ fn one_file_goes_where_it_is_sent() {
     assert_eq!(ran.text(), read(folder, "new/v2.yaml"));
     for (args, why) in [
         (&["upgrade", "-", "--write"][..], "standard input"),
-        (&["upgrade", "conf", "--out", "conf/ada.yaml"], "no folder"),
+        (&["upgrade", "conf", "--out", "conf/ada.yaml"], "not a folder"),
         (&["upgrade", "conf/ada.yaml", "conf/../conf/ada.yaml", "--out", "new"], "both become"),
         (&["upgrade", "conf", "--check", "--to", "next"], "no version"),
         (&["upgrade", "conf", "--check", "--steps", "none.yaml"], "cannot read"),
