@@ -7,5 +7,5 @@ mod runtime;
 mod stats;
 mod tokens;
 
-pub(crate) use self::pages::pages;
+pub(crate) use self::pages::routes;
 pub(crate) use self::tokens::Tokens;

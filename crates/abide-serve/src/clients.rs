@@ -8,10 +8,13 @@ mod shared_session;
 mod traffic;
 mod usage;
 
-pub(crate) use self::expected::{ExpectArgs, Expected};
-pub(crate) use self::leases::Places;
-pub(crate) use self::poll_history::{Asker, Polled};
-pub(crate) use self::server_state::{Admission, Aggregated, Client, Fleet, Guest, Protocol, count};
-pub(crate) use self::shared_session::{Has, Talk};
-pub(crate) use self::traffic::Count;
+pub(crate) use self::expected::{ExpectArgs, ExpectedClients};
+pub(crate) use self::leases::Leases;
+pub(crate) use self::poll_history::{PollHistory, PollKey};
+pub(crate) use self::server_state::{
+    AggregatedLease, ClientHandle, ClientService, ConnectedClient, ServerState, StreamPermit,
+    increment,
+};
+pub(crate) use self::shared_session::{ClientState, SharedSession};
+pub(crate) use self::traffic::TrafficCounter;
 pub(crate) use self::usage::{UsageReport, UsedType};

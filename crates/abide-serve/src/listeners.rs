@@ -7,7 +7,7 @@ mod fd_limit;
 mod host_names;
 
 pub(crate) use self::admin_address::AdminAddress;
-pub(crate) use self::connections::{Door, Gates, Leave, Listener};
+pub(crate) use self::connections::{Connections, DrainSignal, Listener, ListenerKind};
 pub(crate) use self::drain::DrainArgs;
-pub(crate) use self::fd_limit::for_connections;
-pub(crate) use self::host_names::Names;
+pub(crate) use self::fd_limit::raise_fd_limit;
+pub(crate) use self::host_names::AllowedHosts;

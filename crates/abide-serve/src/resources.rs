@@ -12,5 +12,5 @@ pub(crate) use self::apis::{ApiArgs, Apis};
 pub(crate) use self::groups::{Group, Groups};
 pub(crate) use self::judge::{Judge, JudgeArgs, Leniency};
 pub(crate) use self::runtime_overrides::Overrides;
-pub(crate) use self::served::Served;
-pub(crate) use self::source::{Audience, Listing, ResourceFile, Source, SourceArgs, open};
+pub(crate) use self::served::ServedResources;
+pub(crate) use self::source::{Audience, Listing, ResourceFile, Source, SourceArgs, open_source};

@@ -7,4 +7,4 @@ mod rest;
 
 pub(crate) use self::file_out::{check, keep};
 pub(crate) use self::grpc::DiscoveryServices;
-pub(crate) use self::rest::pages;
+pub(crate) use self::rest::routes;

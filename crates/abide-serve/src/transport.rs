@@ -8,10 +8,12 @@ mod requests;
 mod tls;
 mod unix_socket;
 
-pub(crate) use self::body_reader::{Arriving, Missing, Part, ReadLimits, compressed};
-pub(crate) use self::encoding::{Encoded, Encodings, Messages};
-pub(crate) use self::http_client::{get, read_body, send};
-pub(crate) use self::memory_budget::{Room, SMALL, Taken};
-pub(crate) use self::requests::{Read, Requests};
-pub(crate) use self::tls::{Tls, TlsArgs};
+pub(crate) use self::body_reader::{
+    BodyError, BodyReader, PartialBody, ReadLimits, explain_compression,
+};
+pub(crate) use self::encoding::{EncodedMessage, EncodingCache, MessageBody};
+pub(crate) use self::http_client::{fetch, read_body, send_request};
+pub(crate) use self::memory_budget::{MemoryBudget, Reservation, SMALL};
+pub(crate) use self::requests::{ReadRequest, RequestStream};
+pub(crate) use self::tls::{ReloadingTls, TlsArgs};
 pub(crate) use self::unix_socket::listen;

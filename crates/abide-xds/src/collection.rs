@@ -15,7 +15,7 @@ const MAX_DIFFERENCES: usize = 4;
 /// want parts of it without slowing each other down.
 const MAX_SELECTIONS: usize = 256;
 
-/// Where a resource stands in a list by name, or where it would.
+/// The place where a resource stands in a list by name, or where it would.
 fn place(resources: &[Arc<Resource>], name: &str) -> Result<usize, usize> {
     resources.binary_search_by(|it| (*it.name).cmp(name))
 }
@@ -28,7 +28,7 @@ pub struct Collection {
     /// Alias to name, where no resource has the alias as its name.
     aliases: BTreeMap<Arc<str>, Arc<str>>,
     version: Arc<str>,
-    /// Whether the content of one of them is not known.
+    /// True if the content of one of them is not known.
     has_unknown: bool,
     /// What they refer to.
     references: OnceLock<BTreeMap<Kind, BTreeSet<Arc<str>>>>,
@@ -67,12 +67,12 @@ impl Difference {
         Difference { changed: changed.into(), removed: removed.into() }
     }
 
-    /// Whether a resource of this name is among those that changed.
+    /// Returns true if a resource of this name is among those that changed.
     pub(crate) fn has_changed(&self, name: &str) -> bool {
         place(&self.changed, name).is_ok()
     }
 
-    /// Whether this name is among those that are gone.
+    /// Returns true if this name is among those that are gone.
     pub(crate) fn has_removed(&self, name: &str) -> bool {
         self.removed.binary_search_by(|it| (**it).cmp(name)).is_ok()
     }
@@ -142,12 +142,12 @@ impl Collection {
         self.get(name_or_alias).or_else(|| self.get(self.aliases.get(name_or_alias)?))
     }
 
-    /// How many resources it has.
+    /// The number of resources it has.
     pub fn len(&self) -> usize {
         self.resources.len()
     }
 
-    /// Whether it has no resource.
+    /// Returns true if it has no resource.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty()
     }
@@ -163,12 +163,12 @@ impl Collection {
         Arc::clone(&self.resources)
     }
 
-    /// Whether the content of one of its resources is not known, which then may refer to anything.
+    /// Returns true if the content of one of its resources is not known, which then may refer to anything.
     pub(crate) fn has_unknown(&self) -> bool {
         self.has_unknown
     }
 
-    /// Whether one of its resources refers to this one.
+    /// Returns true if one of its resources refers to this one.
     pub(crate) fn refers_to(&self, kind: Kind, name: &str) -> bool {
         let references = self.references.get_or_init(|| {
             let mut all: BTreeMap<Kind, BTreeSet<Arc<str>>> = BTreeMap::new();

@@ -45,16 +45,16 @@ impl Found {
 
 /// What instances hold together.
 #[derive(Clone, Debug, Default)]
-pub struct Gathered {
+pub struct BuiltSnapshot {
     /// Their resources.
     pub snapshot: Snapshot,
     /// What is no resource, in the order of the instances and of the places in them.
-    pub misfits: Vec<Misfit>,
+    pub misfits: Vec<RejectedResource>,
 }
 
 /// Something in an instance that is no resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct RejectedResource {
     /// The number of its instance.
     pub file: usize,
     /// Its place.
@@ -78,12 +78,12 @@ pub fn find(types: &Types, tree: &Tree, instance: &Instance) -> Found {
 
 /// Puts together what instances hold, each with its number. Of two resources of one type with one
 /// name, the second is a misfit.
-pub fn gather<'f>(all: impl IntoIterator<Item = (usize, &'f Found)>) -> Gathered {
+pub fn build_snapshot<'f>(all: impl IntoIterator<Item = (usize, &'f Found)>) -> BuiltSnapshot {
     let mut types: BTreeMap<&Arc<str>, Vec<(usize, &FoundResource)>> = BTreeMap::new();
     let mut misfits = Vec::new();
     for (file, found) in all {
         let own = found.misfits.iter();
-        misfits.extend(own.map(|(span, message)| Misfit {
+        misfits.extend(own.map(|(span, message)| RejectedResource {
             file,
             span: *span,
             message: message.clone(),
@@ -102,7 +102,7 @@ pub fn gather<'f>(all: impl IntoIterator<Item = (usize, &'f Found)>) -> Gathered
             if is_same {
                 let type_name = type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url);
                 let message = format!("there is another `{type_name}` with the name `{name}`");
-                misfits.push(Misfit { file: *file, span: it.span, message });
+                misfits.push(RejectedResource { file: *file, span: it.span, message });
             }
             is_same
         });
@@ -110,7 +110,7 @@ pub fn gather<'f>(all: impl IntoIterator<Item = (usize, &'f Found)>) -> Gathered
         collections.push((Arc::clone(type_url), Arc::new(Collection::of(resources))));
     }
     misfits.sort_by_key(|it| (it.file, it.span.start));
-    Gathered { snapshot: Snapshot::of_collections(collections), misfits }
+    BuiltSnapshot { snapshot: Snapshot::of_collections(collections), misfits }
 }
 
 struct Finding<'t> {

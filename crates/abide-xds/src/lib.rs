@@ -29,14 +29,16 @@ mod view;
 pub mod wire;
 
 pub use collection::Collection;
-pub use gather::{Found, Gathered, Misfit, find, gather};
+pub use gather::{BuiltSnapshot, Found, RejectedResource, build_snapshot, find};
 pub use kind::{Contradiction, Kind, ResourceType, TYPE_URL_PREFIX, TypeEntry, TypeKey, Types};
-pub use message::{Action, Ending, Event, Names, Request, Response};
+pub use message::{Action, Event, Names, Request, Response, StreamError};
 pub use names::SharedNames;
-pub use negotiation::{Claims, Minor, Release, Releases, Terms, VersionedTypeUrl};
+pub use negotiation::{
+    ClientCapabilities, ClientProfile, Minor, Release, Releases, VersionedTypeUrl,
+};
 pub use resource::{Reference, Resource};
-pub use roll_back::{Holds, ResourceVersion, RollBack, TakenBack};
+pub use roll_back::{Holds, ResourceVersion, RollBack, RolledBack};
 pub use session::{Awaited, HealthChecks, Initialisation, Options, Phase, Session};
 pub use snapshot::{Dangling, Snapshot};
-pub use topic::{HeldBack, Refusal, TopicStatus};
-pub use view::{Downgrade, Loss, Understanding, View};
+pub use topic::{Deferred, Refusal, TypeStatus};
+pub use view::{Downgrade, Loss, SupportedFields, View};

@@ -23,7 +23,7 @@ pub enum Action {
     /// Send a response.
     Send(Response),
     /// End the stream with an error.
-    End(Ending),
+    End(StreamError),
 }
 
 /// A request of a client, in either variant of the protocol.
@@ -36,7 +36,7 @@ pub struct Request {
     /// In the state of the world, the version of what the client accepted last, here or on another
     /// stream; empty if it accepted nothing. It only says whether the client has anything.
     pub version: String,
-    /// Why that response is refused.
+    /// The reason why that response is refused.
     pub error: Option<String>,
     /// What the client wants.
     pub names: Names,
@@ -46,7 +46,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
     /// State of the world: everything that it wants.
-    Whole(Vec<String>),
+    Sotw(Vec<String>),
     /// Incremental: what it wants now, or no longer.
     Delta {
         /// Names or aliases.
@@ -60,7 +60,7 @@ pub enum Names {
 
 impl Default for Names {
     fn default() -> Names {
-        Names::Whole(Vec::new())
+        Names::Sotw(Vec::new())
     }
 }
 
@@ -77,13 +77,13 @@ pub struct Response {
     pub resources: Arc<[Arc<Resource>]>,
     /// Of an incremental response, the names that are gone; shared likewise.
     pub removed: Arc<[Arc<str>]>,
-    /// Whether it is incremental.
+    /// True if it is incremental.
     pub is_delta: bool,
 }
 
-/// Why the server ends a stream.
+/// The reason why the server ends a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum StreamError {
     /// The client broke the protocol.
     Invalid(String),
     /// The client wants more than a stream may hold.

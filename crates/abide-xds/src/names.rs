@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 #[derive(Debug, Default)]
 pub(crate) struct NameSet {
     names: BTreeSet<Arc<str>>,
-    /// How many bytes the names have in all.
+    /// The number of bytes the names have in all.
     bytes: usize,
     mark: Mark,
-    /// How many names all sets have, this one included.
+    /// The number of names all sets have, this one included.
     all: Arc<AtomicUsize>,
 }
 
@@ -30,7 +30,7 @@ struct Mark([u64; 2]);
 pub struct SharedNames {
     keys: [RandomState; 2],
     known: Mutex<Known>,
-    /// How many names all sets have that somebody has.
+    /// The number of names all sets have that somebody has.
     all: Arc<AtomicUsize>,
 }
 
@@ -42,12 +42,12 @@ struct Known {
 }
 
 impl NameSet {
-    /// How many names it has.
+    /// The number of names it has.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// How many bytes its names have in all.
+    /// The number of bytes its names have in all.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -109,12 +109,12 @@ impl SharedNames {
         })
     }
 
-    /// How many names all sets have that somebody has. What many share counts once.
+    /// The number of names all sets have that somebody has. What many share counts once.
     pub fn len(&self) -> usize {
         self.all.load(Ordering::Relaxed)
     }
 
-    /// Whether nobody asks for anything by name.
+    /// Returns true if nobody asks for anything by name.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -10,7 +10,7 @@ use abide_schema::{Message, Tree};
 
 use crate::kind::{TYPE_URL_PREFIX, Types};
 
-/// How many types a client may list.
+/// The number of types a client may list.
 const MAX_LISTED: usize = 256;
 
 /// The package that the second major kept the extensions of HTTP, network and listeners in.
@@ -32,7 +32,7 @@ pub struct Release<'t> {
     pub tree: &'t Tree,
     /// The versions of its packages, as far as it says.
     versions: BTreeMap<String, Minor>,
-    /// How many fields it declares.
+    /// The number of fields it declares.
     size: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct VersionedTypeUrl {
 
 /// What a client says about versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Claims {
+pub struct ClientCapabilities {
     /// The type URL that it asks for first.
     pub type_url: String,
     /// The versions of types that it understands.
@@ -69,19 +69,19 @@ pub struct Claims {
     pub features: BTreeSet<String>,
     /// The number of the release that the operator says it is of. It counts only where the client
     /// itself says nothing.
-    pub operators_word: Option<usize>,
+    pub operator_release: Option<usize>,
 }
 
 /// What a client is served, by what it understands. Equal ones are served alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Terms {
-    /// Whether types are served in the second major if nothing says otherwise.
+pub struct ClientProfile {
+    /// True if types are served in the second major if nothing says otherwise.
     is_second_major: bool,
     /// The number of its release: 0 is the newest.
     release: usize,
     /// The types that it lists, or asked for in another major than the first one, by their newest
     /// type URL.
-    types: BTreeMap<Arc<str>, Deal>,
+    types: BTreeMap<Arc<str>, ResolvedVersion>,
     /// The packages that it has extensions of; `None` if it does not say.
     extensions: Option<BTreeSet<String>>,
     /// The features that it lists and that decide about something.
@@ -90,14 +90,14 @@ pub struct Terms {
 
 /// The version of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Deal {
-    /// Whether it is the second major, not the newest.
+pub(crate) struct ResolvedVersion {
+    /// True if it is the second major, not the newest.
     pub(crate) is_second_major: bool,
     /// The number of the release whose fields it may have.
     pub(crate) release: usize,
-    /// Whether the client listed it; otherwise it gets what it asks for.
+    /// True if the client listed it; otherwise it gets what it asks for.
     is_listed: bool,
-    /// Whether client and server have a major in common.
+    /// True if client and server have a major in common.
     is_possible: bool,
 }
 
@@ -149,12 +149,12 @@ impl<'t> Releases<'t> {
     ///
     /// # Errors
     /// More than a client may list: one phrase.
-    pub fn terms(&self, claims: &Claims) -> Result<Terms, String> {
+    pub fn terms(&self, claims: &ClientCapabilities) -> Result<ClientProfile, String> {
         let release = match claims.extensions.is_empty() {
-            true => claims.operators_word.filter(|&it| self.get(it).is_some()).unwrap_or(0),
+            true => claims.operator_release.filter(|&it| self.get(it).is_some()).unwrap_or(0),
             false => self.recognized(&claims.extensions),
         };
-        let terms = Terms {
+        let terms = ClientProfile {
             is_second_major: major_of(&self.types, &claims.type_url) == Some(2),
             release,
             types: BTreeMap::new(),
@@ -169,14 +169,18 @@ impl<'t> Releases<'t> {
     ///
     /// # Errors
     /// More than a client may list: one phrase.
-    pub fn listing(&self, terms: &Terms, versions: &[VersionedTypeUrl]) -> Result<Terms, String> {
+    pub fn listing(
+        &self,
+        terms: &ClientProfile,
+        versions: &[VersionedTypeUrl],
+    ) -> Result<ClientProfile, String> {
         let mut listed: BTreeMap<Arc<str>, Vec<&VersionedTypeUrl>> = BTreeMap::new();
         for versioned in versions {
             listed.entry(self.types.newest_url(&versioned.type_url)).or_default().push(versioned);
         }
         let mut terms = terms.clone();
         for (url, versions) in listed.into_iter().filter(|(url, _)| self.is_served(url)) {
-            let deal = self.deal(&url, &versions, terms.release);
+            let deal = self.resolve_version(&url, &versions, terms.release);
             terms.types.insert(url, deal);
         }
         if versions.len() > MAX_LISTED || terms.types.len() > MAX_LISTED {
@@ -189,7 +193,7 @@ impl<'t> Releases<'t> {
         self.declared(type_url).is_some()
     }
 
-    /// Whether a type is declared in any of its majors.
+    /// Returns true if a type is declared in any of its majors.
     fn is_served(&self, newest: &str) -> bool {
         let older = self.types.of(newest).and_then(|(ty, _)| ty.type_url(2));
         self.declares(newest) || older.is_some_and(|it| self.declares(&it))
@@ -200,17 +204,27 @@ impl<'t> Releases<'t> {
     }
 
     /// The newest version of a type that the client lists and the server has.
-    fn deal(&self, newest: &str, listed: &[&VersionedTypeUrl], release: usize) -> Deal {
+    fn resolve_version(
+        &self,
+        newest: &str,
+        listed: &[&VersionedTypeUrl],
+        release: usize,
+    ) -> ResolvedVersion {
         let served = listed.iter().filter(|it| self.declares(&it.type_url));
         let is_newest = |it: &VersionedTypeUrl| it.type_url == newest;
         let best = served.max_by_key(|it| (is_newest(it), it.most_recently_supported));
         let Some(best) = best else {
-            return Deal { is_second_major: false, release, is_listed: true, is_possible: false };
+            return ResolvedVersion {
+                is_second_major: false,
+                release,
+                is_listed: true,
+                is_possible: false,
+            };
         };
         let package = self.declared(&best.type_url).map(|it| it.package().name());
         let minor = best.most_recently_supported;
         let capped = package.zip(minor).and_then(|(package, minor)| self.of_minor(package, minor));
-        Deal {
+        ResolvedVersion {
             is_second_major: !is_newest(best),
             release: capped.unwrap_or(release),
             is_listed: true,
@@ -251,7 +265,7 @@ impl<'t> Releases<'t> {
     }
 }
 
-impl Terms {
+impl ClientProfile {
     /// The type URL of the answers to a request for this one.
     ///
     /// # Errors
@@ -270,21 +284,21 @@ impl Terms {
     /// The same terms for a client that now asks for this type as well, if that changes them: one
     /// stream may have types of both majors.
     #[must_use]
-    pub fn asking(&self, types: &Types, type_url: &str) -> Option<Terms> {
+    pub fn asking(&self, types: &Types, type_url: &str) -> Option<ClientProfile> {
         let major = major_of(types, type_url)?;
         let newest = types.newest_url(type_url);
         if self.types.contains_key(&newest) || (major == 2) == self.is_second_major {
             return None;
         }
-        let deal = Deal { is_second_major: major == 2, ..self.deal(&newest) };
+        let deal = ResolvedVersion { is_second_major: major == 2, ..self.deal(&newest) };
         let mut terms = self.clone();
         terms.types.insert(newest, deal);
         Some(terms)
     }
 
-    /// Whether these clients are served what there is, as it is.
+    /// Returns true if these clients are served what there is, as it is.
     pub fn is_whole(&self, releases: &Releases<'_>) -> bool {
-        let is_newest = |it: &Deal| it.release == 0 && !it.is_second_major;
+        let is_newest = |it: &ResolvedVersion| it.release == 0 && !it.is_second_major;
         self.release == 0
             && !self.is_second_major
             && self.types.values().all(is_newest)
@@ -299,8 +313,8 @@ impl Terms {
     }
 
     /// The version of a type, by its newest type URL.
-    pub(crate) fn deal(&self, newest: &str) -> Deal {
-        let default = Deal {
+    pub(crate) fn deal(&self, newest: &str) -> ResolvedVersion {
+        let default = ResolvedVersion {
             is_second_major: self.is_second_major,
             release: self.release,
             is_listed: false,
@@ -319,7 +333,7 @@ impl Terms {
         &self.features
     }
 
-    /// Whether these clients lack the extension that a type configures.
+    /// Returns true if these clients lack the extension that a type configures.
     pub(crate) fn lacks(&self, ty: Message<'_>) -> bool {
         let package = ty.package().name();
         let is_extension = package.split('.').any(|it| it == "extensions")
@@ -327,7 +341,7 @@ impl Terms {
         is_extension && self.extensions.as_ref().is_some_and(|it| !it.contains(package))
     }
 
-    /// Whether these clients say that they have the extension that a type configures.
+    /// Returns true if these clients say that they have the extension that a type configures.
     pub(crate) fn has(&self, ty: Message<'_>) -> bool {
         self.extensions.as_ref().is_some_and(|it| it.contains(ty.package().name()))
     }
@@ -345,7 +359,7 @@ fn major_of(types: &Types, type_url: &str) -> Option<u8> {
 }
 
 /// The type URL that a type has in the major of a deal.
-fn served_url(types: &Types, newest: &Arc<str>, deal: &Deal) -> Arc<str> {
+fn served_url(types: &Types, newest: &Arc<str>, deal: &ResolvedVersion) -> Arc<str> {
     let ty = types.of(newest).filter(|_| deal.is_second_major);
     ty.and_then(|(ty, _)| ty.type_url(2)).unwrap_or_else(|| Arc::clone(newest))
 }

@@ -23,7 +23,7 @@ pub struct Resource {
     pub references: Box<[Reference]>,
     /// Of a cluster with active health checks, how long the first round of them takes at most.
     pub health_round: Option<Duration>,
-    /// Whether its content is known. It is not where a client says that it holds a version which
+    /// True if its content is known. It is not where a client says that it holds a version which
     /// nobody serves: this is never sent, and may refer to anything.
     pub(crate) is_known: bool,
 }
@@ -35,7 +35,7 @@ pub struct Reference {
     pub kind: Kind,
     /// Its name.
     pub name: Arc<str>,
-    /// Whether a snapshot that lacks it cannot work. Otherwise it may be one that
+    /// True if a snapshot that lacks it cannot work. Otherwise it may be one that
     /// clients have from elsewhere, or may come later.
     pub is_required: bool,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::snapshot::Snapshot;
 
-/// How many of the last things served are kept to go back to.
+/// The number of of the last things served are kept to go back to.
 const PAST: usize = 4;
 
 /// How many pairs of a resource and a release votes are counted for: clients choose what they say
@@ -26,7 +26,7 @@ pub struct ResourceVersion {
 
 /// What holds resources.
 pub trait Holds {
-    /// Whether it has this resource at this version.
+    /// Returns true if it has this resource at this version.
     fn holds(&self, resource: &ResourceVersion) -> bool;
 }
 
@@ -43,9 +43,9 @@ impl<H: Holds> Holds for Arc<H> {
     }
 }
 
-/// Why a resource is not served any more.
+/// The reason why a resource is not served any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TakenBack {
+pub struct RolledBack {
     /// What it is.
     pub resource: ResourceVersion,
     /// The release whose clients refused it.
@@ -67,7 +67,7 @@ pub struct RollBack<S> {
     past: VecDeque<S>,
     /// By resource and release: the clients that refused it.
     votes: BTreeMap<(ResourceVersion, String), BTreeSet<String>>,
-    taken_back: Vec<TakenBack>,
+    taken_back: Vec<RolledBack>,
 }
 
 impl<S: Holds + Clone> RollBack<S> {
@@ -78,12 +78,12 @@ impl<S: Holds + Clone> RollBack<S> {
 
     /// What is taken back, and must not be served. It may be served again after something
     /// without it was.
-    pub fn taken_back(&self) -> &[TakenBack] {
+    pub fn taken_back(&self) -> &[RolledBack] {
         &self.taken_back
     }
 
     /// What of this was taken back, so that it must not be served.
-    pub fn hindrances<'r>(&'r self, next: &S) -> impl Iterator<Item = &'r TakenBack> {
+    pub fn hindrances<'r>(&'r self, next: &S) -> impl Iterator<Item = &'r RolledBack> {
         self.taken_back.iter().filter(|it| next.holds(&it.resource))
     }
 
@@ -121,7 +121,7 @@ impl<S: Holds + Clone> RollBack<S> {
                 voters.insert(client.to_owned());
             }
             if voters.len() == self.after.get() {
-                newly.push(TakenBack {
+                newly.push(RolledBack {
                     resource,
                     release: release.to_owned(),
                     clients: voters.len(),

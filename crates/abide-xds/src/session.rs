@@ -11,13 +11,13 @@ pub use initialisation::{Awaited, HealthChecks, Initialisation, Phase};
 
 use crate::collection::Collection;
 use crate::kind::{Kind, Types};
-use crate::message::{Action, Ending, Event, Names, Request, Response};
+use crate::message::{Action, Event, Names, Request, Response, StreamError};
 use crate::names::SharedNames;
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
-use crate::topic::{Topic, TopicStatus};
+use crate::topic::{TypeState, TypeStatus};
 
-/// How many bytes a type URL may have.
+/// The number of bytes a type URL may have.
 const MAX_TYPE_URL: usize = 1024;
 
 /// How a session behaves.
@@ -27,25 +27,25 @@ pub struct Options {
     pub types: Types,
     /// The only type of the stream; `None`: all types share it (ADS).
     pub only: Option<Arc<str>>,
-    /// Whether a change goes out in steps, so that no request is lost: what is
+    /// True if a change goes out in steps, so that no request is lost: what is
     /// added, then what directs requests there, then what is gone. Only where all
     /// types share a stream.
     pub is_ordered: bool,
-    /// How long a client may take to answer before a newer change is sent.
+    /// The time that a client may take to answer before a newer change is sent.
     pub patience: Duration,
-    /// How long something that is gone, and that nothing uses, is kept for a client
+    /// The time that something that is gone, and that nothing uses, is kept for a client
     /// that still names it.
     pub grace: Duration,
-    /// How long a client that comes with what it holds has time to ask for what may refer to it,
+    /// The time that a client that comes with what it holds has time to ask for what may refer to it,
     /// before it is told what of it is gone.
     pub settling: Duration,
-    /// How many names one type may have.
+    /// The number of names one type may have.
     pub max_names: usize,
-    /// How many bytes the names of one type may have in all.
+    /// The number of bytes the names of one type may have in all.
     pub max_name_bytes: usize,
-    /// How many types the stream may have.
+    /// The number of types the stream may have.
     pub max_types: usize,
-    /// How many names all streams may have that share [`Options::names`]; what many ask for counts once.
+    /// The number of names all streams may have that share [`Options::names`]; what many ask for counts once.
     pub max_all_names: usize,
     /// What the names that clients ask for are shared with: one for all streams of a server.
     pub names: Arc<SharedNames>,
@@ -80,14 +80,14 @@ pub struct Session {
     /// What is gone, but may be asked for by a client that holds what refers to it.
     retired: Retired,
     nonces: u64,
-    /// Whether it ended; then it does nothing more.
+    /// True if it ended; then it does nothing more.
     is_over: bool,
-    /// Whether its client takes requests, as far as can be seen from here.
+    /// True if its client takes requests, as far as can be seen from here.
     has_initialised: bool,
 }
 
 /// The types of a stream, by kind, then by type URL.
-type Topics = BTreeMap<(Kind, Arc<str>), Topic>;
+type Topics = BTreeMap<(Kind, Arc<str>), TypeState>;
 
 /// Resources by type and name.
 type Retired = BTreeMap<(Kind, Arc<str>), BTreeMap<Arc<str>, Arc<Resource>>>;
@@ -143,30 +143,30 @@ impl Session {
     }
 
     /// What the client has, by type.
-    pub fn status(&self) -> Vec<TopicStatus> {
+    pub fn status(&self) -> Vec<TypeStatus> {
         self.topics.iter().map(|((_, url), topic)| topic.status(url)).collect()
     }
 
-    fn request(&mut self, now: Duration, request: &Request) -> Result<(), Ending> {
+    fn request(&mut self, now: Duration, request: &Request) -> Result<(), StreamError> {
         let url: Arc<str> = match &self.options.only {
             Some(only) if request.type_url.is_empty() => Arc::clone(only),
             Some(only) if *request.type_url != **only => {
                 let message = format!("this stream serves `{only}`, not `{}`", request.type_url);
-                return Err(Ending::Invalid(message));
+                return Err(StreamError::Invalid(message));
             }
             None if request.type_url.is_empty() => {
                 let message = "a request on a stream of all types has to have a type URL";
-                return Err(Ending::Invalid(message.to_owned()));
+                return Err(StreamError::Invalid(message.to_owned()));
             }
             Some(_) | None => request.type_url.as_str().into(),
         };
         if url.len() > MAX_TYPE_URL {
             let message = format!("a type URL has at most {MAX_TYPE_URL} bytes");
-            return Err(Ending::TooMuch(message));
+            return Err(StreamError::TooMuch(message));
         }
         let max = self.options.max_names;
         let asked = match &request.names {
-            Names::Whole(names) => names.len(),
+            Names::Sotw(names) => names.len(),
             Names::Delta { subscribe, unsubscribe, held } => {
                 subscribe.len().max(unsubscribe.len()).max(held.len())
             }
@@ -175,9 +175,9 @@ impl Session {
         let key = (types.kind(&url), url);
         if !self.topics.contains_key(&key) && self.topics.len() >= self.options.max_types {
             let max = self.options.max_types;
-            return Err(Ending::TooMuch(format!("a stream has at most {max} types")));
+            return Err(StreamError::TooMuch(format!("a stream has at most {max} types")));
         }
-        let too_many = || Ending::TooMuch(format!("a type has at most {max} names"));
+        let too_many = || StreamError::TooMuch(format!("a type has at most {max} names"));
         if asked > max {
             return Err(too_many());
         }
@@ -191,7 +191,7 @@ impl Session {
         };
         let number = self.topics.len();
         let names = &self.options.names;
-        let topic = self.topics.entry(key).or_insert_with(|| Topic::new(number, names));
+        let topic = self.topics.entry(key).or_insert_with(|| TypeState::new(number, names));
         let before = topic.subscription.len();
         let counts = topic.request(request, self.options.only.is_some(), served, now);
         if topic.is_answered() {
@@ -207,12 +207,12 @@ impl Session {
         let (all, most) = (names.len(), self.options.max_all_names);
         if all > most && topic.subscription.len() > before {
             let message = format!("all clients together may ask for {most} different names");
-            return Err(Ending::TooMuch(message));
+            return Err(StreamError::TooMuch(message));
         }
         let max = self.options.max_name_bytes;
         if topic.subscription.bytes() > max {
             let message = format!("the names of a type have at most {max} bytes");
-            return Err(Ending::TooMuch(message));
+            return Err(StreamError::TooMuch(message));
         }
         topic.is_stale = true;
         // Its answer may be what others wait for.

@@ -28,7 +28,7 @@ pub struct Dangling {
     pub kind: Kind,
     /// Its name.
     pub missing: Arc<str>,
-    /// Whether the snapshot cannot work without it.
+    /// True if the snapshot cannot work without it.
     pub is_required: bool,
 }
 
@@ -89,7 +89,7 @@ impl Snapshot {
         hash(self.types.iter().flat_map(|(url, it)| [url.as_bytes(), it.version().as_bytes()]))
     }
 
-    /// Whether a resource of it refers to this one, be it there or not.
+    /// Returns true if a resource of it refers to this one, be it there or not.
     pub fn refers_to(&self, kind: Kind, name: &str) -> bool {
         self.types.values().any(|it| it.refers_to(kind, name))
     }

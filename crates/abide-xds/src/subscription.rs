@@ -14,7 +14,7 @@ pub(crate) struct Subscription {
     is_wildcard: bool,
     names: Arc<NameSet>,
     shared: Arc<SharedNames>,
-    /// Whether it named a resource before: then naming none means wanting none.
+    /// True if it named a resource before: then naming none means wanting none.
     has_named: bool,
 }
 
@@ -69,7 +69,7 @@ impl Subscription {
         is_less || self.names.len() < old.len()
     }
 
-    /// Whether it wants everything.
+    /// Returns true if it wants everything.
     pub(crate) fn is_wildcard(&self) -> bool {
         self.is_wildcard
     }
@@ -79,28 +79,28 @@ impl Subscription {
         self.names.iter()
     }
 
-    /// How many names it has.
+    /// The number of names it has.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// How many bytes its names have in all.
+    /// The number of bytes its names have in all.
     pub(crate) fn bytes(&self) -> usize {
         self.names.bytes()
     }
 
-    /// Whether it has this name, the wildcard being one.
+    /// Returns true if it has this name, the wildcard being one.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains(name) || name == WILDCARD && self.is_wildcard
     }
 
-    /// Whether it names this resource or one of its aliases.
+    /// Returns true if it names this resource or one of its aliases.
     pub(crate) fn names(&self, resource: &crate::Resource) -> bool {
         self.names.contains(&resource.name)
             || resource.aliases.iter().any(|alias| self.names.contains(alias))
     }
 
-    /// Whether it wants this resource.
+    /// Returns true if it wants this resource.
     pub(crate) fn wants(&self, resource: &crate::Resource) -> bool {
         self.is_wildcard || self.names(resource)
     }

@@ -18,20 +18,20 @@ const MAX_MESSAGE: usize = 4096;
 
 /// One type on one stream.
 #[derive(Debug, Default)]
-pub(crate) struct Topic {
+pub(crate) struct TypeState {
     /// Which of the types of its stream it is, in the order in which they were asked for.
     pub(crate) number: usize,
     /// When the client first said what it thinks of an answer.
     pub(crate) first_answer: Option<Duration>,
     pub(crate) subscription: Subscription,
     is_delta: bool,
-    /// Whether there was a request.
+    /// True if there was a request.
     has_begun: bool,
-    /// Whether the first request still waits for its answer.
+    /// True if the first request still waits for its answer.
     is_unanswered: bool,
     /// Names or aliases that the client asked for, or that a change has to be
     /// warmed up with: they are sent even if they did not change.
-    due: BTreeSet<Arc<str>>,
+    pending: BTreeSet<Arc<str>>,
     /// What the client was sent in all, accepted or not; `None` before the first answer.
     pub(crate) sent: Option<Arc<Collection>>,
     /// What the client accepted.
@@ -40,7 +40,7 @@ pub(crate) struct Topic {
     in_flight: VecDeque<InFlight>,
     /// What the client may hold of responses that a newer one overtook, as long as it
     /// accepted none since.
-    doubtful: Vec<Arc<Collection>>,
+    unconfirmed: Vec<Arc<Collection>>,
     /// The nonce and version of the last response.
     last: Option<(Arc<str>, Arc<str>)>,
     accepted_version: Option<Arc<str>>,
@@ -49,12 +49,12 @@ pub(crate) struct Topic {
     /// Names of which it was told, in an incremental response, that there is nothing.
     missing: BTreeSet<Arc<str>>,
     pub(crate) refusal: Option<Refusal>,
-    /// Whether it has to be looked at again, though its client asked for nothing.
+    /// True if it has to be looked at again, though its client asked for nothing.
     pub(crate) is_stale: bool,
-    /// Whether the client has more or less than it will have in the end.
+    /// True if the client has more or less than it will have in the end.
     pub(crate) is_between: bool,
     /// What waits for something else.
-    pub(crate) held_back: Vec<HeldBack>,
+    pub(crate) held_back: Vec<Deferred>,
     /// Resources that are gone and only kept because the client still names
     /// them, with the time since when nothing uses them.
     pub(crate) unused_since: BTreeMap<Arc<str>, Duration>,
@@ -62,7 +62,7 @@ pub(crate) struct Topic {
     pub(crate) resumed_at: Option<Duration>,
     /// Until when what is gone stays, because what refers to it may not have been asked for yet.
     pub(crate) settles_at: Option<Duration>,
-    /// Whether the client said, in the state of the world, that it has something from elsewhere.
+    /// True if the client said, in the state of the world, that it has something from elsewhere.
     has_more: bool,
 }
 
@@ -95,7 +95,7 @@ pub struct Refusal {
 
 /// A resource whose newest version is not sent yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldBack {
+pub struct Deferred {
     /// Its name.
     pub name: Arc<str>,
     /// What it waits for, one phrase.
@@ -104,7 +104,7 @@ pub struct HeldBack {
 
 /// What a client has of one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TopicStatus {
+pub struct TypeStatus {
     /// The type.
     pub type_url: Arc<str>,
     /// The version that was sent last.
@@ -114,13 +114,13 @@ pub struct TopicStatus {
     /// What it refused since.
     pub refused: Option<Refusal>,
     /// What is not sent yet.
-    pub held_back: Vec<HeldBack>,
+    pub held_back: Vec<Deferred>,
 }
 
-impl Topic {
+impl TypeState {
     /// A type that is asked for as this one of its stream; what clients want of it is shared.
-    pub(crate) fn new(number: usize, shared: &Arc<SharedNames>) -> Topic {
-        Topic { number, subscription: Subscription::new(shared), ..Topic::default() }
+    pub(crate) fn new(number: usize, shared: &Arc<SharedNames>) -> TypeState {
+        TypeState { number, subscription: Subscription::new(shared), ..TypeState::default() }
     }
 
     /// Takes a request in; `served` is all that there is of the type. Returns whether there may be
@@ -134,7 +134,7 @@ impl Topic {
     ) -> bool {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         match &request.names {
-            Names::Whole(names) => self.whole(request, names, is_first, is_alone),
+            Names::Sotw(names) => self.handle_sotw(request, names, is_first, is_alone),
             Names::Delta { subscribe, unsubscribe, held } if is_first => {
                 self.is_delta = true;
                 self.is_unanswered = true;
@@ -143,7 +143,7 @@ impl Topic {
                 let held = self.held(held, served);
                 // What it holds is sent only if it changed.
                 let is_held = |name: &&String| held.get(name).is_some();
-                self.due = subscribe
+                self.pending = subscribe
                     .iter()
                     .filter(|it| !is_held(it))
                     .map(|it| it.as_str().into())
@@ -158,7 +158,7 @@ impl Topic {
             Names::Delta { subscribe, unsubscribe, .. } => {
                 self.answered(&request.nonce, request.error.as_deref());
                 self.subscription.add(subscribe);
-                self.due.extend(subscribe.iter().map(|it| Arc::from(it.as_str())));
+                self.pending.extend(subscribe.iter().map(|it| Arc::from(it.as_str())));
                 if self.subscription.remove(unsubscribe) {
                     self.forget_unwanted();
                     self.forget_unasked();
@@ -192,7 +192,7 @@ impl Topic {
 
     /// A request in the state of the world. Source: "ACK/NACK and versioning" of the xDS
     /// protocol: only the nonce says which response it is about.
-    fn whole(
+    fn handle_sotw(
         &mut self,
         request: &Request,
         names: &[String],
@@ -211,11 +211,11 @@ impl Topic {
             let added = self.subscription.replace(names);
             let is_same = before.0 == self.subscription.is_wildcard()
                 && Arc::ptr_eq(&before.1, self.subscription.set());
-            self.due.extend(added);
+            self.pending.extend(added);
             // On a stream of its own, a repeated request says that something is warming up
             // there which this stream knows nothing of.
             if is_repeated && is_same && is_alone && request.error.is_none() {
-                self.due.extend(names.iter().map(|it| Arc::from(it.as_str())));
+                self.pending.extend(names.iter().map(|it| Arc::from(it.as_str())));
             }
             if !is_same {
                 self.forget_unwanted();
@@ -223,7 +223,7 @@ impl Topic {
             return true;
         }
         let added = self.subscription.replace(names);
-        self.due.extend(added);
+        self.pending.extend(added);
         self.forget_unasked();
         true
     }
@@ -232,7 +232,7 @@ impl Topic {
     pub(crate) fn warm(&mut self, names: impl IntoIterator<Item = Arc<str>>) {
         for name in names {
             if self.was_sent(&name) {
-                self.due.insert(name);
+                self.pending.insert(name);
             }
         }
     }
@@ -243,7 +243,7 @@ impl Topic {
 
     /// What a client does not want, it does not hold.
     fn forget_unwanted(&mut self) {
-        let Topic { subscription, sent, accepted, .. } = self;
+        let TypeState { subscription, sent, accepted, .. } = self;
         if subscription.is_wildcard() {
             return;
         }
@@ -256,7 +256,7 @@ impl Topic {
 
     /// What a client does not ask for any more needs no answer.
     fn forget_unasked(&mut self) {
-        let Topic { subscription, due, missing, .. } = self;
+        let TypeState { subscription, pending: due, missing, .. } = self;
         due.retain(|it| subscription.has(it));
         missing.retain(|it| subscription.has(it));
     }
@@ -266,7 +266,7 @@ impl Topic {
         let Some(at) = self.in_flight.iter().position(|it| *it.nonce == *nonce) else {
             return false;
         };
-        self.doubtful.extend(self.in_flight.drain(..at).map(|it| it.content));
+        self.unconfirmed.extend(self.in_flight.drain(..at).map(|it| it.content));
         let Some(answered) = self.in_flight.pop_front() else { return false };
         if let Some(message) = error {
             let version = Arc::clone(answered.content.version());
@@ -283,7 +283,7 @@ impl Topic {
             return true;
         }
         self.refusal = None;
-        self.doubtful.clear();
+        self.unconfirmed.clear();
         self.accepted_version = Some(Arc::clone(answered.content.version()));
         // What it refused before, and has not been sent anew, it has as it was.
         let mut refused = std::mem::take(&mut self.refused);
@@ -304,30 +304,30 @@ impl Topic {
         true
     }
 
-    /// Whether the client asked for something that was not answered yet.
+    /// Returns true if the client asked for something that was not answered yet.
     pub(crate) fn is_owed(&self) -> bool {
-        self.is_unanswered || !self.due.is_empty()
+        self.is_unanswered || !self.pending.is_empty()
     }
 
-    /// Whether the client said of any answer what it thinks of it, or came with what it was sent
+    /// Returns true if the client said of any answer what it thinks of it, or came with what it was sent
     /// elsewhere.
     pub(crate) fn is_answered(&self) -> bool {
         self.accepted_version.is_some() || self.refusal.is_some() || !self.accepted.is_empty()
     }
 
-    /// Whether a first answer in the state of the world would take away what the client has from
+    /// Returns true if a first answer in the state of the world would take away what the client has from
     /// elsewhere and may keep.
     pub(crate) fn would_lose<'n>(&self, mut withheld: impl Iterator<Item = &'n Arc<str>>) -> bool {
         let wants = |name: &str| self.subscription.is_wildcard() || self.subscription.has(name);
         self.has_more && self.sent.is_none() && withheld.any(|it| wants(it))
     }
 
-    /// Whether an answer is on its way to the client or back.
+    /// Returns true if an answer is on its way to the client or back.
     pub(crate) fn is_in_flight(&self) -> bool {
         !self.in_flight.is_empty()
     }
 
-    /// Whether the client has a resource, refused it, or was told that there is none.
+    /// Returns true if the client has a resource, refused it, or was told that there is none.
     pub(crate) fn has_settled(&self, name: &str) -> bool {
         self.accepted.find(name).is_some()
             || self.refused.contains_key(name)
@@ -339,18 +339,18 @@ impl Topic {
         self.in_flight.back().map(|it| it.sent_at + patience)
     }
 
-    /// Whether the client accepted this very version of a resource.
+    /// Returns true if the client accepted this very version of a resource.
     fn accepted(&self, resource: &Resource) -> bool {
         self.accepted.get(&resource.name).is_some_and(|it| it.version == resource.version)
     }
 
-    /// Whether the client has this very version of a resource, and no response that is on
+    /// Returns true if the client has this very version of a resource, and no response that is on
     /// its way takes it away.
     pub(crate) fn surely_holds(&self, resource: &Resource) -> bool {
         self.accepted(resource) && self.is_in_all(&resource.name)
     }
 
-    /// Whether the client, which accepted nothing yet, has this resource as soon as it
+    /// Returns true if the client, which accepted nothing yet, has this resource as soon as it
     /// accepts anything.
     pub(crate) fn begins_with(&self, name: &str) -> bool {
         // One that came with something may refuse what it is given here.
@@ -358,14 +358,14 @@ impl Topic {
         begins && self.is_in_all(name)
     }
 
-    /// Whether everything that was sent and may be what the client holds has this name.
+    /// Returns true if everything that was sent and may be what the client holds has this name.
     fn is_in_all(&self, name: &str) -> bool {
         let in_flight = self.in_flight.iter().map(|it| &it.content);
-        let mut all = in_flight.chain(&self.doubtful).chain(&self.sent);
+        let mut all = in_flight.chain(&self.unconfirmed).chain(&self.sent);
         all.all(|content| content.get(name).is_some())
     }
 
-    /// Whether the client refused this very version of a resource.
+    /// Returns true if the client refused this very version of a resource.
     pub(crate) fn refused(&self, resource: &Resource) -> bool {
         self.refused.get(&resource.name).is_some_and(|version| *version == resource.version)
     }
@@ -378,7 +378,7 @@ impl Topic {
     /// Everything that the client may hold now.
     pub(crate) fn may_hold(&self) -> impl Iterator<Item = &Arc<Collection>> {
         let in_flight = self.in_flight.iter().map(|it| &it.content);
-        self.sent.iter().chain([&self.accepted]).chain(in_flight).chain(&self.doubtful)
+        self.sent.iter().chain([&self.accepted]).chain(in_flight).chain(&self.unconfirmed)
     }
 
     /// Makes the payload that takes the client from what it was sent to `content`,
@@ -392,7 +392,7 @@ impl Topic {
     ) -> Option<Payload> {
         let sent = self.sent.as_ref().unwrap_or(Collection::nothing());
         let difference = content.since(sent);
-        let due = std::mem::take(&mut self.due);
+        let due = std::mem::take(&mut self.pending);
         let mut is_asked =
             std::mem::take(&mut self.is_unanswered) && self.subscription.is_wildcard();
         // What is sent besides the difference, because it was asked for.
@@ -452,7 +452,7 @@ impl Topic {
         let content = self.sent.clone().unwrap_or_default();
         // A client that never answers is not remembered for ever.
         self.in_flight.drain(..self.in_flight.len().saturating_sub(MAX_IN_FLIGHT - 1));
-        self.doubtful.truncate(MAX_IN_FLIGHT);
+        self.unconfirmed.truncate(MAX_IN_FLIGHT);
         let version = Arc::clone(content.version());
         self.last = Some((Arc::clone(&nonce), Arc::clone(&version)));
         self.in_flight.push_back(InFlight {
@@ -466,8 +466,8 @@ impl Topic {
     }
 
     /// What the client has of this type.
-    pub(crate) fn status(&self, type_url: &Arc<str>) -> TopicStatus {
-        TopicStatus {
+    pub(crate) fn status(&self, type_url: &Arc<str>) -> TypeStatus {
+        TypeStatus {
             type_url: Arc::clone(type_url),
             sent: self.last.as_ref().map(|(_, version)| Arc::clone(version)),
             accepted: self.accepted_version.clone(),

@@ -10,19 +10,19 @@ use abide_schema::value::Codec;
 
 use crate::collection::Collection;
 use crate::kind::{TYPE_URL_PREFIX, Types};
-use crate::negotiation::{Releases, Terms};
+use crate::negotiation::{ClientProfile, Releases};
 use crate::resource::{Resource, hash};
 use crate::roll_back::ResourceVersion;
 use crate::snapshot::Snapshot;
-use cap::Cap;
+use cap::UnknownFieldFilter;
 
 /// What some clients understand.
 #[derive(Clone, Copy, Debug)]
-pub struct Understanding<'t> {
+pub struct SupportedFields<'t> {
     /// The APIs of all releases.
     pub releases: &'t Releases<'t>,
     /// What they are served.
-    pub terms: &'t Terms,
+    pub terms: &'t ClientProfile,
     /// How what is served becomes what they understand.
     pub translator: &'t Translator<'t>,
 }
@@ -46,7 +46,7 @@ pub struct Loss {
     pub dropped: Vec<String>,
     /// Fields that they do not know, and get in an older form.
     pub downgraded: Vec<Downgrade>,
-    /// Why they do not get the resource as it is now at all.
+    /// The reason why they do not get the resource as it is now at all.
     pub held_back: Option<String>,
 }
 
@@ -101,7 +101,7 @@ impl View {
     /// What a snapshot is to clients with this understanding. A resource that they
     /// cannot hold stays as it was in `before`; one that refers to what they do not
     /// have stays with it.
-    pub fn of(snapshot: &Snapshot, understanding: Understanding<'_>, before: &View) -> View {
+    pub fn of(snapshot: &Snapshot, understanding: SupportedFields<'_>, before: &View) -> View {
         let types = understanding.releases.types();
         let mut outcomes = BTreeMap::new();
         for (url, collection) in snapshot.types() {
@@ -166,7 +166,7 @@ fn assembled(types: &BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>) -> S
     Snapshot::of_collections(types.iter().map(|(url, it)| (Arc::clone(url), collection(it))))
 }
 
-impl Understanding<'_> {
+impl SupportedFields<'_> {
     fn outcome(&self, url: &str, resource: &Arc<Resource>) -> Outcome {
         let mut loss = Loss::default();
         let body = match self.body(url, resource, &mut loss) {
@@ -201,7 +201,7 @@ impl Understanding<'_> {
         let changes = downgraded.changes.into_iter();
         loss.downgraded.extend(changes.map(|it| Downgrade { field: it.old, replaced_by: it.new }));
         loss.dropped.extend(downgraded.losses.into_iter().map(|it| it.element));
-        let mut message = Cap {
+        let mut message = UnknownFieldFilter {
             newest,
             theirs: release,
             terms: self.terms,

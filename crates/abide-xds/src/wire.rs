@@ -6,19 +6,19 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use crate::{Claims, Names, Request, Response};
+use crate::{ClientCapabilities, Names, Request, Response};
 use bytes::Bytes;
 use prost::Message;
 
 /// How much of a text that a client sends is kept, in bytes.
-const MAX_SAID: usize = 1024;
+const MAX_LOGGED_BYTES: usize = 1024;
 
 /// How many extensions and features of a client are kept.
 const MAX_KEPT: usize = 64;
 
 /// What is kept of a text that a client sent.
-pub fn brief(text: &str) -> &str {
-    let end = (0..=MAX_SAID.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+pub fn truncate(text: &str) -> &str {
+    let end = (0..=MAX_LOGGED_BYTES.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or(0)]
 }
 
@@ -29,7 +29,7 @@ pub fn one_line(text: &str) -> String {
         true => it.escape_default().to_string(),
         false => it.to_string(),
     };
-    brief(text.trim_end()).chars().map(escaped).collect()
+    truncate(text.trim_end()).chars().map(escaped).collect()
 }
 
 /// The name of the message that a type URL, or its full name, is about, without its package.
@@ -122,14 +122,18 @@ pub struct SemanticVersion {
 impl Node {
     /// What it says about versions, with the type that it asks for first and those that it lists.
     /// Nothing about its program is in it.
-    pub fn claims(&self, type_url: &str, versions: Vec<VersionedTypeUrl>) -> Claims {
+    pub fn capabilities(
+        &self,
+        type_url: &str,
+        versions: Vec<VersionedTypeUrl>,
+    ) -> ClientCapabilities {
         let enabled = self.extensions.iter().filter(|it| !it.disabled);
-        Claims {
+        ClientCapabilities {
             type_url: type_url.to_owned(),
             versions: versions.into_iter().map(Into::into).collect(),
             extensions: enabled.flat_map(|it| it.type_urls.iter().cloned()).collect(),
             features: self.client_features.iter().cloned().collect(),
-            operators_word: None,
+            operator_release: None,
         }
     }
 
@@ -152,7 +156,7 @@ impl Node {
         ];
         let extensions = self.extensions.iter_mut().flat_map(|it| [&mut it.name, &mut it.category]);
         for text in texts.into_iter().chain(extensions).chain(&mut self.client_features) {
-            let kept = brief(text);
+            let kept = truncate(text);
             if kept.len() < text.len() {
                 // What is cut off is not kept in memory either.
                 *text = kept.to_owned();
@@ -353,7 +357,7 @@ impl Incoming for DiscoveryRequest {
             nonce: self.response_nonce,
             version: self.version_info,
             error: self.error_detail.map(|it| it.message),
-            names: Names::Whole(self.resource_names),
+            names: Names::Sotw(self.resource_names),
         }
     }
 }

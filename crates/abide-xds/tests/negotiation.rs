@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_schema::{FileDecl, SourceFile, Tree};
-use abide_xds::{Claims, Minor, Release, Releases, Terms, Types, VersionedTypeUrl};
+use abide_xds::{
+    ClientCapabilities, ClientProfile, Minor, Release, Releases, Types, VersionedTypeUrl,
+};
 
 const CDS: [&str; 2] = [
     "type.googleapis.com/envoy.api.v2.Cluster",
@@ -50,8 +52,12 @@ fn listed(type_url: &str, supported: Option<(u64, u64)>) -> VersionedTypeUrl {
     VersionedTypeUrl { type_url: type_url.to_owned(), most_recently_supported }
 }
 
-fn terms(releases: &Releases<'_>, asked: &str, versions: Vec<VersionedTypeUrl>) -> Terms {
-    let claims = Claims { type_url: asked.to_owned(), versions, ..Claims::default() };
+fn terms(releases: &Releases<'_>, asked: &str, versions: Vec<VersionedTypeUrl>) -> ClientProfile {
+    let claims = ClientCapabilities {
+        type_url: asked.to_owned(),
+        versions,
+        ..ClientCapabilities::default()
+    };
     releases.terms(&claims).expect("not too much")
 }
 
@@ -139,7 +145,11 @@ fn the_extensions_of_a_client_choose_its_release() {
     let releases = releases(release(&newest, &[]), vec![release(&new, &[]), release(&old, &[])]);
     let of = |extensions: &[&str]| {
         let extensions = extensions.iter().map(|&it| it.to_owned()).collect();
-        let claims = Claims { extensions, operators_word: Some(1), ..Claims::default() };
+        let claims = ClientCapabilities {
+            extensions,
+            operator_release: Some(1),
+            ..ClientCapabilities::default()
+        };
         releases.terms(&claims).expect("not too much").release_of(&Types::default(), CDS[1])
     };
     assert_eq!(of(&["envoy.extensions.a.v3.A", "com.example.Own"]), 2);
@@ -153,12 +163,12 @@ fn what_a_client_lists_has_an_end() {
     let tree = tree(SERVED);
     let releases = releases(release(&tree, &[]), Vec::new());
     let versions = (0..257).map(|it| listed(&format!("t/{it}"), None)).collect();
-    let claims = Claims { versions, ..Claims::default() };
+    let claims = ClientCapabilities { versions, ..ClientCapabilities::default() };
     assert!(releases.terms(&claims).is_err());
     // What is not served takes no room.
     let unknown =
         terms(&releases, CDS[1], (0..256).map(|it| listed(&format!("t/{it}"), None)).collect());
-    assert_eq!(unknown, Terms::default());
+    assert_eq!(unknown, ClientProfile::default());
 }
 
 /// An operator's word about a release that does not exist is none.
@@ -166,6 +176,6 @@ fn what_a_client_lists_has_an_end() {
 fn a_release_that_does_not_exist() {
     let tree = tree(SERVED);
     let releases = releases(release(&tree, &[]), Vec::new());
-    let claims = Claims { operators_word: Some(7), ..Claims::default() };
+    let claims = ClientCapabilities { operator_release: Some(7), ..ClientCapabilities::default() };
     assert!(releases.terms(&claims).expect("not too much").is_whole(&releases));
 }

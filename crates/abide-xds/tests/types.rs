@@ -41,7 +41,7 @@ fn snapshot(types: &Types, pools: &[(&str, &str)]) -> Arc<Snapshot> {
 }
 
 fn ask(session: &mut Session, url: &str, names: &[&str], nonce: &str) -> Vec<Response> {
-    let names = Names::Whole(names.iter().map(|&it| it.to_owned()).collect());
+    let names = Names::Sotw(names.iter().map(|&it| it.to_owned()).collect());
     let nonce = nonce.to_owned();
     let request = Request { type_url: url.to_owned(), nonce, names, ..Request::default() };
     step(session, Event::Request(request))

@@ -7,8 +7,8 @@ use std::time::Duration;
 use abide_instance::{Instance, Migration, Notation, ReadOptions, Translator, VersionMapping};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_xds::{
-    Action, Claims, Event, Kind, Loss, Names, Options, Release, Releases, Request, Session,
-    Snapshot, Types, Understanding, View, find, gather,
+    Action, ClientCapabilities, Event, Kind, Loss, Names, Options, Release, Releases, Request,
+    Session, Snapshot, SupportedFields, Types, View, find, gather,
 };
 
 const API: &str = r#"
@@ -92,18 +92,23 @@ fn older() -> Tree {
 fn snapshot(tree: &Tree, text: &str) -> Snapshot {
     let options = ReadOptions { notation: Notation::Yaml, ty: None, dialect: None };
     let instance = Instance::read(tree, text.as_bytes(), options);
-    let gathered = gather([(0, &find(&Types::default(), tree, &instance))]);
+    let gathered = build_snapshot([(0, &find(&Types::default(), tree, &instance))]);
     assert_eq!(gathered.misfits, []);
     gathered.snapshot
 }
 
 /// What clients of the older release are served.
 fn view(text: &str, before: &View) -> View {
-    view_for(&Claims { operators_word: Some(1), ..Claims::default() }, "", text, before)
+    view_for(
+        &ClientCapabilities { operator_release: Some(1), ..ClientCapabilities::default() },
+        "",
+        text,
+        before,
+    )
 }
 
 /// What a client is served that says this about itself, with these steps.
-fn view_for(claims: &Claims, steps: &str, text: &str, before: &View) -> View {
+fn view_for(claims: &ClientCapabilities, steps: &str, text: &str, before: &View) -> View {
     let (newest, older) = (newest(), older());
     let steps = Migration::read(steps.as_bytes(), Notation::Yaml).expect("steps");
     let translator = Translator::new(&newest, VersionMapping::default(), &steps);
@@ -113,7 +118,7 @@ fn view_for(claims: &Claims, steps: &str, text: &str, before: &View) -> View {
     let releases = Releases::new(release(&newest), vec![release(&older)], features);
     let terms = releases.terms(claims).expect("not too much");
     let understanding =
-        Understanding { releases: &releases, terms: &terms, translator: &translator };
+        SupportedFields { releases: &releases, terms: &terms, translator: &translator };
     View::of(&snapshot(&newest, text), understanding, before)
 }
 
@@ -204,7 +209,7 @@ steps:
 #[test]
 fn what_has_an_older_form_gets_it_before_anything_is_dropped() {
     let text = cluster("name: a\nfancy: x\nnote: hello");
-    let older = Claims { operators_word: Some(1), ..Claims::default() };
+    let older = ClientCapabilities { operator_release: Some(1), ..ClientCapabilities::default() };
     let view = view_for(&older, STEPS, &text, &View::default());
     assert_eq!(body(&view, CDS, "a").as_deref(), Some(&b"\n\x01a\"\x01x"[..]), "plain: x");
     let loss = loss(&view, CDS, "a").expect("it is told");
@@ -213,14 +218,14 @@ fn what_has_an_older_form_gets_it_before_anything_is_dropped() {
     assert_eq!(downgraded, [("fancy", "plain")]);
     assert_eq!(loss.dropped, ["envoy.config.cluster.v3.Cluster.note"]);
     // Who knows the newer form gets it.
-    let newest = view_for(&Claims::default(), STEPS, &text, &View::default());
+    let newest = view_for(&ClientCapabilities::default(), STEPS, &text, &View::default());
     assert!(newest.losses.is_empty());
 }
 
 #[test]
 fn a_loss_of_a_step_is_told() {
     let lossy = format!("{STEPS}  lossy: it is no longer fancy\n");
-    let older = Claims { operators_word: Some(1), ..Claims::default() };
+    let older = ClientCapabilities { operator_release: Some(1), ..ClientCapabilities::default() };
     let view = view_for(&older, &lossy, &cluster("name: a\nfancy: x"), &View::default());
     let loss = loss(&view, CDS, "a").expect("it is told");
     assert_eq!(loss.dropped, ["envoy.config.cluster.v3.Cluster.fancy"]);
@@ -231,10 +236,10 @@ fn a_feature_gates_a_step() {
     let gated = format!("{STEPS}  feature: com.example.fancy\n");
     let text = cluster("name: a\nfancy: x");
     let plain = &b"\n\x01a\"\x01x"[..];
-    let without = view_for(&Claims::default(), &gated, &text, &View::default());
+    let without = view_for(&ClientCapabilities::default(), &gated, &text, &View::default());
     assert_eq!(body(&without, CDS, "a").as_deref(), Some(plain), "of the newest release as well");
     let features = strings(&["com.example.fancy", "com.example.other"]);
-    let with = Claims { features, ..Claims::default() };
+    let with = ClientCapabilities { features, ..ClientCapabilities::default() };
     let with = view_for(&with, &gated, &text, &View::default());
     assert!(with.losses.is_empty());
     assert_ne!(body(&with, CDS, "a").as_deref(), Some(plain));
@@ -248,9 +253,9 @@ fn filtered(rest: &str) -> String {
 
 #[test]
 fn an_extension_that_they_lack_is_left_out_if_it_is_optional() {
-    let lacks = Claims {
+    let lacks = ClientCapabilities {
         extensions: strings(&["envoy.config.cluster.v3.Cluster", "com.example.Own"]),
-        ..Claims::default()
+        ..ClientCapabilities::default()
     };
     let view = view_for(&lacks, "", &filtered(", is_optional: true"), &View::default());
     assert_eq!(body(&view, CDS, "a").as_deref(), Some(&b"\n\x01a"[..]), "without the filter");
@@ -264,23 +269,27 @@ fn an_extension_that_they_lack_is_left_out_if_it_is_optional() {
     let reason = "these clients do not have the extension of `envoy.extensions.cors.v3.Cors`";
     assert_eq!(held_back.as_deref(), Some(reason));
 
-    let has =
-        Claims { extensions: strings(&["envoy.extensions.cors.v3.Cors"]), ..Claims::default() };
+    let has = ClientCapabilities {
+        extensions: strings(&["envoy.extensions.cors.v3.Cors"]),
+        ..ClientCapabilities::default()
+    };
     let view = view_for(&has, "", &filtered(""), &View::default());
     assert!(loss(&view, CDS, "a").is_none_or(|it| it.held_back.is_none()));
 }
 
 #[test]
 fn an_extension_is_served_in_the_newest_major_that_they_have() {
-    let older =
-        Claims { extensions: strings(&["envoy.extensions.cors.v2.Cors"]), ..Claims::default() };
+    let older = ClientCapabilities {
+        extensions: strings(&["envoy.extensions.cors.v2.Cors"]),
+        ..ClientCapabilities::default()
+    };
     let view = view_for(&older, "", &filtered(""), &View::default());
     let body = body(&view, CDS, "a").expect("it is served");
     let body = String::from_utf8_lossy(&body);
     assert!(body.contains("type.googleapis.com/envoy.extensions.cors.v2.Cors"), "{body}");
-    let both = Claims {
+    let both = ClientCapabilities {
         extensions: strings(&["envoy.extensions.cors.v2.Cors", "envoy.extensions.cors.v3.Cors"]),
-        ..Claims::default()
+        ..ClientCapabilities::default()
     };
     let view = view_for(&both, "", &filtered(""), &View::default());
     assert!(view.losses.is_empty());

@@ -7,13 +7,13 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use serde_json::Value;
 
-use crate::clients::Fleet;
+use crate::clients::ServerState;
 
-/// How many bytes a request may have: a form with as much as may be set.
+/// The number of bytes a request may have: a form with as much as may be set.
 pub(super) const MAX_BODY: usize = 256 << 10;
 
 /// The state that a page reads.
-pub(super) type Pages = State<Arc<Fleet>>;
+pub(super) type Pages = State<Arc<ServerState>>;
 
 /// A value as JSON, with a line end for terminals.
 pub(super) fn page(value: &Value) -> impl IntoResponse + use<> {

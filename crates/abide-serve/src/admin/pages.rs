@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_xds::wire::BuildVersion;
-use abide_xds::{Initialisation, Kind, Phase, TakenBack, Types};
+use abide_xds::{Initialisation, Kind, Phase, RolledBack, Types};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
 use axum::http::header::{HOST, ORIGIN};
@@ -16,12 +16,12 @@ use serde_json::{Map, Value, json};
 use super::page::{MAX_BODY, Pages, page};
 use super::tokens::{Tokens, guard};
 use super::{home, runtime, stats};
-use crate::clients::{Client, Fleet, Has, Protocol};
-use crate::listeners::Names;
+use crate::clients::{ClientService, ClientState, ConnectedClient, ServerState};
+use crate::listeners::AllowedHosts;
 use crate::resources::Apis;
 
 /// A page: its path, what it does, and how it is asked for.
-type Page = (&'static str, &'static str, MethodRouter<Arc<Fleet>>);
+type Page = (&'static str, &'static str, MethodRouter<Arc<ServerState>>);
 
 /// All pages, in the order in which `/help` has them.
 fn all() -> Vec<Page> {
@@ -56,7 +56,11 @@ fn all() -> Vec<Page> {
 }
 
 /// The pages, for everyone or for those who have a token.
-pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>, names: Names) -> Router {
+pub(crate) fn routes(
+    fleet: Arc<ServerState>,
+    tokens: Option<Tokens>,
+    names: AllowedHosts,
+) -> Router {
     let pages = open_pages(fleet);
     let pages = match tokens {
         Some(tokens) => pages.layer(from_fn_with_state(tokens, guard)),
@@ -65,7 +69,7 @@ pub(crate) fn pages(fleet: Arc<Fleet>, tokens: Option<Tokens>, names: Names) -> 
     pages.layer(from_fn_with_state(names, from_here))
 }
 
-fn open_pages(fleet: Arc<Fleet>) -> Router {
+fn open_pages(fleet: Arc<ServerState>) -> Router {
     let router = all().into_iter().fold(Router::new(), |all, (path, _, how)| all.route(path, how));
     router
         .method_not_allowed_fallback(not_so)
@@ -75,7 +79,7 @@ fn open_pages(fleet: Arc<Fleet>) -> Router {
 }
 
 /// Refuses what a page of another site has a browser send.
-async fn from_here(State(names): State<Names>, request: Request, next: Next) -> Response {
+async fn from_here(State(names): State<AllowedHosts>, request: Request, next: Next) -> Response {
     if !names.admit(request.headers()) {
         let message = "this port is for this machine: ask it as `localhost`, or by its address\n";
         return (StatusCode::FORBIDDEN, message).into_response();
@@ -87,7 +91,7 @@ async fn from_here(State(names): State<Names>, request: Request, next: Next) -> 
     next.run(request).await
 }
 
-/// Whether a browser says so. Other programs send no origin.
+/// Returns true if a browser says so. Other programs send no origin.
 fn is_of_another_site(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|it| it.to_str().unwrap_or_default());
     let site = |origin: &str| origin.split_once("://").map(|(_, host)| host.to_owned());
@@ -113,7 +117,7 @@ async fn not_so(method: Method, uri: Uri) -> (StatusCode, String) {
 }
 
 async fn ready(State(fleet): Pages) -> impl IntoResponse {
-    let mut lines = fleet.hindrances();
+    let mut lines = fleet.readiness_problems();
     let draining = fleet.drains().map(|why| format!("DRAINING: {why}"));
     let status = match fleet.is_ready() {
         true => StatusCode::OK,
@@ -155,9 +159,9 @@ async fn versions(State(fleet): Pages) -> impl IntoResponse {
     page(&fleet.usage.report(&fleet.apis, held).to_json())
 }
 
-fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
+fn client(apis: &Apis, client: &ConnectedClient, taken_back: &[RolledBack]) -> Value {
     let release = client.node.user_agent();
-    let Has { types, served } = client.has();
+    let ClientState { types, served } = client.has();
     let types = types.iter().map(|it| {
         let mut object = Map::new();
         let mut put = |key: &str, value: Option<Value>| {
@@ -203,8 +207,8 @@ fn client(apis: &Apis, client: &Client, taken_back: &[TakenBack]) -> Value {
         json!({"name": it.name, "category": it.category, "version": version})
     });
     let service = match client.protocol {
-        Protocol::Discovery => "discovery",
-        Protocol::Health => "health",
+        ClientService::Discovery => "discovery",
+        ClientService::Health => "health",
     };
     json!({
         "unexpected": client.surprise,
@@ -249,7 +253,7 @@ fn plural(types: &Types, kind: Kind) -> &str {
 }
 
 async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
-    let served = fleet.watch().borrow().clone();
+    let served = fleet.subscribe().borrow().clone();
     let audiences =
         served.iter().flat_map(|served| served.audiences()).map(|(audience, snapshot)| {
             let types = snapshot.types().map(|(url, collection)| {
@@ -267,7 +271,7 @@ async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
     let source = fleet.source();
     page(&json!({
         "served": audiences.collect::<Vec<_>>(),
-        "refused": fleet.hindrances(),
+        "refused": fleet.readiness_problems(),
         "source": {"serving": source.serving, "refused": source.refused, "away": source.away},
     }))
 }

@@ -60,7 +60,7 @@ pub(super) async fn modify(
     }
 }
 
-/// Why the body of a request was not read.
+/// The reason why the body of a request was not read.
 fn unread(status: StatusCode) -> String {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => {
@@ -70,7 +70,7 @@ fn unread(status: StatusCode) -> String {
     }
 }
 
-/// Whether a body is a form, or empty. Most programs say that it is one, whatever it is, or nothing.
+/// Returns true if a body is a form, or empty. Most programs say that it is one, whatever it is, or nothing.
 ///
 /// # Errors
 /// The status to refuse it with.

@@ -7,7 +7,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
 use super::page::Pages;
-use crate::clients::{Client, Count, Fleet, Has};
+use crate::clients::{ClientState, ConnectedClient, ServerState, TrafficCounter};
 
 /// What every name begins with at Prometheus.
 const PREFIX: &str = "abide_serve";
@@ -33,13 +33,13 @@ impl Metric {
 }
 
 /// All metrics, by name.
-fn metrics(fleet: &Fleet) -> Vec<Metric> {
+fn metrics(fleet: &ServerState) -> Vec<Metric> {
     let counters = fleet.counters.all().into_iter();
     let mut all: Vec<Metric> =
         counters.map(|(name, help, value)| Metric::new(name, help, true, value)).collect();
     let mut gauge = |name, help, value: u64| all.push(Metric::new(name, help, false, value));
     let clients = fleet.clients();
-    let their: Vec<Has> = clients.iter().map(Client::has).collect();
+    let their: Vec<ClientState> = clients.iter().map(ConnectedClient::has).collect();
     let types = their.iter().flat_map(|it| &it.types);
     let waits: usize = types.map(|it| it.held_back.len()).sum();
     let losses =
@@ -92,7 +92,7 @@ fn metrics(fleet: &Fleet) -> Vec<Metric> {
         fleet.counters.deprecated_uses_seen(),
     );
     let traffic = fleet.counters.traffic.all();
-    for (at, (_, name, help)) in Count::ALL.into_iter().enumerate() {
+    for (at, (_, name, help)) in TrafficCounter::ALL.into_iter().enumerate() {
         let samples = traffic.iter().map(|it| {
             let labels = [("type", Some(it.kind)), ("major", it.major)];
             let labels =

@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// How many bytes a file of tokens may have.
+/// The number of bytes a file of tokens may have.
 const MAX_FILE: u64 = 1 << 20;
 
 /// A file with tokens, one a line. It is read whenever somebody asks, so that one can be added or

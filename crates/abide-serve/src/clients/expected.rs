@@ -55,7 +55,7 @@ impl ExpectedAgent {
         Ok(ExpectedAgent { name: Glob::new(name)?, versions })
     }
 
-    fn fits(&self, node: &Node) -> bool {
+    fn matches(&self, node: &Node) -> bool {
         let is_of_version = |it: &VersionReq| node.version().is_some_and(|own| it.matches(&own));
         self.name.matches(&node.user_agent_name) && self.versions.as_ref().is_none_or(is_of_version)
     }
@@ -63,27 +63,27 @@ impl ExpectedAgent {
 
 /// The clients that are expected, and those that came all the same.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedClients {
     args: ExpectArgs,
-    warned: Mutex<Warned>,
+    warned: Mutex<WarnedClients>,
 }
 
 #[derive(Debug, Default)]
-struct Warned {
+struct WarnedClients {
     /// What clients say about themselves, as hashes: their number is bounded, and so is each.
     clients: BTreeSet<[u8; 16]>,
     /// The first to come is the first to be forgotten.
     order: VecDeque<[u8; 16]>,
 }
 
-impl Expected {
-    pub(crate) fn new(args: ExpectArgs) -> Expected {
-        Expected { args, warned: Mutex::default() }
+impl ExpectedClients {
+    pub(crate) fn new(args: ExpectArgs) -> ExpectedClients {
+        ExpectedClients { args, warned: Mutex::default() }
     }
 
-    /// Why a client is not expected: one phrase. Warns about it when it comes first.
-    pub(crate) fn surprise(&self, node: &Node) -> Option<String> {
-        let why = self.misfit(node)?;
+    /// The reason why a client is not expected: one phrase. Warns about it when it comes first.
+    pub(crate) fn check_expected(&self, node: &Node) -> Option<String> {
+        let why = self.find_mismatch(node)?;
         let mut hash = Sha256::new();
         for part in [&*node.id, &node.cluster, &node.user_agent()] {
             hash.update((part.len() as u64).to_le_bytes());
@@ -109,9 +109,9 @@ impl Expected {
         Some(why)
     }
 
-    fn misfit(&self, node: &Node) -> Option<String> {
+    fn find_mismatch(&self, node: &Node) -> Option<String> {
         let ExpectArgs { expect_agent: agents, expect_cluster: clusters } = &self.args;
-        if !agents.is_empty() && !agents.iter().any(|it| it.fits(node)) {
+        if !agents.is_empty() && !agents.iter().any(|it| it.matches(node)) {
             let agent = node.user_agent();
             return Some(match agent.is_empty() {
                 true => "it names no user agent".to_owned(),
@@ -132,8 +132,8 @@ impl Expected {
 mod tests {
     use super::*;
 
-    fn expected(agents: &[&str], clusters: &[&str]) -> Expected {
-        Expected::new(ExpectArgs {
+    fn expected(agents: &[&str], clusters: &[&str]) -> ExpectedClients {
+        ExpectedClients::new(ExpectArgs {
             expect_agent: agents.iter().map(|it| ExpectedAgent::parse(it).expect(it)).collect(),
             expect_cluster: clusters.iter().map(|it| Glob::new(it).expect(it)).collect(),
         })
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn clients_are_expected_by_program_version_and_cluster() {
         let none = expected(&[], &[]);
-        assert_eq!(none.surprise(&Node::default()), None, "all are expected");
+        assert_eq!(none.check_expected(&Node::default()), None, "all are expected");
         let both = expected(&["envoy >=1.36, <1.41", "grpc-*"], &["edge-*", "core"]);
         for (agent, version, cluster, why) in [
             ("envoy", "1.36.0", "core", None),
@@ -169,7 +169,7 @@ mod tests {
             ("grpc-go", "1", "lab", Some("no `--expect-cluster` fits its cluster `lab`")),
             ("grpc-go", "1", "", Some("it names no cluster")),
         ] {
-            let found = both.surprise(&node(agent, version, cluster));
+            let found = both.check_expected(&node(agent, version, cluster));
             assert_eq!(found.as_deref(), why, "{agent} {version} {cluster}");
         }
     }
@@ -188,7 +188,7 @@ mod tests {
         for number in 0..MAX_WARNED + 10 {
             let node = Node { id: number.to_string(), ..node("other", "", "") };
             for _ in 0..2 {
-                assert!(expected.surprise(&node).is_some());
+                assert!(expected.check_expected(&node).is_some());
             }
         }
         let warned = expected.warned.lock().expect("nobody panics");

@@ -22,52 +22,57 @@ const MAX_LOST: u32 = 1;
 const NO_REASON: &str = "it polls on with the version before";
 
 /// The node of a poll and the type that it asks for.
-pub(crate) type Asker = (String, String);
+pub(crate) type PollKey = (String, String);
 
 /// The last answers to polls.
 #[derive(Debug, Default)]
-pub(crate) struct Polled(Mutex<Answers>);
+pub(crate) struct PollHistory(Mutex<RecentAnswers>);
 
 #[derive(Debug, Default)]
-struct Answers {
-    last: BTreeMap<Asker, Answer>,
+struct RecentAnswers {
+    last: BTreeMap<PollKey, PollAnswer>,
     /// Who was answered, the longest ago first.
-    order: VecDeque<Asker>,
+    order: VecDeque<PollKey>,
     /// How many resources there are in all of them.
     resources: usize,
 }
 
 /// What one node has of one type.
 #[derive(Debug, Default)]
-struct Answer {
+struct PollAnswer {
     /// What it has, as far as that is known.
     accepted: Option<Arc<Collection>>,
     /// What it was answered since, and how often.
     sent: Option<(Arc<Collection>, u32)>,
 }
 
-impl Answer {
+impl PollAnswer {
     fn resources(&self) -> usize {
         let sent = self.sent.iter().map(|it| &it.0);
         sent.chain(&self.accepted).map(|it| it.len()).sum()
     }
 }
 
-impl Polled {
-    fn answers(&self) -> MutexGuard<'_, Answers> {
+impl PollHistory {
+    fn answers(&self) -> MutexGuard<'_, RecentAnswers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes in a poll: the version that its client says it has, and its reason to refuse what it
     /// was answered, if it gives one. Returns what it refuses.
-    pub(crate) fn asked(&self, asker: &Asker, held: &str, reason: Option<&str>) -> Option<Refusal> {
+    pub(crate) fn record_request(
+        &self,
+        asker: &PollKey,
+        held: &str,
+        reason: Option<&str>,
+    ) -> Option<Refusal> {
         let mut answers = self.answers();
-        let Answers { last, resources, .. } = &mut *answers;
+        let RecentAnswers { last, resources, .. } = &mut *answers;
         let answer = last.get_mut(asker)?;
         let (sent, times) = answer.sent.clone()?;
         if **sent.version() == *held {
             *resources -= answer.resources();
-            *answer = Answer { accepted: Some(sent), sent: None };
+            *answer = PollAnswer { accepted: Some(sent), sent: None };
             *resources += answer.resources();
             return None;
         }
@@ -85,7 +90,7 @@ impl Polled {
     }
 
     /// Records what a poll is answered; `is_held` says that its client has it already.
-    pub(crate) fn answered(&self, asker: &Asker, content: &Arc<Collection>, is_held: bool) {
+    pub(crate) fn record_answer(&self, asker: &PollKey, content: &Arc<Collection>, is_held: bool) {
         let mut answers = self.answers();
         let mut answer = match answers.last.remove(asker) {
             Some(answer) => {
@@ -94,11 +99,11 @@ impl Polled {
             }
             None => {
                 answers.order.push_back(asker.clone());
-                Answer::default()
+                PollAnswer::default()
             }
         };
         if is_held {
-            answer = Answer { accepted: Some(Arc::clone(content)), sent: None };
+            answer = PollAnswer { accepted: Some(Arc::clone(content)), sent: None };
         } else {
             let is_same = |it: &&(Arc<Collection>, u32)| it.0.version() == content.version();
             let times = answer.sent.as_ref().filter(is_same).map_or(0, |it| it.1);
@@ -120,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    fn asker(node: &str) -> Asker {
+    fn asker(node: &str) -> PollKey {
         (node.to_owned(), "type".to_owned())
     }
 
@@ -137,64 +142,68 @@ mod tests {
 
     #[test]
     fn what_a_poll_refuses_is_what_was_new_to_it() {
-        let polled = Polled::default();
+        let polled = PollHistory::default();
         let (me, first) = (asker("me"), content(&[("a", "1"), ("b", "1")]));
         let second = content(&[("a", "2"), ("b", "1")]);
-        assert_eq!(polled.asked(&me, "", Some("no")), None, "it was answered nothing");
-        polled.answered(&me, &first, false);
-        assert_eq!(polled.asked(&me, first.version(), None), None, "it accepts");
-        polled.answered(&me, &second, false);
-        let said = refused(polled.asked(&me, first.version(), Some("too fast")));
+        assert_eq!(polled.record_request(&me, "", Some("no")), None, "it was answered nothing");
+        polled.record_answer(&me, &first, false);
+        assert_eq!(polled.record_request(&me, first.version(), None), None, "it accepts");
+        polled.record_answer(&me, &second, false);
+        let said = refused(polled.record_request(&me, first.version(), Some("too fast")));
         assert_eq!(said, Some(("too fast".to_owned(), vec!["a".to_owned()])));
-        assert_eq!(polled.asked(&asker("you"), first.version(), Some("no")), None);
-        assert_eq!(polled.asked(&me, second.version(), None), None, "it changed its mind");
+        assert_eq!(polled.record_request(&asker("you"), first.version(), Some("no")), None);
+        assert_eq!(polled.record_request(&me, second.version(), None), None, "it changed its mind");
     }
 
     #[test]
     fn a_poll_that_comes_again_and_again_refuses_without_a_word() {
-        let polled = Polled::default();
+        let polled = PollHistory::default();
         let (me, first, second) = (asker("me"), content(&[("a", "1")]), content(&[("a", "2")]));
-        polled.answered(&me, &first, true);
-        polled.answered(&me, &second, false);
-        assert_eq!(polled.asked(&me, first.version(), None), None, "the answer may be lost");
-        polled.answered(&me, &second, false);
-        let said = refused(polled.asked(&me, first.version(), None));
+        polled.record_answer(&me, &first, true);
+        polled.record_answer(&me, &second, false);
+        assert_eq!(
+            polled.record_request(&me, first.version(), None),
+            None,
+            "the answer may be lost"
+        );
+        polled.record_answer(&me, &second, false);
+        let said = refused(polled.record_request(&me, first.version(), None));
         assert_eq!(said, Some((NO_REASON.to_owned(), vec!["a".to_owned()])));
         // Another change is another chance.
-        polled.answered(&me, &content(&[("a", "3")]), false);
-        assert_eq!(polled.asked(&me, first.version(), None), None);
+        polled.record_answer(&me, &content(&[("a", "3")]), false);
+        assert_eq!(polled.record_request(&me, first.version(), None), None);
         // Who starts anew has nothing and refuses nothing.
         for _ in 0..5 {
-            assert_eq!(polled.asked(&me, "", None), None);
-            polled.answered(&me, &second, false);
+            assert_eq!(polled.record_request(&me, "", None), None);
+            polled.record_answer(&me, &second, false);
         }
     }
 
     #[test]
     fn what_is_remembered_has_an_end() {
-        let polled = Polled::default();
+        let polled = PollHistory::default();
         let (one, other) = (content(&[("a", "1")]), content(&[("a", "2")]));
         for number in 0..=MAX_ENTRIES {
-            polled.answered(&asker(&number.to_string()), &one, false);
+            polled.record_answer(&asker(&number.to_string()), &one, false);
         }
         assert_eq!(polled.answers().last.len(), MAX_ENTRIES);
-        assert_eq!(polled.asked(&asker("0"), "", Some("no")), None, "it is forgotten");
-        assert!(polled.asked(&asker("1"), "", Some("no")).is_some());
+        assert_eq!(polled.record_request(&asker("0"), "", Some("no")), None, "it is forgotten");
+        assert!(polled.record_request(&asker("1"), "", Some("no")).is_some());
         let names: Vec<String> = (0..MAX_RESOURCES / 4).map(|it| it.to_string()).collect();
         let many: Vec<(&str, &str)> = names.iter().map(|it| (&**it, "1")).collect();
         let many = content(&many);
         for node in ["a", "b", "c", "d", "e"] {
-            polled.answered(&asker(node), &many, false);
+            polled.record_answer(&asker(node), &many, false);
         }
         assert!(polled.answers().resources <= MAX_RESOURCES);
-        assert_eq!(polled.asked(&asker("a"), "", Some("no")), None, "it made room");
-        assert!(polled.asked(&asker("e"), "", Some("no")).is_some());
+        assert_eq!(polled.record_request(&asker("a"), "", Some("no")), None, "it made room");
+        assert!(polled.record_request(&asker("e"), "", Some("no")).is_some());
         // What is counted is what there is.
-        polled.answered(&asker("e"), &other, true);
-        polled.answered(&asker("e"), &one, false);
-        assert_eq!(polled.asked(&asker("e"), one.version(), None), None);
+        polled.record_answer(&asker("e"), &other, true);
+        polled.record_answer(&asker("e"), &one, false);
+        assert_eq!(polled.record_request(&asker("e"), one.version(), None), None);
         let answers = polled.answers();
-        let sum: usize = answers.last.values().map(Answer::resources).sum();
+        let sum: usize = answers.last.values().map(PollAnswer::resources).sum();
         assert_eq!(answers.resources, sum);
         assert_eq!(answers.order.len(), answers.last.len());
     }

@@ -8,78 +8,78 @@ use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
 use abide_xds::wire::{Node, VersionedTypeUrl, one_line, simple_name};
-use abide_xds::{Initialisation, Refusal, RollBack, SharedNames, TakenBack, Terms, View};
+use abide_xds::{ClientProfile, Initialisation, Refusal, RollBack, RolledBack, SharedNames, View};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use super::expected::Expected;
-use super::leases::{Place, Places};
-use super::shared_session::{Has, Talk};
-use super::traffic::Traffic;
-use super::usage::Usage;
+use super::expected::ExpectedClients;
+use super::leases::{Lease, Leases};
+use super::shared_session::{ClientState, SharedSession};
+use super::traffic::TrafficCounters;
+use super::usage::VersionUsage;
 use crate::limits::{Limits, SecondStream};
-use crate::listeners::Gates;
-use crate::resources::{Apis, Audience, Group, Groups, Overrides, Served};
-use crate::transport::{Encodings, Room};
+use crate::listeners::Connections;
+use crate::resources::{Apis, Audience, Group, Groups, Overrides, ServedResources};
+use crate::transport::{EncodingCache, MemoryBudget};
 
 /// What all parts of a server share.
-pub(crate) struct Fleet {
-    served: watch::Sender<Option<Arc<Served>>>,
-    good: Mutex<Good>,
+pub(crate) struct ServerState {
+    served: watch::Sender<Option<Arc<ServedResources>>>,
+    good: Mutex<AcceptedResources>,
     state: Mutex<State>,
-    pub(crate) counters: Counters,
-    pub(crate) encodings: Encodings,
+    pub(crate) counters: ServerCounters,
+    pub(crate) encodings: EncodingCache,
     /// What streams ask for by name.
     pub(crate) names: Arc<SharedNames>,
     /// For requests that are large.
-    pub(crate) room: Arc<Room>,
+    pub(crate) room: Arc<MemoryBudget>,
     pub(crate) apis: Arc<Apis>,
     pub(crate) limits: Limits,
     /// The clients that the operator expects.
-    expected: Expected,
+    expected: ExpectedClients,
     pub(crate) is_ordered: bool,
-    pub(crate) gates: Gates,
+    pub(crate) gates: Connections,
     /// Which start this is.
     pub(crate) epoch: u32,
     /// Changes when resources were judged.
     verdicts: watch::Sender<()>,
-    pub(crate) usage: Usage,
+    pub(crate) usage: VersionUsage,
     groups: Groups,
     /// One for each stream and poll that there may be.
     places: Arc<Semaphore>,
     /// The aggregated streams, by node.
-    aggregated: Places<String>,
+    aggregated: Leases<String>,
     started: Instant,
 }
 
 /// What is made into what is served. It is locked until that is done, after [`State`] if both are.
 #[derive(Default)]
-struct Good {
+struct AcceptedResources {
     /// What was judged good last, and not taken back.
-    served: Option<Arc<Served>>,
+    served: Option<Arc<ServedResources>>,
     /// What the operator set above it.
     overrides: Overrides,
 }
 
 #[derive(Default)]
 struct State {
-    clients: BTreeMap<u64, Client>,
+    clients: BTreeMap<u64, ConnectedClient>,
     next: u64,
-    /// Why the newest resources are not served.
+    /// The reason why the newest resources are not served.
     refused: Vec<String>,
     /// The name that their source has for those.
     refused_revision: Option<String>,
-    /// Why the source cannot be read now.
+    /// The reason why the source cannot be read now.
     away: Option<String>,
     /// When and how far to go back, if ever.
-    roll_back: Option<RollBack<Arc<Served>>>,
-    /// Whether health checks are to fail.
+    roll_back: Option<RollBack<Arc<ServedResources>>>,
+    /// True if health checks are to fail.
     fails_health_checks: bool,
-    /// Whether the listeners of clients close, or are closed.
+    /// True if the listeners of clients close, or are closed.
     closes: bool,
 }
 
 impl State {
-    /// Why clients are to leave, if they are.
+    /// The reason why clients are to leave, if they are.
     fn drains(&self) -> Option<&'static str> {
         match (self.closes, self.fails_health_checks) {
             (true, _) => Some("the listeners of clients close"),
@@ -95,13 +95,13 @@ pub(crate) struct SourceStatus {
     pub(crate) serving: Option<String>,
     /// The name that it has for what is newest, if that was refused.
     pub(crate) refused: Option<String>,
-    /// Why it cannot be read now.
+    /// The reason why it cannot be read now.
     pub(crate) away: Option<String>,
 }
 
 /// What a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Protocol {
+pub(crate) enum ClientService {
     /// It asks for resources.
     Discovery,
     /// It offers to check the health of endpoints.
@@ -110,51 +110,51 @@ pub(crate) enum Protocol {
 
 /// A stream of a client.
 #[derive(Clone, Debug)]
-pub(crate) struct Client {
+pub(crate) struct ConnectedClient {
     pub(crate) node: Node,
     /// `v2` or `v3`.
     pub(crate) transport: &'static str,
-    pub(crate) protocol: Protocol,
-    /// Why it is not expected here, if it is not.
+    pub(crate) protocol: ClientService,
+    /// The reason why it is not expected here, if it is not.
     pub(crate) surprise: Option<String>,
-    seen: Seen,
+    seen: ClientView,
 }
 
-/// Where it is seen what a client has.
+/// The place where it is seen what a client has.
 #[derive(Clone, Debug, Default)]
-enum Seen {
+enum ClientView {
     /// Nowhere yet.
     #[default]
     Nowhere,
     /// By the session of its stream. How far it has come takes as long to find as there are resources.
-    Stream(Arc<Talk>),
+    Stream(Arc<SharedSession>),
     /// By a poll.
-    Poll(Initialisation, Has),
+    Poll(Initialisation, ClientState),
 }
 
-impl Client {
+impl ConnectedClient {
     /// What it has now.
-    pub(crate) fn has(&self) -> Has {
+    pub(crate) fn has(&self) -> ClientState {
         match &self.seen {
-            Seen::Nowhere => Has::default(),
-            Seen::Stream(talk) => talk.has(),
-            Seen::Poll(_, has) => has.clone(),
+            ClientView::Nowhere => ClientState::default(),
+            ClientView::Stream(talk) => talk.client_state(),
+            ClientView::Poll(_, has) => has.clone(),
         }
     }
 
     /// How far it has come; `None` before its stream has a session.
     pub(crate) fn initialisation(&self) -> Option<Initialisation> {
         match &self.seen {
-            Seen::Nowhere => None,
-            Seen::Stream(talk) => Some(talk.initialisation()),
-            Seen::Poll(initialisation, _) => Some(initialisation.clone()),
+            ClientView::Nowhere => None,
+            ClientView::Stream(talk) => Some(talk.initialisation()),
+            ClientView::Poll(initialisation, _) => Some(initialisation.clone()),
         }
     }
 }
 
 /// What is counted since the start of the first epoch.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct ServerCounters {
     pub(crate) streams: AtomicU64,
     pub(crate) requests: AtomicU64,
     pub(crate) responses: AtomicU64,
@@ -164,7 +164,7 @@ pub(crate) struct Counters {
     pub(crate) rolled_back: AtomicU64,
     pub(crate) streams_refused: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
-    pub(crate) traffic: Traffic,
+    pub(crate) traffic: TrafficCounters,
     /// What the processes before this one have counted, by name.
     past: Mutex<BTreeMap<String, u64>>,
     pub(crate) streams_second: AtomicU64,
@@ -173,8 +173,8 @@ pub(crate) struct Counters {
     pub(crate) deprecated_uses: AtomicU64,
 }
 
-impl Counters {
-    /// Each with its name and what it counts, without those of [`Traffic`].
+impl ServerCounters {
+    /// Each with its name and what it counts, without those of [`TrafficCounters`].
     pub(crate) fn all(&self) -> Vec<(&'static str, &'static str, u64)> {
         let all = [
             ("grpc.requests", "Requests of streams and polls.", &self.requests),
@@ -240,29 +240,32 @@ impl Counters {
 }
 
 /// Counts one more.
-pub(crate) fn count(counter: &AtomicU64) {
+pub(crate) fn increment(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-impl Fleet {
+impl ServerState {
     pub(crate) fn new(
         apis: Arc<Apis>,
         limits: Limits,
-        expected: Expected,
+        expected: ExpectedClients,
         is_ordered: bool,
-        gates: Gates,
+        gates: Connections,
         epoch: u32,
-    ) -> Fleet {
+    ) -> ServerState {
         let places = limits.max_streams.min(Semaphore::MAX_PERMITS);
         let places = Arc::new(Semaphore::new(places));
-        Fleet {
+        ServerState {
             served: watch::Sender::new(None),
             good: Mutex::default(),
             state: Mutex::default(),
-            counters: Counters { traffic: Traffic::new(apis.types()), ..Counters::default() },
-            encodings: Encodings::default(),
+            counters: ServerCounters {
+                traffic: TrafficCounters::new(apis.types()),
+                ..ServerCounters::default()
+            },
+            encodings: EncodingCache::default(),
             names: Arc::default(),
-            room: Arc::new(Room::new(limits.request_room)),
+            room: Arc::new(MemoryBudget::new(limits.request_room)),
             apis,
             limits,
             expected,
@@ -270,10 +273,10 @@ impl Fleet {
             gates,
             epoch,
             verdicts: watch::Sender::new(()),
-            usage: Usage::new(),
+            usage: VersionUsage::new(),
             groups: Groups::default(),
             places,
-            aggregated: Places::default(),
+            aggregated: Leases::default(),
             started: Instant::now(),
         }
     }
@@ -291,7 +294,7 @@ impl Fleet {
     ///
     /// # Errors
     /// What of it clients refused before, one line each: then it goes on with what is served.
-    pub(crate) fn serve(&self, served: Served) -> Result<(), Vec<String>> {
+    pub(crate) fn serve(&self, served: ServedResources) -> Result<(), Vec<String>> {
         let mut state = self.state();
         let served = Arc::new(served);
         if let Some(roll_back) = &mut state.roll_back {
@@ -301,7 +304,7 @@ impl Fleet {
             }
             roll_back.serve(Arc::clone(&served));
         }
-        count(&self.counters.updates);
+        increment(&self.counters.updates);
         state.refused.clear();
         state.refused_revision = None;
         self.publish(served);
@@ -310,17 +313,17 @@ impl Fleet {
     }
 
     /// Serves what was judged good, with what the operator set above it.
-    fn publish(&self, judged: Arc<Served>) {
+    fn publish(&self, judged: Arc<ServedResources>) {
         let mut good = self.good();
         good.served = Some(judged);
         self.publish_again(&good);
     }
 
-    fn good(&self) -> MutexGuard<'_, Good> {
+    fn good(&self) -> MutexGuard<'_, AcceptedResources> {
         self.good.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publish_again(&self, good: &Good) {
+    fn publish_again(&self, good: &AcceptedResources) {
         let Some(served) = &good.served else { return };
         let served = served.map(|it| good.overrides.over(self.apis.types(), self.apis.newest, it));
         let before = self.served.borrow().clone().unwrap_or_default();
@@ -354,7 +357,13 @@ impl Fleet {
 
     /// A client refused a response of what it is served. This may be one client too many. What
     /// operators set in a layer of runtime is theirs to take back.
-    pub(crate) fn refused_by(&self, node: &Node, view: &View, type_url: &str, refusal: &Refusal) {
+    pub(crate) fn record_refusal(
+        &self,
+        node: &Node,
+        view: &View,
+        type_url: &str,
+        refusal: &Refusal,
+    ) {
         let mut state = self.state();
         let Some(roll_back) = &mut state.roll_back else { return };
         let resources = refusal.resources.iter();
@@ -365,7 +374,7 @@ impl Fleet {
             return;
         };
         let lines: Vec<String> = roll_back.taken_back().iter().map(taken_back).collect();
-        count(&self.counters.rolled_back);
+        increment(&self.counters.rolled_back);
         let newest = self.served.borrow().as_ref().and_then(|it| it.revision().map(str::to_owned));
         if state.refused.is_empty() {
             state.refused_revision = newest;
@@ -382,14 +391,14 @@ impl Fleet {
     }
 
     /// What was taken back, and by whom it was refused.
-    pub(crate) fn taken_back(&self) -> Vec<TakenBack> {
+    pub(crate) fn taken_back(&self) -> Vec<RolledBack> {
         let state = self.state();
         state.roll_back.iter().flat_map(|it| it.taken_back()).cloned().collect()
     }
 
     /// Goes on with what is served: the newest resources must not be.
-    pub(crate) fn refuse(&self, revision: Option<&str>, why: Vec<String>) {
-        count(&self.counters.update_rejected);
+    pub(crate) fn reject_update(&self, revision: Option<&str>, why: Vec<String>) {
+        increment(&self.counters.update_rejected);
         let mut state = self.state();
         state.refused = why;
         state.refused_revision = revision.map(str::to_owned);
@@ -401,7 +410,7 @@ impl Fleet {
     ///
     /// # Errors
     /// Why the first resources must not be, one line each.
-    pub(crate) async fn initialised(&self) -> Result<(), Vec<String>> {
+    pub(crate) async fn wait_until_served(&self) -> Result<(), Vec<String>> {
         let mut verdicts = self.verdicts.subscribe();
         loop {
             if self.served.borrow().is_some() {
@@ -418,7 +427,7 @@ impl Fleet {
     }
 
     /// Goes on with what is served: the source cannot be read now. Returns whether that is news.
-    pub(crate) fn source_is_away(&self, why: &str) -> bool {
+    pub(crate) fn mark_source_unreadable(&self, why: &str) -> bool {
         let mut state = self.state();
         let is_news = state.away.as_deref() != Some(why);
         state.away = Some(why.to_owned());
@@ -426,7 +435,7 @@ impl Fleet {
     }
 
     /// The source was read. Returns whether it could not be read before.
-    pub(crate) fn source_is_there(&self) -> bool {
+    pub(crate) fn mark_source_readable(&self) -> bool {
         self.state().away.take().is_some()
     }
 
@@ -442,14 +451,14 @@ impl Fleet {
     }
 
     /// What is served, and when that changes.
-    pub(crate) fn watch(&self) -> watch::Receiver<Option<Arc<Served>>> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Arc<ServedResources>>> {
         self.served.subscribe()
     }
 
     /// What is served to a client now; nothing before the first resources.
     pub(crate) fn view(
         &self,
-        served: &Option<Arc<Served>>,
+        served: &Option<Arc<ServedResources>>,
         node: &Node,
         group: &Group,
     ) -> Option<Arc<View>> {
@@ -463,30 +472,30 @@ impl Fleet {
     ///
     /// # Errors
     /// More than clients may want: one phrase.
-    pub(crate) fn group(
+    pub(crate) fn assign_group(
         &self,
         node: &Node,
         type_url: &str,
         listed: Vec<VersionedTypeUrl>,
     ) -> Result<Group, String> {
-        self.group_with(self.apis.terms(node, type_url, listed)?)
+        self.find_group(self.apis.terms(node, type_url, listed)?)
     }
 
     /// Whom a client is served like after a further request, if that is another group.
     ///
     /// # Errors
     /// More than clients may want: one phrase.
-    pub(crate) fn learn(
+    pub(crate) fn update_group(
         &self,
         group: &Group,
         type_url: &str,
         listed: Vec<VersionedTypeUrl>,
     ) -> Result<Option<Group>, String> {
         let learned = self.apis.learn(&group.terms, type_url, listed)?;
-        learned.map(|terms| self.group_with(terms)).transpose()
+        learned.map(|terms| self.find_group(terms)).transpose()
     }
 
-    fn group_with(&self, terms: Terms) -> Result<Group, String> {
+    fn find_group(&self, terms: ClientProfile) -> Result<Group, String> {
         let found = self.groups.with(terms);
         let (group, forgotten) =
             found.ok_or("there are as many kinds of clients as there may be")?;
@@ -497,20 +506,20 @@ impl Fleet {
     }
 
     /// The place of an aggregated stream of a node; `None` if another one has it and keeps it.
-    pub(crate) fn aggregated(&self, node: &str) -> Option<Aggregated> {
+    pub(crate) fn lease_aggregated_stream(&self, node: &str) -> Option<AggregatedLease> {
         let may_supersede = self.limits.second_stream != SecondStream::Refuse;
         let place = self.aggregated.take(node.to_owned(), may_supersede);
-        if place.as_ref().is_none_or(|it| it.was_taken) {
-            count(&self.counters.streams_second);
+        if place.as_ref().is_none_or(|it| it.replaced_another) {
+            increment(&self.counters.streams_second);
         }
-        place.map(|place| Aggregated {
+        place.map(|place| AggregatedLease {
             place,
             ends: self.limits.second_stream == SecondStream::Supersede,
         })
     }
 
-    /// Why it is not ready for clients, one line each.
-    pub(crate) fn hindrances(&self) -> Vec<String> {
+    /// The reason why it is not ready for clients, one line each.
+    pub(crate) fn readiness_problems(&self) -> Vec<String> {
         let state = self.state();
         let mut lines = state.refused.clone();
         lines.extend(state.away.clone());
@@ -520,7 +529,7 @@ impl Fleet {
         lines
     }
 
-    /// Whether clients may come: something is served, and nobody asked it to drain.
+    /// Returns true if clients may come: something is served, and nobody asked it to drain.
     pub(crate) fn is_ready(&self) -> bool {
         self.drains().is_none() && self.served.borrow().is_some()
     }
@@ -535,60 +544,61 @@ impl Fleet {
     }
 
     /// Closes the listeners of clients for good: at once, or when all of them had the time to leave.
-    pub(crate) fn close(self: Arc<Fleet>, is_graceful: bool) {
+    pub(crate) fn close(self: Arc<ServerState>, is_graceful: bool) {
         self.state().closes = true;
         tokio::spawn(async move { self.gates.close(is_graceful).await });
     }
 
-    /// Why clients are to leave, if they are: one phrase.
+    /// The reason why clients are to leave, if they are: one phrase.
     pub(crate) fn drains(&self) -> Option<&'static str> {
         self.state().drains()
     }
 
-    /// How long it has run.
+    /// The time that it has run.
     pub(crate) fn uptime(&self) -> Duration {
         self.started.elapsed()
     }
 
     /// Takes in a stream or a poll of which nothing was read yet; `None` if there are as many as there
     /// may be.
-    pub(crate) fn admit(&self) -> Option<Admission> {
+    pub(crate) fn acquire_stream_permit(&self) -> Option<StreamPermit> {
         let place = Arc::clone(&self.places).try_acquire_owned().ok();
         if place.is_none() {
-            count(&self.counters.streams_refused);
+            increment(&self.counters.streams_refused);
         }
-        place.map(Admission)
+        place.map(StreamPermit)
     }
 
     /// Lists a stream or a poll with who its client is. It is gone when the guard is dropped.
-    pub(crate) fn enter(
-        self: &Arc<Fleet>,
-        admission: Admission,
+    pub(crate) fn register_client(
+        self: &Arc<ServerState>,
+        admission: StreamPermit,
         node: Node,
         transport: &'static str,
-        protocol: Protocol,
-    ) -> Guest {
-        let surprise = self.expected.surprise(&node);
+        protocol: ClientService,
+    ) -> ClientHandle {
+        let surprise = self.expected.check_expected(&node);
         let mut state = self.state();
-        count(&self.counters.streams);
+        increment(&self.counters.streams);
         if surprise.is_some() {
-            count(&self.counters.streams_unexpected);
+            increment(&self.counters.streams_unexpected);
         }
         state.next += 1;
         let number = state.next;
-        let client = Client { node, transport, protocol, surprise, seen: Seen::Nowhere };
+        let client =
+            ConnectedClient { node, transport, protocol, surprise, seen: ClientView::Nowhere };
         state.clients.insert(number, client);
-        Guest { fleet: Arc::clone(self), number, _admission: admission }
+        ClientHandle { fleet: Arc::clone(self), number, _admission: admission }
     }
 
     /// The streams that are open, oldest first.
-    pub(crate) fn clients(&self) -> Vec<Client> {
+    pub(crate) fn clients(&self) -> Vec<ConnectedClient> {
         self.state().clients.values().cloned().collect()
     }
 }
 
-/// Why a resource is not served, in one line.
-fn taken_back(it: &TakenBack) -> String {
+/// The reason why a resource is not served, in one line.
+fn taken_back(it: &RolledBack) -> String {
     let ty = simple_name(&it.resource.type_url);
     let clients = if it.clients == 1 { "client" } else { "clients" };
     format!(
@@ -601,13 +611,13 @@ fn taken_back(it: &TakenBack) -> String {
 }
 
 /// The place of an aggregated stream of a node.
-pub(crate) struct Aggregated {
-    place: Place<String>,
-    /// Whether a newer one ends it.
+pub(crate) struct AggregatedLease {
+    place: Lease<String>,
+    /// True if a newer one ends it.
     ends: bool,
 }
 
-impl Aggregated {
+impl AggregatedLease {
     /// Waits until a newer stream ends this one, which may be never.
     pub(crate) async fn superseded(&mut self) {
         match self.ends {
@@ -618,39 +628,39 @@ impl Aggregated {
 }
 
 /// One of the streams and polls that there may be.
-pub(crate) struct Admission(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
+pub(crate) struct StreamPermit(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
 
 /// A stream or a poll that is listed.
-pub(crate) struct Guest {
-    fleet: Arc<Fleet>,
+pub(crate) struct ClientHandle {
+    fleet: Arc<ServerState>,
     number: u64,
-    _admission: Admission,
+    _admission: StreamPermit,
 }
 
-impl Guest {
+impl ClientHandle {
     /// Records by what session its client is served.
-    pub(crate) fn talks(&self, talk: &Arc<Talk>) {
-        self.is_seen(Seen::Stream(Arc::clone(talk)));
+    pub(crate) fn attach_session(&self, talk: &Arc<SharedSession>) {
+        self.set_view(ClientView::Stream(Arc::clone(talk)));
     }
 
     /// Records how far its client has come, which polls, and what it has.
-    pub(crate) fn polls(&self, initialisation: Initialisation, has: Has) {
-        self.is_seen(Seen::Poll(initialisation, has));
+    pub(crate) fn record_poll(&self, initialisation: Initialisation, has: ClientState) {
+        self.set_view(ClientView::Poll(initialisation, has));
     }
 
     /// Counts that its client did not take what it was answered.
-    pub(crate) fn stalled(&self) {
-        count(&self.fleet.counters.streams_stalled);
+    pub(crate) fn count_stalled(&self) {
+        increment(&self.fleet.counters.streams_stalled);
     }
 
-    fn is_seen(&self, seen: Seen) {
+    fn set_view(&self, seen: ClientView) {
         if let Some(client) = self.fleet.state().clients.get_mut(&self.number) {
             client.seen = seen;
         }
     }
 }
 
-impl Drop for Guest {
+impl Drop for ClientHandle {
     fn drop(&mut self) {
         self.fleet.state().clients.remove(&self.number);
     }

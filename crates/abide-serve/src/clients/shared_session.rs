@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use abide_xds::{Action, Event, Initialisation, Options, Session, TopicStatus, View};
+use abide_xds::{Action, Event, Initialisation, Options, Session, TypeStatus, View};
 
 use crate::resources::Group;
 
 /// The session of a stream, whose times count from its begin. What its client has is asked when
 /// somebody looks.
 #[derive(Debug)]
-pub(crate) struct Talk {
+pub(crate) struct SharedSession {
     state: Mutex<State>,
     begin: Instant,
 }
@@ -23,18 +23,18 @@ struct State {
 
 /// What a client has.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Has {
+pub(crate) struct ClientState {
     /// Of each type.
-    pub(crate) types: Vec<TopicStatus>,
+    pub(crate) types: Vec<TypeStatus>,
     /// What it is served, with what that lacks, and whom it is served like; `None` before it is
     /// served anything.
     pub(crate) served: Option<(Arc<View>, Group)>,
 }
 
-impl Talk {
-    pub(crate) fn new(options: Options) -> Talk {
+impl SharedSession {
+    pub(crate) fn new(options: Options) -> SharedSession {
         let state = State { session: Session::new(options), served: None };
-        Talk { state: Mutex::new(state), begin: Instant::now() }
+        SharedSession { state: Mutex::new(state), begin: Instant::now() }
     }
 
     /// Takes in what happened, and returns what to do.
@@ -43,22 +43,22 @@ impl Talk {
     }
 
     /// Takes in what its client is served from now on, and returns what to do.
-    pub(crate) fn serve(&self, view: &Arc<View>, group: &Group) -> Vec<Action> {
+    pub(crate) fn set_snapshot(&self, view: &Arc<View>, group: &Group) -> Vec<Action> {
         let mut state = self.state();
         state.served = Some((Arc::clone(view), group.clone()));
         state.session.step(self.begin.elapsed(), Event::Snapshot(Arc::clone(&view.snapshot)))
     }
 
-    /// How long it is until [`Event::Tick`] is due, if it will be.
-    pub(crate) fn wait(&self) -> Option<Duration> {
+    /// The time that it is until [`Event::Tick`] is due, if it will be.
+    pub(crate) fn time_until_tick(&self) -> Option<Duration> {
         let deadline = self.state().session.deadline();
         deadline.map(|it| it.saturating_sub(self.begin.elapsed()))
     }
 
     /// What its client has.
-    pub(crate) fn has(&self) -> Has {
+    pub(crate) fn client_state(&self) -> ClientState {
         let state = self.state();
-        Has { types: state.session.status(), served: state.served.clone() }
+        ClientState { types: state.session.status(), served: state.served.clone() }
     }
 
     /// How far its client has come by now.

@@ -6,7 +6,7 @@ use abide_xds::Types;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
+pub(crate) enum TrafficCounter {
     Requests,
     Acks,
     Nacks,
@@ -16,15 +16,15 @@ pub(crate) enum Count {
     Bytes,
 }
 
-impl Count {
+impl TrafficCounter {
     /// Each with its name and what it counts.
-    pub(crate) const ALL: [(Count, &str, &str); 6] = [
-        (Count::Requests, "xds.requests", "Requests of clients."),
-        (Count::Acks, "xds.acks", "Requests that accept a response."),
-        (Count::Nacks, "xds.nacks", "Requests that refuse a response."),
-        (Count::Responses, "xds.responses", "Responses that were sent."),
-        (Count::Resources, "xds.resources", "Resources in responses."),
-        (Count::Bytes, "xds.bytes", "Bytes of resources in responses."),
+    pub(crate) const ALL: [(TrafficCounter, &str, &str); 6] = [
+        (TrafficCounter::Requests, "xds.requests", "Requests of clients."),
+        (TrafficCounter::Acks, "xds.acks", "Requests that accept a response."),
+        (TrafficCounter::Nacks, "xds.nacks", "Requests that refuse a response."),
+        (TrafficCounter::Responses, "xds.responses", "Responses that were sent."),
+        (TrafficCounter::Resources, "xds.resources", "Resources in responses."),
+        (TrafficCounter::Bytes, "xds.bytes", "Bytes of resources in responses."),
     ];
 }
 
@@ -32,42 +32,42 @@ impl Count {
 const MAJORS: [&str; 3] = ["v2", "v3", ""];
 
 /// Counters of one type, by major.
-type OfType = [[AtomicU64; Count::ALL.len()]; MAJORS.len()];
+type OfType = [[AtomicU64; TrafficCounter::ALL.len()]; MAJORS.len()];
 
 /// The counts of all types. Types that nobody described count together, so what clients make up
 /// takes no memory.
 #[derive(Debug)]
-pub(crate) struct Traffic {
+pub(crate) struct TrafficCounters {
     types: Types,
     /// In the order of the types; the last is of all others.
     counters: Vec<OfType>,
 }
 
 /// What was counted of one type.
-pub(crate) struct Counted<'t> {
+pub(crate) struct TypeCounts<'t> {
     /// Such as `cds`, or `other`.
     pub(crate) kind: &'t str,
     /// `v2` or `v3`, if the type has one.
     pub(crate) major: Option<&'static str>,
-    /// In the order of [`Count::ALL`].
-    pub(crate) counts: [u64; Count::ALL.len()],
+    /// In the order of [`TrafficCounter::ALL`].
+    pub(crate) counts: [u64; TrafficCounter::ALL.len()],
 }
 
-impl Default for Traffic {
-    fn default() -> Traffic {
-        Traffic::new(&Types::default())
+impl Default for TrafficCounters {
+    fn default() -> TrafficCounters {
+        TrafficCounters::new(&Types::default())
     }
 }
 
-impl Traffic {
+impl TrafficCounters {
     /// Nothing, yet, of these types.
-    pub(crate) fn new(types: &Types) -> Traffic {
+    pub(crate) fn new(types: &Types) -> TrafficCounters {
         let counters = (0..=types.iter().len()).map(|_| OfType::default()).collect();
-        Traffic { types: types.clone(), counters }
+        TrafficCounters { types: types.clone(), counters }
     }
 
     /// Counts so many more of one type.
-    pub(crate) fn add(&self, type_url: &str, all: &[(Count, usize)]) {
+    pub(crate) fn add(&self, type_url: &str, all: &[(TrafficCounter, usize)]) {
         let (at, major) = match self.types.position(type_url) {
             Some((at, major)) => (at, usize::from(major == 3)),
             None => (self.counters.len() - 1, MAJORS.len() - 1),
@@ -78,7 +78,7 @@ impl Traffic {
     }
 
     /// The types that anything was counted of.
-    pub(crate) fn all(&self) -> Vec<Counted<'_>> {
+    pub(crate) fn all(&self) -> Vec<TypeCounts<'_>> {
         let names = self.types.iter().map(|it| &*it.entry.name).chain(["other"]);
         let mut all = Vec::new();
         for (kind, counters) in names.zip(&self.counters) {
@@ -86,7 +86,7 @@ impl Traffic {
                 let counts = counters.each_ref().map(|it| it.load(Ordering::Relaxed));
                 if counts.iter().any(|it| *it > 0) {
                     let major = Some(*major).filter(|it| !it.is_empty());
-                    all.push(Counted { kind, major, counts });
+                    all.push(TypeCounts { kind, major, counts });
                 }
             }
         }
@@ -100,11 +100,14 @@ mod tests {
 
     #[test]
     fn each_type_counts_on_its_own_and_unknown_ones_together() {
-        let traffic = Traffic::default();
-        traffic.add("type.googleapis.com/envoy.api.v2.Cluster", &[(Count::Nacks, 1)]);
-        traffic.add("type.googleapis.com/envoy.service.runtime.v3.Runtime", &[(Count::Bytes, 70)]);
-        traffic.add("type.googleapis.com/a.A", &[(Count::Requests, 1)]);
-        traffic.add("x", &[(Count::Requests, 1)]);
+        let traffic = TrafficCounters::default();
+        traffic.add("type.googleapis.com/envoy.api.v2.Cluster", &[(TrafficCounter::Nacks, 1)]);
+        traffic.add(
+            "type.googleapis.com/envoy.service.runtime.v3.Runtime",
+            &[(TrafficCounter::Bytes, 70)],
+        );
+        traffic.add("type.googleapis.com/a.A", &[(TrafficCounter::Requests, 1)]);
+        traffic.add("x", &[(TrafficCounter::Requests, 1)]);
         let all: Vec<_> =
             traffic.all().into_iter().map(|it| (it.kind, it.major, it.counts)).collect();
         assert_eq!(

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::resources::Apis;
 
 /// How often clients asked for each type since the server began: once for each stream, or poll.
-pub(crate) struct Usage {
+pub(crate) struct VersionUsage {
     since: Timestamp,
     asked: Mutex<BTreeMap<String, u64>>,
 }
@@ -33,9 +33,9 @@ pub(crate) struct UsageReport {
     pub(crate) types: Vec<UsedType>,
 }
 
-impl Usage {
-    pub(crate) fn new() -> Usage {
-        Usage { since: Timestamp::now(), asked: Mutex::default() }
+impl VersionUsage {
+    pub(crate) fn new() -> VersionUsage {
+        VersionUsage { since: Timestamp::now(), asked: Mutex::default() }
     }
 
     fn asked(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
@@ -81,7 +81,7 @@ impl UsageReport {
 
     /// # Errors
     /// A text that is no such report: one phrase.
-    pub(crate) fn of_json(text: &[u8]) -> Result<UsageReport, String> {
+    pub(crate) fn parse_json(text: &[u8]) -> Result<UsageReport, String> {
         let value: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         let lacks = |what: &str| format!("it is no page `/versions`: `{what}` is missing");
         let since = value["since"].as_str().and_then(|it| it.parse().ok());
@@ -96,7 +96,7 @@ impl UsageReport {
     }
 
     /// What several servers saw together, since the last of them began.
-    pub(crate) fn joined(reports: &[UsageReport]) -> Option<UsageReport> {
+    pub(crate) fn merge(reports: &[UsageReport]) -> Option<UsageReport> {
         let since = reports.iter().map(|it| it.since).max()?;
         let mut types: BTreeMap<&str, UsedType> = BTreeMap::new();
         for used in reports.iter().flat_map(|it| &it.types) {
@@ -109,7 +109,7 @@ impl UsageReport {
     }
 
     /// The types of older majors that nobody asked for, each with the newer one that is served.
-    pub(crate) fn unused(&self) -> Vec<(&UsedType, String)> {
+    pub(crate) fn find_unused(&self) -> Vec<(&UsedType, String)> {
         let unused = self.types.iter().filter(|it| it.asked == 0 && it.clients == 0);
         // A file knows nothing of what the operator of its server described.
         let known = Types::default();
@@ -143,21 +143,21 @@ mod tests {
     fn an_old_major_is_unused_if_no_server_saw_it() {
         let one = report("2026-01-01T00:00:00Z", &[(V2, 0, 0), (V3, 4, 1)]);
         let other = report("2026-02-01T00:00:00Z", &[(V2, 1, 0), (V3, 0, 0)]);
-        assert_eq!(one.unused()[0].0.type_url, V2);
-        let both = UsageReport::joined(&[one.clone(), other]).expect("there are some");
+        assert_eq!(one.find_unused()[0].0.type_url, V2);
+        let both = UsageReport::merge(&[one.clone(), other]).expect("there are some");
         assert_eq!(both, report("2026-02-01T00:00:00Z", &[(V2, 1, 0), (V3, 4, 1)]));
-        assert_eq!(both.unused(), []);
+        assert_eq!(both.find_unused(), []);
         // The newest major stays, used or not, and so does one without a newer.
-        assert_eq!(report("2026-01-01T00:00:00Z", &[(V3, 0, 0)]).unused(), []);
-        assert_eq!(report("2026-01-01T00:00:00Z", &[(V2, 0, 0)]).unused(), []);
-        assert_eq!(UsageReport::joined(&[]), None);
-        assert_eq!(UsageReport::of_json(one.to_json().to_string().as_bytes()), Ok(one));
+        assert_eq!(report("2026-01-01T00:00:00Z", &[(V3, 0, 0)]).find_unused(), []);
+        assert_eq!(report("2026-01-01T00:00:00Z", &[(V2, 0, 0)]).find_unused(), []);
+        assert_eq!(UsageReport::merge(&[]), None);
+        assert_eq!(UsageReport::parse_json(one.to_json().to_string().as_bytes()), Ok(one));
     }
 
     #[test]
     fn what_is_no_report_says_so() {
         for text in ["", "{}", "[]", r#"{"since":"x","types":[]}"#, r#"{"types":[{}]}"#] {
-            assert!(UsageReport::of_json(text.as_bytes()).is_err(), "{text}");
+            assert!(UsageReport::parse_json(text.as_bytes()).is_err(), "{text}");
         }
     }
 }

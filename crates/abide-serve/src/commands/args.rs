@@ -121,7 +121,7 @@ pub(crate) struct Serve {
     pub(crate) restart: RestartArgs,
 }
 
-/// Where to listen.
+/// The place where to listen.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let wanted = "expected an IP address and a port, such as `127.0.0.1:18000`";
     text.parse().map_err(|_| wanted.to_owned())

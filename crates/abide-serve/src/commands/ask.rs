@@ -11,9 +11,9 @@ use tokio::time::{sleep, timeout};
 
 use super::logs::say;
 use crate::duration::duration;
-use crate::transport::{read_body, send};
+use crate::transport::{read_body, send_request};
 
-/// How many bytes an answer may have.
+/// The number of bytes an answer may have.
 const MAX_ANSWER: usize = 256 << 20;
 
 /// After how long somebody at a terminal is told that this waits.
@@ -81,7 +81,7 @@ pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, String> {
     let begin = Instant::now();
     let asked = async {
         let response =
-            send(target, Method::POST, &path, request.into()).await.map_err(|error| {
+            send_request(target, Method::POST, &path, request.into()).await.map_err(|error| {
                 format!("{error}; `--target` is the address of the server's `--http`")
             })?;
         let status = response.status();

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use super::args::Inputs;
 use super::logs::say;
 use super::{judge_of, today};
-use crate::resources::open;
+use crate::resources::open_source;
 
 pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, String> {
     let (judge, notes) = judge_of(inputs)?;
-    let listing = open(&inputs.source)?.read()?;
+    let listing = open_source(&inputs.source)?.read()?;
     for note in notes.iter().chain(&listing.notes) {
         say(&format!("note: {note}"));
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use jiff::civil::Date;
 
-use crate::clients::Fleet;
+use crate::clients::ServerState;
 use crate::resources::{Judge, Listing, ResourceFile, Source};
 
 /// How many reasons for a refusal are logged, and how many warnings about a change; `/ready` has all
@@ -14,7 +14,7 @@ const MAX_REASONS: usize = 20;
 /// Serves what a source has and its changes. Whatever happens to the source, what was served last
 /// stays.
 pub(crate) fn follow(
-    fleet: &Fleet,
+    fleet: &ServerState,
     judge: &Judge,
     source: &mut dyn Source,
     today: fn() -> Date,
@@ -24,19 +24,19 @@ pub(crate) fn follow(
     loop {
         match source.read() {
             Ok(listing) => {
-                if fleet.source_is_there() {
+                if fleet.mark_source_readable() {
                     tracing::info!("the resources can be read again");
                 }
                 let is_known =
                     |note: &&String| before.as_ref().is_some_and(|it| it.notes.contains(note));
                 warn(listing.notes.iter().filter(|note| !is_known(note)));
                 if !before.as_ref().is_some_and(|it| is_same(&it.files, &listing.files)) {
-                    take(fleet, judge, today(), &listing, &mut served);
+                    apply_listing(fleet, judge, today(), &listing, &mut served);
                 }
                 before = Some(listing);
             }
             Err(error) => {
-                if fleet.source_is_away(&error) {
+                if fleet.mark_source_unreadable(&error) {
                     tracing::error!("{error}; what was served before stays");
                 }
             }
@@ -74,7 +74,13 @@ fn new_uses(old: &[ResourceFile], new: &[ResourceFile], uses: &[usize]) -> usize
 
 /// Judges the files of one moment and serves them in place of those that are served now, or says
 /// why not.
-fn take(fleet: &Fleet, judge: &Judge, today: Date, listing: &Listing, now: &mut Vec<ResourceFile>) {
+fn apply_listing(
+    fleet: &ServerState,
+    judge: &Judge,
+    today: Date,
+    listing: &Listing,
+    now: &mut Vec<ResourceFile>,
+) {
     let verdict = judge.judge(today, &listing.files);
     warn(verdict.warnings.iter());
     let revision = listing.revision.as_deref();
@@ -97,7 +103,7 @@ fn take(fleet: &Fleet, judge: &Judge, today: Date, listing: &Listing, now: &mut 
                 reasons = shown.join("\n"),
                 "the resources are refused, and what was served before stays"
             );
-            fleet.refuse(revision, errors);
+            fleet.reject_update(revision, errors);
         }
     }
 }

@@ -9,12 +9,12 @@ use super::args::Serve;
 use super::follow::follow;
 use super::{judge_of, logs, today};
 use crate::admin::{self, Tokens};
-use crate::clients::{Expected, Fleet};
-use crate::listeners::{Door, Gates, Listener, Names, for_connections};
-use crate::resources::{Judge, open};
+use crate::clients::{ExpectedClients, ServerState};
+use crate::listeners::{AllowedHosts, Connections, Listener, ListenerKind, raise_fd_limit};
+use crate::resources::{Judge, open_source};
 use crate::restart::{Start, Successors};
 use crate::streams::DiscoveryServices;
-use crate::transport::Tls;
+use crate::transport::ReloadingTls;
 use crate::{restart, streams};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
@@ -31,23 +31,26 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
 
 async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     args.restart.check(&args.drain)?;
-    let mut told_to_end = std::pin::pin!(told_to_end()?);
+    let mut told_to_end = std::pin::pin!(shutdown_signal()?);
     let epoch = args.restart.restart_epoch;
-    let mut source = open(&args.inputs.source)?;
+    let mut source = open_source(&args.inputs.source)?;
     if let (Some(out), Some(resources)) = (&args.file_out, &args.inputs.source.resources) {
         streams::check(out, resources)?;
     }
-    let gates = Gates::new(args.drain, &args.limits, for_connections());
+    let gates = Connections::new(args.drain, &args.limits, raise_fd_limit());
     let apis = Arc::clone(&judge.apis);
-    let expected = Expected::new(args.expect.clone());
-    let fleet = Fleet::new(apis, args.limits.clone(), expected, !args.unordered, gates, epoch);
+    let expected = ExpectedClients::new(args.expect.clone());
+    let fleet =
+        ServerState::new(apis, args.limits.clone(), expected, !args.unordered, gates, epoch);
     let fleet = Arc::new(fleet);
     if let Some(clients) = args.roll_back_after {
         fleet.roll_back_after(clients);
     }
     let tokens = args.admin_token_file.map(Tokens::of).transpose()?;
-    let tls = |door: Door| Ok::<_, String>(Tls::of(&args.tls, door.protocol())?.map(Arc::new));
-    let (http_tls, grpc_tls) = (tls(Door::Http)?, tls(Door::Grpc)?);
+    let tls = |door: ListenerKind| {
+        Ok::<_, String>(ReloadingTls::of(&args.tls, door.protocol())?.map(Arc::new))
+    };
+    let (http_tls, grpc_tls) = (tls(ListenerKind::Http)?, tls(ListenerKind::Grpc)?);
     // Dropped when the thread ends, which it does not.
     let (reading, mut ended) = oneshot::channel::<()>();
     std::thread::spawn({
@@ -63,7 +66,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     if epoch > 0 {
         // The process before this one serves until this one can.
         tokio::select! {
-            it = fleet.initialised() => it.map_err(|why| {
+            it = fleet.wait_until_served() => it.map_err(|why| {
                 format!("the resources are refused, so nothing is taken over:\n{}", why.join("\n"))
             })?,
             _ = &mut ended => return reading_ended(),
@@ -71,8 +74,8 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
     }
     args.admin.warn(tokens.is_some());
-    let mut wanted = vec![(Door::Http, args.http), (Door::Grpc, args.grpc)];
-    wanted.extend(args.admin.tcp().map(|it| (Door::Admin, it)));
+    let mut wanted = vec![(ListenerKind::Http, args.http), (ListenerKind::Grpc, args.grpc)];
+    wanted.extend(args.admin.tcp().map(|it| (ListenerKind::Admin, it)));
     let Start { listeners, predecessor, socket } = tokio::select! {
         it = restart::start(&args.restart, &wanted) => it?,
         () = &mut told_to_end => return Ok(()),
@@ -83,7 +86,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         // What has no listener here is at a path.
         listener.map_or_else(|| args.admin.to_string(), Listener::address)
     };
-    let [admin, http, grpc] = Door::ALL.map(address);
+    let [admin, http, grpc] = ListenerKind::ALL.map(address);
     tracing::info!(grpc, http, admin, epoch, "serving");
     let listeners: Vec<Arc<Listener>> = listeners.into_iter().map(Arc::new).collect();
     let (is_alone, alone) = watch::channel(predecessor.is_none());
@@ -94,22 +97,28 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
         _ => None,
     };
-    let pages = |names| admin::pages(Arc::clone(&fleet), tokens.clone(), names);
+    let pages = |names| admin::routes(Arc::clone(&fleet), tokens.clone(), names);
     if let Some(socket) = local_admin {
-        let (fleet, pages) = (Arc::clone(&fleet), pages(Names::Any));
-        tokio::spawn(async move { fleet.gates.receive_local(Door::Admin, socket, pages).await });
+        let (fleet, pages) = (Arc::clone(&fleet), pages(AllowedHosts::Any));
+        tokio::spawn(
+            async move { fleet.gates.receive_local(ListenerKind::Admin, socket, pages).await },
+        );
     }
     for listener in listeners {
         let fleet = Arc::clone(&fleet);
         let services = DiscoveryServices::new(Arc::clone(&fleet));
-        let polls = streams::pages(Arc::clone(&fleet), args.long_poll, Names::at(listener.asked));
-        let pages = pages(Names::at(listener.asked));
+        let polls = streams::routes(
+            Arc::clone(&fleet),
+            args.long_poll,
+            AllowedHosts::for_address(listener.asked),
+        );
+        let pages = pages(AllowedHosts::for_address(listener.asked));
         let (http_tls, grpc_tls) = (http_tls.clone(), grpc_tls.clone());
         tokio::spawn(async move {
             match listener.door {
-                Door::Admin => fleet.gates.receive(listener, None, pages).await,
-                Door::Http => fleet.gates.receive(listener, http_tls, polls).await,
-                Door::Grpc => fleet.gates.receive(listener, grpc_tls, services).await,
+                ListenerKind::Admin => fleet.gates.receive(listener, None, pages).await,
+                ListenerKind::Http => fleet.gates.receive(listener, http_tls, polls).await,
+                ListenerKind::Grpc => fleet.gates.receive(listener, grpc_tls, services).await,
             }
         });
     }
@@ -142,7 +151,7 @@ fn reading_ended() -> Result<(), String> {
 
 /// Listens for SIGINT and SIGTERM from now on, so that none is lost between two waits; what is returned
 /// ends when one came.
-fn told_to_end() -> Result<impl Future<Output = ()>, String> {
+fn shutdown_signal() -> Result<impl Future<Output = ()>, String> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::logs::say;
 use crate::clients::UsageReport;
-use crate::transport::get;
+use crate::transport::fetch;
 
-/// How many bytes a report may have.
+/// The number of bytes a report may have.
 const MAX_REPORT: usize = 4 << 20;
 
 /// Show which versions of types clients asked running servers for
@@ -40,20 +40,20 @@ pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, String> {
         false => args.admin.clone(),
     };
     for server in servers {
-        let text = get(&server.to_string(), "/versions", MAX_REPORT).await;
-        let report = text.and_then(|text| UsageReport::of_json(&text));
+        let text = fetch(&server.to_string(), "/versions", MAX_REPORT).await;
+        let report = text.and_then(|text| UsageReport::parse_json(&text));
         reports.push(report.map_err(|error| format!("cannot read from `{server}`: {error}"))?);
     }
     for path in &args.state {
         let failed = |error: String| format!("cannot read `{}`: {error}", path.display());
         let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-        reports.push(UsageReport::of_json(&text).map_err(failed)?);
+        reports.push(UsageReport::parse_json(&text).map_err(failed)?);
     }
-    let Some(report) = UsageReport::joined(&reports) else { return Ok(ExitCode::SUCCESS) };
+    let Some(report) = UsageReport::merge(&reports) else { return Ok(ExitCode::SUCCESS) };
     let text = match (args.unused, &*args.format) {
         (false, "json") => format!("{:#}\n", report.to_json()),
         (true, "json") => {
-            let unused = report.unused();
+            let unused = report.find_unused();
             let unused =
                 unused.iter().map(|(it, newer)| json!({"type_url": it.type_url, "newer": newer}));
             let unused = unused.collect::<Vec<_>>();
@@ -69,7 +69,7 @@ pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, String> {
             let line = |(it, newer): &(&crate::clients::UsedType, String)| {
                 format!("{}: nobody asked for it; {newer} is served\n", it.type_url)
             };
-            report.unused().iter().map(line).collect()
+            report.find_unused().iter().map(line).collect()
         }
     };
     say(&format!("{} since {}", abide_lint::counted(reports.len(), "server"), report.since));

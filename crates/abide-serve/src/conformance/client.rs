@@ -34,12 +34,12 @@ use tower_service::Service;
 use self::payload::{World, place};
 use super::play::Outcome;
 use super::resources::Type;
-use crate::transport::{Encoded, Encodings, Messages};
+use crate::transport::{EncodedMessage, EncodingCache, MessageBody};
 
 /// The scenarios of this build.
 const TABLE: &str = include_str!("client/scenarios.txt");
 
-/// How many listeners a client may name.
+/// The number of listeners a client may name.
 const MAX_LISTENERS: usize = 16;
 
 /// A scenario for clients.
@@ -121,7 +121,7 @@ impl Step {
 pub(crate) struct ClientOptions {
     /// The program and its arguments; `{address}` and `{bootstrap}` stand for those.
     pub(crate) command: Vec<String>,
-    /// Whether an Envoy is told to use the incremental variant.
+    /// True if an Envoy is told to use the incremental variant.
     pub(crate) is_delta: bool,
     /// How long anything may take.
     pub(crate) patience: Duration,
@@ -173,7 +173,7 @@ impl Watch {
         let talks = self.streams.entry(stream).or_default();
         let is_first = !talks.contains_key(&url);
         let talk = talks.entry(url.clone()).or_default();
-        let is_whole = matches!(request.names, Names::Whole(_));
+        let is_whole = matches!(request.names, Names::Sotw(_));
         let accepted = self.accepted.get(&url).cloned().unwrap_or_default();
         if is_first && !request.nonce.is_empty() {
             fault(format!("the first {ty} request of a stream has the nonce `{}`", request.nonce));
@@ -184,7 +184,7 @@ impl Watch {
             ));
         }
         match &request.names {
-            Names::Whole(names) => {
+            Names::Sotw(names) => {
                 talk.is_wildcard = names.is_empty() && (is_first || talk.is_wildcard);
                 talk.names = names.iter().cloned().collect();
             }
@@ -275,7 +275,7 @@ struct Stage {
     /// A change of the number ends all streams.
     round: watch::Sender<u64>,
     opened: Arc<Mutex<u64>>,
-    encodings: Arc<Encodings>,
+    encodings: Arc<EncodingCache>,
 }
 
 impl Stage {
@@ -308,7 +308,7 @@ impl Stage {
             return;
         }
         let names = match &request.names {
-            Names::Whole(names) => names,
+            Names::Sotw(names) => names,
             Names::Delta { subscribe, .. } => subscribe,
         };
         let known = self.world.lock().unwrap_or_else(PoisonError::into_inner).listeners.clone();
@@ -357,7 +357,7 @@ impl Stage {
                 let _ = sender.try_send(Err(status));
             }
         });
-        Messages::new(receiver).into_response()
+        MessageBody::new(receiver).into_response()
     }
 }
 
@@ -365,7 +365,7 @@ impl Stage {
 async fn converse<I: Incoming>(
     stage: &Stage,
     mut incoming: Streaming<I>,
-    outgoing: &mpsc::Sender<Result<Encoded, Status>>,
+    outgoing: &mpsc::Sender<Result<EncodedMessage, Status>>,
 ) -> Result<(), Status> {
     let number = {
         let mut opened = stage.opened.lock().unwrap_or_else(PoisonError::into_inner);
@@ -643,7 +643,7 @@ mod tests {
             nonce: nonce.to_owned(),
             version: String::new(),
             error: error.map(str::to_owned),
-            names: Names::Whole(vec!["e".to_owned()]),
+            names: Names::Sotw(vec!["e".to_owned()]),
         }
     }
 

@@ -85,7 +85,7 @@ fn status(message: String) -> Status {
 
 impl From<Ask> for DiscoveryRequest {
     fn from(ask: Ask) -> DiscoveryRequest {
-        let Names::Whole(resource_names) = ask.names else { return DiscoveryRequest::default() };
+        let Names::Sotw(resource_names) = ask.names else { return DiscoveryRequest::default() };
         DiscoveryRequest {
             versioned_type_urls: Vec::new(),
             version_info: ask.version,

@@ -39,11 +39,11 @@ pub(crate) struct Stream {
     /// The only type of it; none: all types.
     pub(crate) only: Option<Type>,
     pub(crate) is_delta: bool,
-    /// Whether it is polls over HTTP.
+    /// True if it is polls over HTTP.
     pub(crate) is_rest: bool,
 }
 
-/// Why a scenario stops before its end.
+/// The reason why a scenario stops before its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It cannot be played here: why.
@@ -63,11 +63,11 @@ pub(crate) enum Outcome {
 /// How scenarios are judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// How long a response may take.
+    /// The time that a response may take.
     pub(crate) patience: Duration,
     /// How long nothing has to come where nothing may come.
     pub(crate) quiet: Duration,
-    /// Whether responses in the state of the world may hold no more than what changed.
+    /// True if responses in the state of the world may hold no more than what changed.
     pub(crate) is_strict: bool,
     /// The id of every client; without it each has its own.
     pub(crate) node_id: Option<String>,
@@ -259,9 +259,9 @@ impl Player<'_> {
             },
             Wanted::Whole(names) => {
                 talk.names.clone_from(names);
-                Names::Whole(names.clone())
+                Names::Sotw(names.clone())
             }
-            Wanted::Same => Names::Whole(talk.names.clone()),
+            Wanted::Same => Names::Sotw(talk.names.clone()),
         };
         let ask = Ask {
             node: (!is_told).then_some(node),

@@ -50,7 +50,7 @@ impl Type {
         url.expect("every kind with a word has a third major").to_string()
     }
 
-    /// Whether an answer in the state of the world has to hold all resources.
+    /// Returns true if an answer in the state of the world has to hold all resources.
     pub(crate) fn is_whole(self) -> bool {
         self.resource_type().entry.is_whole
     }

@@ -27,13 +27,13 @@ use tonic_prost::ProstCodec;
 use super::message::{Arrival, Ask, Received, ReceivedResource};
 use super::play::{Stop, Stream, Target};
 use super::resources::{MARK, Served, Type, messages};
-use crate::transport::{read_body, send};
+use crate::transport::{read_body, send_request};
 
 /// Responses that nobody looked at yet; a server that sends more has to wait.
 const QUEUE: usize = 256;
-/// How many bytes the answer to a poll may have.
+/// The number of bytes the answer to a poll may have.
 const MAX_ANSWER: usize = 16 << 20;
-/// How long the scenarios of a run may wait at once, unless slow ones are wanted.
+/// The time that the scenarios of a run may wait at once, unless slow ones are wanted.
 const SHORT: Duration = Duration::from_secs(2);
 
 /// What a client of HTTP/2 says first: that it is one, and that it sets nothing.
@@ -53,7 +53,7 @@ pub(crate) enum Changes {
     Command(String),
 }
 
-/// Where a server is, and how it is treated.
+/// The place where a server is, and how it is treated.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerOptions {
     /// Its gRPC services: `HOST:PORT`.
@@ -61,9 +61,9 @@ pub(crate) struct ServerOptions {
     /// Its long polling: `HOST:PORT`.
     pub(crate) rest: Option<String>,
     pub(crate) changes: Changes,
-    /// How long it may take to serve a change.
+    /// The time that it may take to serve a change.
     pub(crate) patience: Duration,
-    /// Whether scenarios may wait for long.
+    /// True if scenarios may wait for long.
     pub(crate) is_slow: bool,
     /// The id of the client that follows changes.
     pub(crate) node_id: String,
@@ -80,9 +80,9 @@ pub(crate) struct Server {
     arrived: mpsc::Sender<(usize, Arrival)>,
     probe: Option<Probe>,
     changes: u16,
-    /// Whether it was found to speak HTTP/2.
+    /// True if it was found to speak HTTP/2.
     is_greeted: bool,
-    /// Why there is nobody to play with, once that is known.
+    /// The reason why there is nobody to play with, once that is known.
     absent: Option<String>,
 }
 
@@ -193,7 +193,7 @@ impl Server {
                 version: String::new(),
                 nonce: String::new(),
                 error: None,
-                names: Names::Whole(vec![MARK.to_owned()]),
+                names: Names::Sotw(vec![MARK.to_owned()]),
             });
             self.probe = Some(Probe { stream, arrivals, body: Bytes::new() });
         }
@@ -234,7 +234,7 @@ impl Server {
                 version: response.version,
                 nonce: response.nonce,
                 error: None,
-                names: Names::Whole(vec![MARK.to_owned()]),
+                names: Names::Sotw(vec![MARK.to_owned()]),
             });
             let mark = response.resources.into_iter().find(|it| it.name == MARK);
             if let Some(mark) = mark.filter(|it| it.body != probe.body) {
@@ -485,7 +485,7 @@ async fn poll(
 
 /// The request of a poll, in the JSON mapping.
 fn body(ask: &Ask) -> String {
-    let Names::Whole(names) = &ask.names else { return "{}".to_owned() };
+    let Names::Sotw(names) = &ask.names else { return "{}".to_owned() };
     let node = ask.node.as_ref().map_or("", |it| &it.id);
     let node = json!({"id": node, "cluster": "conformance"});
     json!({
@@ -497,7 +497,7 @@ fn body(ask: &Ask) -> String {
 /// One poll. `None` is no change.
 async fn post(address: &str, path: &str, body: String) -> Result<Option<Received>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("polling {address}{path}: {error}");
-    let response = send(address, Method::POST, path, body.into()).await;
+    let response = send_request(address, Method::POST, path, body.into()).await;
     let response = response.map_err(|error| failed(&error))?;
     match response.status() {
         StatusCode::OK => {}

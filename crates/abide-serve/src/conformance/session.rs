@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_xds::{Action, Ending, Event, Options, Reference, Request, Resource, Session, Snapshot};
+use abide_xds::{
+    Action, Event, Options, Reference, Request, Resource, Session, Snapshot, StreamError,
+};
 
 use super::message::{Arrival, Ask, Received, ReceivedResource};
 use super::play::{Outcome, Rules, Stop, Stream, Target, play};
@@ -55,7 +57,9 @@ impl Sessions {
                         .collect(),
                     removed: response.removed.iter().map(ToString::to_string).collect(),
                 }),
-                Action::End(Ending::Invalid(why) | Ending::TooMuch(why)) => end = Some(why),
+                Action::End(StreamError::Invalid(why) | StreamError::TooMuch(why)) => {
+                    end = Some(why)
+                }
             }
         }
         (self.fault)(&mut responses);

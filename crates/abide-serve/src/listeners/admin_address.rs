@@ -11,7 +11,7 @@ use tokio::net::UnixListener;
 
 use crate::transport::listen;
 
-/// Where the admin pages are to be.
+/// The place where the admin pages are to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AdminAddress {
     Tcp(SocketAddr),

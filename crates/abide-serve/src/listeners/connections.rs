@@ -25,56 +25,57 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
-use super::drain::{Cause, DrainArgs, DrainType, Drains, Strategy};
+use super::drain::{DrainArgs, DrainCause, DrainState, DrainStrategy, DrainType};
 use crate::limits::Limits;
-use crate::transport::{SMALL, Tls};
+use crate::transport::{ReloadingTls, SMALL};
 
 /// How often a silent connection is asked whether it still lives.
 const KEEPALIVE: Duration = Duration::from_secs(30);
-/// How long a connection over HTTP/1 may be idle, or take for the head of a request: polls may be
+/// The time that a connection over HTTP/1 may be idle, or take for the head of a request: polls may be
 /// minutes apart.
 const IDLE: Duration = Duration::from_secs(600);
-/// How many streams a connection may have open.
+/// The number of streams a connection may have open.
 const MAX_STREAMS: u32 = 1000;
 /// How many bytes of all its streams may come before they are read.
 const CONNECTION_WINDOW: u32 = 4 * SMALL as u32;
-/// How many connections the admin port may have.
+/// The number of connections the admin port may have.
 const MAX_ADMIN_CONNECTIONS: usize = 100;
 /// How long nothing is accepted when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_secs(1);
 
 /// What a listener is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Door {
+pub(crate) enum ListenerKind {
     Admin,
     Http,
     Grpc,
 }
 
-impl Door {
-    pub(crate) const ALL: [Door; 3] = [Door::Admin, Door::Http, Door::Grpc];
+impl ListenerKind {
+    pub(crate) const ALL: [ListenerKind; 3] =
+        [ListenerKind::Admin, ListenerKind::Http, ListenerKind::Grpc];
 
     /// What its clients speak, as TLS names it.
     pub(crate) fn protocol(self) -> &'static [u8] {
         match self {
-            Door::Grpc => b"h2",
-            Door::Http | Door::Admin => b"http/1.1",
+            ListenerKind::Grpc => b"h2",
+            ListenerKind::Http | ListenerKind::Admin => b"http/1.1",
         }
     }
 
     /// Its name for processes that take over.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Door::Admin => "admin",
-            Door::Http => "http",
-            Door::Grpc => "grpc",
+            ListenerKind::Admin => "admin",
+            ListenerKind::Http => "http",
+            ListenerKind::Grpc => "grpc",
         }
     }
 }
 
 /// A listening socket.
 pub(crate) struct Listener {
-    pub(crate) door: Door,
+    pub(crate) door: ListenerKind,
     /// The address that was asked for, also if the system chose the port.
     pub(crate) asked: SocketAddr,
     socket: TcpListener,
@@ -85,7 +86,7 @@ impl Listener {
     ///
     /// # Errors
     /// Why that cannot be: one phrase.
-    pub(crate) fn bind(door: Door, asked: SocketAddr) -> Result<Listener, String> {
+    pub(crate) fn bind(door: ListenerKind, asked: SocketAddr) -> Result<Listener, String> {
         let socket = listen(asked);
         let socket = socket.map_err(|error| format!("cannot listen at {asked}: {error}"))?;
         Ok(Listener { door, asked, socket })
@@ -95,13 +96,17 @@ impl Listener {
     ///
     /// # Errors
     /// Whatever is no listening socket.
-    pub(crate) fn inherit(door: Door, asked: SocketAddr, socket: OwnedFd) -> io::Result<Listener> {
+    pub(crate) fn inherit(
+        door: ListenerKind,
+        asked: SocketAddr,
+        socket: OwnedFd,
+    ) -> io::Result<Listener> {
         let socket = std::net::TcpListener::from(socket);
         socket.set_nonblocking(true)?;
         Ok(Listener { door, asked, socket: TcpListener::from_std(socket)? })
     }
 
-    /// Where it listens; empty if the system does not say.
+    /// The place where it listens; empty if the system does not say.
     pub(crate) fn address(&self) -> String {
         self.socket.local_addr().map_or_else(|_| String::new(), |it| it.to_string())
     }
@@ -125,7 +130,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// What is done with those who come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Accepting {
+enum AcceptMode {
     #[default]
     Yes,
     /// Another process accepts, at the same socket.
@@ -135,13 +140,13 @@ enum Accepting {
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
-    accepting: Accepting,
-    drains: Drains,
+struct ListenerState {
+    accepting: AcceptMode,
+    drains: DrainState,
 }
 
 /// What answers the requests of a connection.
-pub(crate) trait Pages:
+pub(crate) trait RequestService:
     Service<
         http::Request<Incoming>,
         Response = http::Response<Self::Body>,
@@ -155,7 +160,7 @@ pub(crate) trait Pages:
     type Body: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
 }
 
-impl<S, B> Pages for S
+impl<S, B> RequestService for S
 where
     S: Service<http::Request<Incoming>, Response = http::Response<B>, Error = Infallible>,
     S: Clone + Send + 'static,
@@ -167,19 +172,19 @@ where
 
 /// Tells listeners what to do, and their connections when to leave.
 #[derive(Debug)]
-pub(crate) struct Gates {
+pub(crate) struct Connections {
     args: DrainArgs,
-    /// How long a connection may take to bring its first request.
+    /// The time that a connection may take to bring its first request.
     patience: Duration,
     /// One for each connection that clients may have, and that the admin port may have.
     places: Arc<Semaphore>,
     admin_places: Arc<Semaphore>,
-    states: [watch::Sender<State>; Door::ALL.len()],
+    states: [watch::Sender<ListenerState>; ListenerKind::ALL.len()],
 }
 
-impl Gates {
+impl Connections {
     /// Gates for at most so many connections as the system has descriptors for.
-    pub(crate) fn new(args: DrainArgs, limits: &Limits, descriptors: usize) -> Gates {
+    pub(crate) fn new(args: DrainArgs, limits: &Limits, descriptors: usize) -> Connections {
         let most = limits.max_connections.min(descriptors).min(Semaphore::MAX_PERMITS);
         if most < limits.max_connections {
             tracing::info!(
@@ -187,7 +192,7 @@ impl Gates {
                 "the system has file descriptors for fewer connections than there may be"
             );
         }
-        Gates {
+        Connections {
             args,
             patience: limits.stall,
             places: Arc::new(Semaphore::new(most)),
@@ -197,61 +202,61 @@ impl Gates {
     }
 
     /// The places for the connections of a listener.
-    fn places(&self, door: Door) -> &Arc<Semaphore> {
+    fn places(&self, door: ListenerKind) -> &Arc<Semaphore> {
         match door {
-            Door::Admin => &self.admin_places,
-            Door::Http | Door::Grpc => &self.places,
+            ListenerKind::Admin => &self.admin_places,
+            ListenerKind::Http | ListenerKind::Grpc => &self.places,
         }
     }
 
     /// A connection with its place; `None` if there are as many as there may be. The first that is
     /// refused is logged.
-    fn begin(&self, door: Door, was_full: &mut bool) -> Option<Visit> {
+    fn begin(&self, door: ListenerKind, was_full: &mut bool) -> Option<Connection> {
         let place = Arc::clone(self.places(door)).try_acquire_owned().ok();
         let is_full = place.is_none();
         if is_full && !*was_full {
             tracing::warn!(door = door.name(), "there are as many connections as there may be");
         }
         *was_full = is_full;
-        Some(Visit::begin(self.state(door).subscribe(), place?, self.patience))
+        Some(Connection::begin(self.state(door).subscribe(), place?, self.patience))
     }
 
     /// How long connections have to leave.
     pub(crate) fn drain_time(&self) -> Duration {
         match self.args.drain_strategy {
-            Strategy::Gradual => self.args.drain_time_s,
-            Strategy::Immediate => Duration::ZERO,
+            DrainStrategy::Gradual => self.args.drain_time_s,
+            DrainStrategy::Immediate => Duration::ZERO,
         }
     }
 
-    /// Whether another process serves those who come now.
-    pub(crate) fn are_handed_over(&self) -> bool {
-        Door::ALL.iter().any(|it| self.state(*it).borrow().accepting == Accepting::Paused)
+    /// Returns true if another process serves those who come now.
+    pub(crate) fn is_handed_over(&self) -> bool {
+        ListenerKind::ALL.iter().any(|it| self.state(*it).borrow().accepting == AcceptMode::Paused)
     }
 
-    fn state(&self, door: Door) -> &watch::Sender<State> {
+    fn state(&self, door: ListenerKind) -> &watch::Sender<ListenerState> {
         &self.states[door as usize]
     }
 
     /// What a listener drains for. An operator needs the admin pages while health checks fail.
-    fn drain_type(&self, door: Door) -> DrainType {
+    fn drain_type(&self, door: ListenerKind) -> DrainType {
         match door {
-            Door::Admin => DrainType::ModifyOnly,
-            Door::Http | Door::Grpc => self.args.drain_type,
+            ListenerKind::Admin => DrainType::ModifyOnly,
+            ListenerKind::Http | ListenerKind::Grpc => self.args.drain_type,
         }
     }
 
-    fn drain(&self, cause: Cause, doors: &[Door], over: Duration) {
+    fn drain(&self, cause: DrainCause, doors: &[ListenerKind], over: Duration) {
         for &door in doors.iter().filter(|it| self.drain_type(**it).reacts_to(cause)) {
             self.state(door).send_modify(|it| it.drains.begin(cause, Instant::now(), over));
         }
     }
 
-    fn accept(&self, doors: &[Door], accepting: Accepting) {
+    fn accept(&self, doors: &[ListenerKind], accepting: AcceptMode) {
         for &door in doors {
             self.state(door).send_modify(|it| {
                 // What is closed stays closed.
-                if it.accepting != Accepting::Never {
+                if it.accepting != AcceptMode::Never {
                     it.accepting = accepting;
                 }
             });
@@ -260,68 +265,68 @@ impl Gates {
 
     /// Has clients look for another server, while health checks fail.
     pub(crate) fn fail_health_checks(&self) {
-        self.drain(Cause::HealthCheck, &Door::ALL, self.drain_time());
+        self.drain(DrainCause::HealthCheck, &ListenerKind::ALL, self.drain_time());
     }
 
     /// Has clients stay that have not left.
     pub(crate) fn pass_health_checks(&self) {
-        for door in Door::ALL {
-            self.state(door).send_modify(|it| it.drains.end(Cause::HealthCheck));
+        for door in ListenerKind::ALL {
+            self.state(door).send_modify(|it| it.drains.end(DrainCause::HealthCheck));
         }
     }
 
     /// Leaves everything to another process that has the same sockets.
     pub(crate) fn hand_over(&self) {
-        self.accept(&Door::ALL, Accepting::Paused);
-        self.drain(Cause::HotRestart, &Door::ALL, self.drain_time());
+        self.accept(&ListenerKind::ALL, AcceptMode::Paused);
+        self.drain(DrainCause::HotRestart, &ListenerKind::ALL, self.drain_time());
     }
 
     /// Goes on: the other process is gone. Clients that have not left can stay.
-    pub(crate) fn take_back(&self) {
-        self.accept(&Door::ALL, Accepting::Yes);
-        for door in Door::ALL {
-            self.state(door).send_modify(|it| it.drains.end(Cause::HotRestart));
+    pub(crate) fn resume(&self) {
+        self.accept(&ListenerKind::ALL, AcceptMode::Yes);
+        for door in ListenerKind::ALL {
+            self.state(door).send_modify(|it| it.drains.end(DrainCause::HotRestart));
         }
     }
 
     /// Closes the sockets that clients come through: at once, or when all of them had the time to
     /// leave.
     pub(crate) async fn close(&self, is_graceful: bool) {
-        const CLIENTS: [Door; 2] = [Door::Http, Door::Grpc];
+        const CLIENTS: [ListenerKind; 2] = [ListenerKind::Http, ListenerKind::Grpc];
         if is_graceful {
-            self.drain(Cause::Removal, &CLIENTS, self.drain_time());
+            self.drain(DrainCause::Removal, &CLIENTS, self.drain_time());
             sleep(self.args.drain_time_s).await;
         } else {
-            self.drain(Cause::Removal, &CLIENTS, Duration::ZERO);
+            self.drain(DrainCause::Removal, &CLIENTS, Duration::ZERO);
         }
-        self.accept(&CLIENTS, Accepting::Never);
+        self.accept(&CLIENTS, AcceptMode::Never);
     }
 
     /// Serves whoever comes through a listener, until that is closed: nobody else may keep it.
     pub(crate) async fn receive(
         &self,
         listener: Arc<Listener>,
-        tls: Option<Arc<Tls>>,
-        service: impl Pages,
+        tls: Option<Arc<ReloadingTls>>,
+        service: impl RequestService,
     ) {
         let mut state = self.state(listener.door).subscribe();
         let mut was_full = false;
         loop {
             let accepting = state.borrow_and_update().accepting;
             let stream = match accepting {
-                Accepting::Yes => tokio::select! {
+                AcceptMode::Yes => tokio::select! {
                     // Who comes after that is for another process.
                     biased;
                     _ = state.changed() => continue,
                     stream = accept(&listener.socket) => stream,
                 },
-                Accepting::Paused => {
+                AcceptMode::Paused => {
                     if state.changed().await.is_err() {
                         return;
                     }
                     continue;
                 }
-                Accepting::Never => return,
+                AcceptMode::Never => return,
             };
             let Some(visit) = self.begin(listener.door, &mut was_full) else { continue };
             let (door, service, tls) = (listener.door, service.clone(), tls.clone());
@@ -341,9 +346,9 @@ impl Gates {
     /// path takes its place there.
     pub(crate) async fn receive_local(
         &self,
-        door: Door,
+        door: ListenerKind,
         socket: UnixListener,
-        service: impl Pages,
+        service: impl RequestService,
     ) {
         let mut was_full = false;
         loop {
@@ -384,30 +389,31 @@ async fn accept(socket: &TcpListener) -> TcpStream {
 }
 
 /// A connection, and what its listener says.
-struct Visit {
+struct Connection {
     number: u64,
     came: Instant,
-    state: watch::Receiver<State>,
-    /// How long it may take to bring its first request.
+    state: watch::Receiver<ListenerState>,
+    /// The time that it may take to bring its first request.
     patience: Duration,
     _place: OwnedSemaphorePermit,
 }
 
-impl Visit {
+impl Connection {
     fn begin(
-        state: watch::Receiver<State>,
+        state: watch::Receiver<ListenerState>,
         place: OwnedSemaphorePermit,
         patience: Duration,
-    ) -> Visit {
+    ) -> Connection {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Visit { number, came: Instant::now(), state, patience, _place: place }
+        Connection { number, came: Instant::now(), state, patience, _place: place }
     }
 
     /// Waits until it is time to leave.
-    async fn is_over(&mut self) {
+    async fn wait_for_departure(&mut self) {
         loop {
-            let departure = self.state.borrow_and_update().drains.departure(self.number, self.came);
+            let departure =
+                self.state.borrow_and_update().drains.departure_time(self.number, self.came);
             let changed = match departure {
                 None => self.state.changed().await,
                 Some(departure) => tokio::select! {
@@ -423,35 +429,35 @@ impl Visit {
     }
 }
 
-/// Whether the connection of a request was told to leave. Every request has it as an extension.
+/// True if the connection of a request was told to leave. Every request has it as an extension.
 #[derive(Clone)]
-pub(crate) struct Leave(watch::Receiver<bool>);
+pub(crate) struct DrainSignal(watch::Receiver<bool>);
 
-impl Leave {
+impl DrainSignal {
     /// Waits until a connection was told to leave, or is gone; for ever where nobody can tell.
-    pub(crate) async fn told(leave: Option<Leave>) {
+    pub(crate) async fn wait_for_drain(leave: Option<DrainSignal>) {
         match leave {
             // An error says that the connection is gone.
-            Some(Leave(mut told)) => drop(told.wait_for(|it| *it).await),
+            Some(DrainSignal(mut told)) => drop(told.wait_for(|it| *it).await),
             None => std::future::pending().await,
         }
     }
 
-    fn is_told(&self) -> bool {
+    fn is_draining(&self) -> bool {
         *self.0.borrow()
     }
 }
 
 /// Serves a connection in the protocol of its listener, until it ends.
 async fn serve(
-    door: Door,
+    door: ListenerKind,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    service: impl Pages,
-    visit: Visit,
+    service: impl RequestService,
+    visit: Connection,
 ) {
     let ended = match door {
-        Door::Grpc => serve_http2(stream, service, visit).await,
-        Door::Http | Door::Admin => serve_http1(stream, service, visit).await,
+        ListenerKind::Grpc => serve_http2(stream, service, visit).await,
+        ListenerKind::Http | ListenerKind::Admin => serve_http1(stream, service, visit).await,
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
@@ -459,7 +465,7 @@ async fn serve(
 }
 
 /// What to call when a connection brings a request, and what ends when none came in time.
-fn introduction(patience: Duration) -> (impl Fn(), impl Future<Output = ()>) {
+fn watch_first_request(patience: Duration) -> (impl Fn(), impl Future<Output = ()>) {
     let (first, came) = oneshot::channel::<Infallible>();
     let first = Mutex::new(Some(first));
     let begin = move || drop(first.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -474,14 +480,14 @@ fn introduction(patience: Duration) -> (impl Fn(), impl Future<Output = ()>) {
 
 async fn serve_http2(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    service: impl Pages,
-    mut visit: Visit,
+    service: impl RequestService,
+    mut visit: Connection,
 ) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
-    let (begin, silent) = introduction(visit.patience);
+    let (begin, silent) = watch_first_request(visit.patience);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
         begin();
-        request.extensions_mut().insert(Leave(leave.clone()));
+        request.extensions_mut().insert(DrainSignal(leave.clone()));
         service.clone().call(request)
     });
     let connection = http2::Builder::new(TokioExecutor::new())
@@ -495,7 +501,7 @@ async fn serve_http2(
     tokio::select! {
         ended = connection.as_mut() => return ended,
         () = silent => return Ok(()),
-        () = visit.is_over() => {}
+        () = visit.wait_for_departure() => {}
     }
     // The client hears of it before its streams end, and opens the next ones elsewhere.
     connection.as_mut().graceful_shutdown();
@@ -505,12 +511,12 @@ async fn serve_http2(
 
 async fn serve_http1(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    service: impl Pages,
-    mut visit: Visit,
+    service: impl RequestService,
+    mut visit: Connection,
 ) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
-    let leave = Leave(leave);
-    let (begin, silent) = introduction(visit.patience);
+    let leave = DrainSignal(leave);
+    let (begin, silent) = watch_first_request(visit.patience);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
         begin();
         request.extensions_mut().insert(leave.clone());
@@ -518,7 +524,7 @@ async fn serve_http1(
         let response = service.clone().call(request);
         async move {
             let mut response = response.await?;
-            if leave.is_told() {
+            if leave.is_draining() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Infallible>(response)
@@ -535,7 +541,7 @@ async fn serve_http1(
     tokio::select! {
         ended = connection.as_mut() => return ended,
         () = silent => return Ok(()),
-        () = visit.is_over() => {}
+        () = visit.wait_for_departure() => {}
     }
     // A connection that waits for a request is left open: a request may be on its way.
     telling.send_replace(true);
@@ -551,19 +557,19 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_thousand_connections_are_told_to_leave_evenly() {
         const OVER: Duration = Duration::from_secs(600);
-        let state = watch::Sender::new(State::default());
+        let state = watch::Sender::new(ListenerState::default());
         let places = Arc::new(Semaphore::new(1000));
         let begin = Instant::now();
         let mut visits = JoinSet::new();
         for _ in 0..1000 {
             let place = Arc::clone(&places).try_acquire_owned().unwrap();
-            let mut visit = Visit::begin(state.subscribe(), place, OVER);
+            let mut visit = Connection::begin(state.subscribe(), place, OVER);
             visits.spawn(async move {
-                visit.is_over().await;
+                visit.wait_for_departure().await;
                 begin.elapsed()
             });
         }
-        state.send_modify(|it| it.drains.begin(Cause::HotRestart, begin, OVER));
+        state.send_modify(|it| it.drains.begin(DrainCause::HotRestart, begin, OVER));
         let mut tenths = [0; 10];
         while let Some(left) = visits.join_next().await {
             let share = left.unwrap().as_secs_f64() / OVER.as_secs_f64();

@@ -19,7 +19,7 @@ pub(crate) struct DrainArgs {
     pub(crate) drain_time_s: Duration,
     /// When connections are told to leave
     #[arg(long, value_name = "STRATEGY", value_enum, default_value_t = Strategy::Gradual)]
-    pub(crate) drain_strategy: Strategy,
+    pub(crate) drain_strategy: DrainStrategy,
     /// What makes clients of gRPC and REST leave
     #[arg(long, value_name = "TYPE", value_enum, default_value_t = DrainType::Default)]
     pub(crate) drain_type: DrainType,
@@ -27,7 +27,7 @@ pub(crate) struct DrainArgs {
 
 /// When connections are told to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Strategy {
+pub(crate) enum DrainStrategy {
     /// One after the other, spread evenly over the drain time
     Gradual,
     /// All at once
@@ -44,9 +44,9 @@ pub(crate) enum DrainType {
     ModifyOnly,
 }
 
-/// Why a listener drains.
+/// The reason why a listener drains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Cause {
+pub(crate) enum DrainCause {
     /// An operator has health checks fail.
     HealthCheck,
     /// Another process takes over.
@@ -56,35 +56,35 @@ pub(crate) enum Cause {
 }
 
 impl DrainType {
-    /// Whether a listener of this type drains for this.
-    pub(crate) fn reacts_to(self, cause: Cause) -> bool {
+    /// Returns true if a listener of this type drains for this.
+    pub(crate) fn reacts_to(self, cause: DrainCause) -> bool {
         match self {
             DrainType::Default => true,
-            DrainType::ModifyOnly => cause != Cause::HealthCheck,
+            DrainType::ModifyOnly => cause != DrainCause::HealthCheck,
         }
     }
 }
 
 /// A span of time in which connections leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Drain {
+struct DrainPeriod {
     begin: Instant,
     /// From the first to the last.
     over: Duration,
 }
 
-/// Why connections leave now, and since when.
+/// The reason why connections leave now, and since when.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Drains(BTreeMap<Cause, Drain>);
+pub(crate) struct DrainState(BTreeMap<DrainCause, DrainPeriod>);
 
-impl Drains {
+impl DrainState {
     /// Begins to drain for this, unless that has begun.
-    pub(crate) fn begin(&mut self, cause: Cause, now: Instant, over: Duration) {
-        self.0.entry(cause).or_insert(Drain { begin: now, over });
+    pub(crate) fn begin(&mut self, cause: DrainCause, now: Instant, over: Duration) {
+        self.0.entry(cause).or_insert(DrainPeriod { begin: now, over });
     }
 
     /// Drains for this no more.
-    pub(crate) fn end(&mut self, cause: Cause) {
+    pub(crate) fn end(&mut self, cause: DrainCause) {
         self.0.remove(&cause);
     }
 
@@ -92,8 +92,8 @@ impl Drains {
     ///
     /// One that comes during the drain has as much time as the others had: clients that can go
     /// nowhere else come back once in a drain time, not at once.
-    pub(crate) fn departure(&self, number: u64, came: Instant) -> Option<Instant> {
-        let of = |it: &Drain| it.begin.max(came) + it.over.mul_f64(share(number));
+    pub(crate) fn departure_time(&self, number: u64, came: Instant) -> Option<Instant> {
+        let of = |it: &DrainPeriod| it.begin.max(came) + it.over.mul_f64(share(number));
         self.0.values().map(of).min()
     }
 }
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn the_drained_share_of_connections_grows_with_time() {
         let begin = Instant::now();
-        let mut drains = Drains::default();
-        drains.begin(Cause::HotRestart, begin, OVER);
+        let mut drains = DrainState::default();
+        drains.begin(DrainCause::HotRestart, begin, OVER);
         let departures: Vec<Duration> =
-            (0..1000).map(|it| drains.departure(it, begin).unwrap() - begin).collect();
+            (0..1000).map(|it| drains.departure_time(it, begin).unwrap() - begin).collect();
         for percent in 1..=100 {
             let by = OVER * percent / 100;
             let left = departures.iter().filter(|it| **it < by).count() as u32;
@@ -151,26 +151,26 @@ mod tests {
     #[test]
     fn who_comes_during_a_drain_has_its_time_too() {
         let begin = Instant::now();
-        let mut drains = Drains::default();
-        assert_eq!(drains.departure(7, begin), None);
-        drains.begin(Cause::HealthCheck, begin, OVER);
+        let mut drains = DrainState::default();
+        assert_eq!(drains.departure_time(7, begin), None);
+        drains.begin(DrainCause::HealthCheck, begin, OVER);
         let late = begin + Duration::from_secs(60);
-        let of = |number, came| drains.departure(number, came).unwrap();
+        let of = |number, came| drains.departure_time(number, came).unwrap();
         assert_eq!(of(7, late) - late, of(7, begin) - begin);
         // What begins twice has begun once, and the first of two causes counts.
         let before = of(7, begin);
-        drains.begin(Cause::HealthCheck, late, OVER);
-        drains.begin(Cause::Removal, begin, Duration::ZERO);
-        assert_eq!(drains.departure(7, begin), Some(begin));
-        drains.end(Cause::Removal);
-        assert_eq!(drains.departure(7, begin), Some(before));
-        drains.end(Cause::HealthCheck);
-        assert_eq!(drains.departure(7, begin), None);
+        drains.begin(DrainCause::HealthCheck, late, OVER);
+        drains.begin(DrainCause::Removal, begin, Duration::ZERO);
+        assert_eq!(drains.departure_time(7, begin), Some(begin));
+        drains.end(DrainCause::Removal);
+        assert_eq!(drains.departure_time(7, begin), Some(before));
+        drains.end(DrainCause::HealthCheck);
+        assert_eq!(drains.departure_time(7, begin), None);
     }
 
     #[test]
     fn each_drain_type_reacts_to_its_events() {
-        use Cause::{HealthCheck, HotRestart, Removal};
+        use DrainCause::{HealthCheck, HotRestart, Removal};
         let reacts = |it: DrainType| [HealthCheck, HotRestart, Removal].map(|of| it.reacts_to(of));
         assert_eq!(reacts(DrainType::Default), [true, true, true]);
         assert_eq!(reacts(DrainType::ModifyOnly), [false, true, true]);

@@ -1,4 +1,4 @@
-//! How many connections the system lets this process have.
+//! The number of connections the system lets this process have.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
@@ -7,7 +7,7 @@ const OTHERS: u64 = 256;
 
 /// Asks the system for as many file descriptors as it gives, and returns how many of them are left
 /// for connections of clients: a quarter at least.
-pub(crate) fn for_connections() -> usize {
+pub(crate) fn raise_fd_limit() -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current < limit.maximum || limit.maximum.is_none() {
         let wanted = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };

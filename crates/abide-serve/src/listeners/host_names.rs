@@ -8,30 +8,34 @@ use http::uri::Authority;
 
 /// By which names the pages may be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
+pub(crate) enum AllowedHosts {
     /// By those of this machine. A page of another site can have its own name lead here, and is then
     /// no other site to a browser (DNS rebinding).
     OfThisMachine,
     Any,
 }
 
-impl Names {
+impl AllowedHosts {
     /// Those for pages at an address.
-    pub(crate) fn at(address: SocketAddr) -> Names {
-        if address.ip().to_canonical().is_loopback() { Names::OfThisMachine } else { Names::Any }
+    pub(crate) fn for_address(address: SocketAddr) -> AllowedHosts {
+        if address.ip().to_canonical().is_loopback() {
+            AllowedHosts::OfThisMachine
+        } else {
+            AllowedHosts::Any
+        }
     }
 
-    /// Whether a request asks by one of them, or by none.
+    /// Returns true if a request asks by one of them, or by none.
     pub(crate) fn admit(self, headers: &HeaderMap) -> bool {
-        self == Names::Any
+        self == AllowedHosts::Any
             || headers.get_all(HOST).iter().all(|it| it.to_str().is_ok_and(is_of_this_machine))
     }
 
-    /// Whether a client of long polling asks by one of them, or by a name of its own configuration:
+    /// Returns true if a client of long polling asks by one of them, or by a name of its own configuration:
     /// Envoy asks by that of the cluster. One without a dot is none that a site can have.
     pub(crate) fn admit_client(self, headers: &HeaderMap) -> bool {
         let is_single = |it: &str| !it.contains(['.', '[', '@']);
-        self == Names::Any
+        self == AllowedHosts::Any
             || headers
                 .get_all(HOST)
                 .iter()
@@ -39,7 +43,7 @@ impl Names {
     }
 }
 
-/// Whether a `host` is the name or address of the machine itself, with or without a port.
+/// Returns true if a `host` is the name or address of the machine itself, with or without a port.
 fn is_of_this_machine(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     // Nobody has a port that is no number, or a user.

@@ -8,7 +8,8 @@ use abide_schema::value::Message;
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_xds::wire::{Node, VersionedTypeUrl};
 use abide_xds::{
-    Claims, Minor, Release, Releases, Snapshot, TYPE_URL_PREFIX, Terms, Types, Understanding, View,
+    ClientCapabilities, ClientProfile, Minor, Release, Releases, Snapshot, SupportedFields,
+    TYPE_URL_PREFIX, Types, View,
 };
 use clap::Args;
 use semver::{Version, VersionReq};
@@ -53,12 +54,12 @@ pub(crate) struct Apis {
     sources: Vec<String>,
     /// How what is served becomes what older clients understand.
     translator: Translator<'static>,
-    table: Vec<Row>,
+    table: Vec<ClientRule>,
 }
 
 /// What the operator says about some clients.
 #[derive(Clone, Debug)]
-struct Row {
+struct ClientRule {
     user_agent: String,
     version: VersionReq,
     /// The number of their release.
@@ -76,7 +77,7 @@ impl Apis {
         let mut notes = Vec::new();
         let described = args.types.as_deref().map(TypesFile::read).transpose()?;
         let types = described.as_ref().map(TypesFile::types).transpose()?.unwrap_or_default();
-        let newest = release(source, &args.import_path, &mut notes)?;
+        let newest = read_release(source, &args.import_path, &mut notes)?;
         if let Some(described) = &described {
             described.check(newest.tree)?;
         }
@@ -86,12 +87,12 @@ impl Apis {
             let number = match sources.iter().position(|it| *it == api) {
                 Some(number) => number,
                 None => {
-                    older.push(release(&api, &args.import_path, &mut notes)?);
+                    older.push(read_release(&api, &args.import_path, &mut notes)?);
                     sources.push(api);
                     sources.len() - 1
                 }
             };
-            table.push(Row { user_agent, version, release: number + 1 });
+            table.push(ClientRule { user_agent, version, release: number + 1 });
         }
         let tree = newest.tree;
         let steps = abide_cli::steps(&args.steps)?;
@@ -116,15 +117,18 @@ impl Apis {
         node: &Node,
         type_url: &str,
         listed: Vec<VersionedTypeUrl>,
-    ) -> Result<Terms, String> {
+    ) -> Result<ClientProfile, String> {
         let version = node.version();
-        let fits = |row: &&Row| {
+        let fits = |row: &&ClientRule| {
             !row.user_agent.is_empty()
                 && row.user_agent.eq_ignore_ascii_case(&node.user_agent_name)
                 && version.as_ref().is_some_and(|version| row.version.matches(version))
         };
         let operators_word = self.table.iter().find(fits).map(|row| row.release);
-        self.releases.terms(&Claims { operators_word, ..node.claims(type_url, listed) })
+        self.releases.terms(&ClientCapabilities {
+            operator_release: operators_word,
+            ..node.capabilities(type_url, listed)
+        })
     }
 
     /// What a client is served after a further request, if that is something else.
@@ -133,10 +137,10 @@ impl Apis {
     /// More than a client may say: one phrase.
     pub(crate) fn learn(
         &self,
-        terms: &Terms,
+        terms: &ClientProfile,
         type_url: &str,
         listed: Vec<VersionedTypeUrl>,
-    ) -> Result<Option<Terms>, String> {
+    ) -> Result<Option<ClientProfile>, String> {
         if listed.is_empty() {
             return Ok(terms.asking(self.types(), type_url));
         }
@@ -158,17 +162,22 @@ impl Apis {
     }
 
     /// A snapshot as clients with these terms can hold it.
-    pub(crate) fn view(&self, terms: &Terms, snapshot: &Arc<Snapshot>, before: &View) -> View {
+    pub(crate) fn view(
+        &self,
+        terms: &ClientProfile,
+        snapshot: &Arc<Snapshot>,
+        before: &View,
+    ) -> View {
         if terms.is_whole(&self.releases) {
             return View::whole(Arc::clone(snapshot));
         }
         let Apis { releases, translator, .. } = self;
-        View::of(snapshot, Understanding { releases, terms, translator }, before)
+        View::of(snapshot, SupportedFields { releases, terms, translator }, before)
     }
 }
 
 /// The API of a release.
-fn release(
+fn read_release(
     source: &str,
     import_paths: &[String],
     notes: &mut Vec<String>,
@@ -200,7 +209,8 @@ struct ClientRow {
 fn read_rows(path: &Path) -> Result<Vec<ClientRow>, String> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|it| format!("cannot read `{name}`: {it}"))?;
-    let rows = rows(&path.to_string_lossy(), &text).map_err(|it| format!("`{name}`: {it}"))?;
+    let rows =
+        parse_table(&path.to_string_lossy(), &text).map_err(|it| format!("`{name}`: {it}"))?;
     let rows = rows.into_iter().map(|[user_agent, version, api]| {
         let version = if version.is_empty() { "*" } else { &version };
         let version = VersionReq::parse(version).map_err(|error| {
@@ -212,11 +222,11 @@ fn read_rows(path: &Path) -> Result<Vec<ClientRow>, String> {
 }
 
 /// The cells of a table: user agent, version and API.
-fn rows(name: &str, text: &str) -> Result<Vec<[String; 3]>, String> {
+fn parse_table(name: &str, text: &str) -> Result<Vec<[String; 3]>, String> {
     let text = match name.ends_with(".toml") {
         true => {
             let table: toml_edit::DocumentMut = text.parse().map_err(|it| format!("{it}"))?;
-            json_of(table.as_item())?.to_string()
+            convert_to_json(table.as_item())?.to_string()
         }
         false => text.to_owned(),
     };
@@ -243,16 +253,22 @@ fn rows(name: &str, text: &str) -> Result<Vec<[String; 3]>, String> {
 }
 
 /// A value of TOML in JSON, as far as a table of clients has them.
-fn json_of(item: &toml_edit::Item) -> Result<serde_json::Value, String> {
+fn convert_to_json(item: &toml_edit::Item) -> Result<serde_json::Value, String> {
     if let Some(table) = item.as_table_like() {
-        let members = table.iter().map(|(key, it)| Ok((key.to_owned(), json_of(it)?)));
+        let members = table.iter().map(|(key, it)| Ok((key.to_owned(), convert_to_json(it)?)));
         return members.collect::<Result<serde_json::Map<_, _>, String>>().map(Into::into);
     }
     if let Some(tables) = item.as_array_of_tables() {
-        return tables.iter().map(|it| json_of(&toml_edit::Item::Table(it.clone()))).collect();
+        return tables
+            .iter()
+            .map(|it| convert_to_json(&toml_edit::Item::Table(it.clone())))
+            .collect();
     }
     if let Some(array) = item.as_array() {
-        return array.iter().map(|it| json_of(&toml_edit::Item::Value(it.clone()))).collect();
+        return array
+            .iter()
+            .map(|it| convert_to_json(&toml_edit::Item::Value(it.clone())))
+            .collect();
     }
     item.as_str().map(Into::into).ok_or_else(|| "expected strings only".to_owned())
 }
@@ -268,13 +284,13 @@ mod tests {
             "[[clients]]\nuser_agent = \"envoy\"\nversion = \"<1.38\"\napi = \"old.binpb\"\n";
         let yaml = "clients:\n- {user_agent: envoy, version: <1.38, api: old.binpb}\n";
         let json = r#"{"clients":[{"user_agent":"envoy","version":"<1.38","api":"old.binpb"}]}"#;
-        assert_eq!(rows("c.toml", toml).as_ref(), Ok(&expected));
-        assert_eq!(rows("c.yaml", yaml).as_ref(), Ok(&expected));
-        assert_eq!(rows("c.json", json).as_ref(), Ok(&expected));
+        assert_eq!(parse_table("c.toml", toml).as_ref(), Ok(&expected));
+        assert_eq!(parse_table("c.yaml", yaml).as_ref(), Ok(&expected));
+        assert_eq!(parse_table("c.json", json).as_ref(), Ok(&expected));
         assert_eq!(
-            rows("c.yaml", "clients:\n- {agent: envoy}\n"),
+            parse_table("c.yaml", "clients:\n- {agent: envoy}\n"),
             Err("there is no key `agent`".to_owned())
         );
-        assert!(rows("c.toml", "clients = 1").is_err());
+        assert!(parse_table("c.toml", "clients = 1").is_err());
     }
 }

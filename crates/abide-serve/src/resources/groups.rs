@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abide_xds::Terms;
+use abide_xds::ClientProfile;
 
 /// How many groups there may be: each costs a view of all resources.
 const MAX_GROUPS: usize = 256;
@@ -11,7 +11,7 @@ const MAX_GROUPS: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     number: u64,
-    pub(crate) terms: Arc<Terms>,
+    pub(crate) terms: Arc<ClientProfile>,
 }
 
 /// The groups of a fleet.
@@ -36,7 +36,7 @@ impl Group {
 impl Groups {
     /// The group with these terms, and the number of a group that had to make room: the oldest one
     /// without a client. `None`: there are too many.
-    pub(crate) fn with(&self, terms: Terms) -> Option<(Group, Option<u64>)> {
+    pub(crate) fn with(&self, terms: ClientProfile) -> Option<(Group, Option<u64>)> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(group) = known.groups.iter().find(|it| *it.terms == terms) {
             return Some((group.clone(), None));
@@ -59,7 +59,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use abide_schema::Tree;
-    use abide_xds::{Claims, Release, Releases};
+    use abide_xds::{ClientCapabilities, Release, Releases};
 
     use super::*;
 
@@ -70,7 +70,10 @@ mod tests {
         let release = Release::new(&tree, Default::default());
         let releases = Releases::new(release, Vec::new(), names.clone());
         let terms = |name: &String| {
-            let claims = Claims { features: [name.clone()].into(), ..Claims::default() };
+            let claims = ClientCapabilities {
+                features: [name.clone()].into(),
+                ..ClientCapabilities::default()
+            };
             releases.terms(&claims).expect("not too much")
         };
         let groups = Groups::default();

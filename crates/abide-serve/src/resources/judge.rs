@@ -15,7 +15,7 @@ use clap::Args;
 use jiff::civil::Date;
 
 use super::apis::Apis;
-use super::served::Served;
+use super::served::ServedResources;
 use super::source::{Audience, ResourceFile};
 
 /// What resources are judged by.
@@ -25,7 +25,7 @@ pub(crate) struct Judge {
     leniency: Leniency,
     /// What came of each file when it was judged last: a file that did not change is not read
     /// again.
-    known: Mutex<BTreeMap<String, Known>>,
+    known: Mutex<BTreeMap<String, JudgedFile>>,
 }
 
 /// Exceptions that the operator makes for resources.
@@ -61,13 +61,13 @@ impl From<&JudgeArgs> for Leniency {
 }
 
 /// A file that was judged.
-struct Known {
+struct JudgedFile {
     bytes: Arc<[u8]>,
     as_of: Date,
     judged: Arc<Judged>,
 }
 
-impl Known {
+impl JudgedFile {
     fn is_of(&self, file: &ResourceFile, as_of: Date) -> bool {
         self.as_of == as_of && (Arc::ptr_eq(&self.bytes, &file.bytes) || self.bytes == file.bytes)
     }
@@ -86,7 +86,7 @@ struct Judged {
 /// What came of judging resources.
 pub(crate) struct Verdict {
     /// What may be served, if nothing is wrong.
-    pub(crate) served: Option<Served>,
+    pub(crate) served: Option<ServedResources>,
     /// How often each file uses what is deprecated, in their order.
     pub(crate) deprecated_uses: Vec<usize>,
     /// Why it may not, one line each.
@@ -102,30 +102,29 @@ impl Judge {
 
     /// Judges the files of one moment, together.
     pub(crate) fn judge(&self, as_of: Date, files: &[ResourceFile]) -> Verdict {
-        let all = self.each(as_of, files);
+        let all = self.judge_files(as_of, files);
         let mut errors: Vec<String> = all.iter().flat_map(|it| it.errors.clone()).collect();
         let mut warnings: Vec<String> = all.iter().flat_map(|it| it.warnings.clone()).collect();
         let mut layers: BTreeMap<&Audience, Vec<(usize, &Found)>> = BTreeMap::new();
         for (number, file) in files.iter().enumerate() {
             layers.entry(&file.audience).or_default().push((number, &all[number].found));
         }
-        let mut served = Served::default();
+        let mut served = ServedResources::default();
         for (audience, found) in layers {
-            let gathered = gather(found);
+            let gathered = build_snapshot(found);
             errors.extend(
-                gathered
-                    .misfits
-                    .iter()
-                    .map(|it| format!("{}{}", place(&files[it.file], it.span), it.message)),
+                gathered.misfits.iter().map(|it| {
+                    format!("{}{}", format_location(&files[it.file], it.span), it.message)
+                }),
             );
             served.add(audience, gathered.snapshot);
         }
         let audiences = served.audiences();
-        for (severity, line) in self.dangling(files, &all, &audiences) {
+        for (severity, line) in self.find_dangling(files, &all, &audiences) {
             let lines = if severity == Severity::Error { &mut errors } else { &mut warnings };
             lines.push(line);
         }
-        warnings.extend(self.needs(&audiences));
+        warnings.extend(self.find_external_needs(&audiences));
         let is_empty = audiences.iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
         if is_empty && errors.is_empty() {
             let read = match files.len() {
@@ -141,7 +140,7 @@ impl Judge {
     }
 
     /// Says which resources refer to some that are nowhere: a line for each reference.
-    fn dangling(
+    fn find_dangling(
         &self,
         files: &[ResourceFile],
         all: &[Arc<Judged>],
@@ -161,9 +160,9 @@ impl Judge {
                 Audience::Node(id) => format!("for the node `{id}`: "),
             };
             for it in &found {
-                let places = places.get_or_init(|| Places::of(files, all));
+                let places = places.get_or_init(|| ResourceLocations::of(files, all));
                 let place = places.of_resource(audience, &it.type_url, &it.name);
-                let missing = missing(types, it, snapshot);
+                let missing = describe_dangling(types, it, snapshot);
                 let severity = if it.is_required { Severity::Error } else { Severity::Warning };
                 lines.push((severity, format!("{place}{whose}{missing}")));
             }
@@ -175,7 +174,7 @@ impl Judge {
     }
 
     /// What clients need from elsewhere, since nothing of its kind is served: a line for each kind.
-    fn needs(&self, audiences: &[(Audience, Arc<Snapshot>)]) -> Vec<String> {
+    fn find_external_needs(&self, audiences: &[(Audience, Arc<Snapshot>)]) -> Vec<String> {
         let types = self.apis.types();
         let mut kinds: BTreeMap<Kind, BTreeMap<Arc<str>, Dangling>> = BTreeMap::new();
         for (_, snapshot) in audiences {
@@ -184,11 +183,11 @@ impl Judge {
                 of_kind.entry(Arc::clone(&needed.missing)).or_insert(needed);
             }
         }
-        kinds.into_values().filter_map(|it| needed(types, &it)).collect()
+        kinds.into_values().filter_map(|it| describe_external_need(types, &it)).collect()
     }
 
     /// What comes of each file by itself, in their order.
-    fn each(&self, as_of: Date, files: &[ResourceFile]) -> Vec<Arc<Judged>> {
+    fn judge_files(&self, as_of: Date, files: &[ResourceFile]) -> Vec<Arc<Judged>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known =
             |it: &&ResourceFile| known.get(&it.path).is_some_and(|known| known.is_of(it, as_of));
@@ -196,7 +195,7 @@ impl Judge {
         let judged = self.judge_new(as_of, &new);
         for (file, judged) in new.into_iter().zip(judged) {
             let (bytes, judged) = (Arc::clone(&file.bytes), Arc::new(judged));
-            known.insert(file.path.clone(), Known { bytes, as_of, judged });
+            known.insert(file.path.clone(), JudgedFile { bytes, as_of, judged });
         }
         let paths: BTreeSet<&str> = files.iter().map(|it| &*it.path).collect();
         known.retain(|path, _| paths.contains(&**path));
@@ -235,7 +234,7 @@ impl Judge {
             // The policy is that of a preset: nothing is found in a configuration.
             let Origin::Instance(number) = finding.location.origin else { continue };
             let number = number as usize;
-            let place = place(files[number], finding.location.span);
+            let place = format_location(files[number], finding.location.span);
             let help = finding.help.iter().map(|it| format!("; {it}"));
             let rule = std::iter::once(format!(" [{}]", finding.rule));
             let line: String =
@@ -266,27 +265,27 @@ impl Judge {
 }
 
 /// Where each resource stands.
-struct Places<'f>(BTreeMap<(&'f Audience, &'f str, &'f str), (&'f ResourceFile, Span)>);
+struct ResourceLocations<'f>(BTreeMap<(&'f Audience, &'f str, &'f str), (&'f ResourceFile, Span)>);
 
-impl<'f> Places<'f> {
-    fn of(files: &'f [ResourceFile], all: &'f [Arc<Judged>]) -> Places<'f> {
+impl<'f> ResourceLocations<'f> {
+    fn of(files: &'f [ResourceFile], all: &'f [Arc<Judged>]) -> ResourceLocations<'f> {
         let each = files.iter().zip(all).rev().flat_map(|(file, judged)| {
             let own = judged.found.places();
             own.map(move |(url, name, span)| ((&file.audience, url, name), (file, span)))
         });
-        Places(each.collect())
+        ResourceLocations(each.collect())
     }
 
     /// Where the resource stands that an audience gets, as [`place`] has it.
     fn of_resource(&self, audience: &Audience, type_url: &str, name: &str) -> String {
         let own = |whose| self.0.get(&(whose, type_url, name));
         let found = own(audience).or_else(|| own(&Audience::Everyone));
-        found.map(|(file, span)| place(file, *span)).unwrap_or_default()
+        found.map(|(file, span)| format_location(file, *span)).unwrap_or_default()
     }
 }
 
 /// Where something stands, with what separates it from what is said about it.
-fn place(file: &ResourceFile, span: Span) -> String {
+fn format_location(file: &ResourceFile, span: Span) -> String {
     if file.notation == Notation::Binary {
         return format!("{}: ", file.path);
     }
@@ -295,7 +294,7 @@ fn place(file: &ResourceFile, span: Span) -> String {
 }
 
 /// What a resource of a kind is called.
-fn name_of(types: &Types, kind: Kind) -> &str {
+fn kind_name(types: &Types, kind: Kind) -> &str {
     let message = types.get(kind).and_then(|it| it.entry.messages[1].as_deref());
     match message.map(simple_name) {
         _ if kind == Kind::CLUSTER => "cluster",
@@ -305,9 +304,9 @@ fn name_of(types: &Types, kind: Kind) -> &str {
 }
 
 /// What is said of resources of one kind that clients need from elsewhere, if there are any.
-fn needed(types: &Types, all: &BTreeMap<Arc<str>, Dangling>) -> Option<String> {
+fn describe_external_need(types: &Types, all: &BTreeMap<Arc<str>, Dangling>) -> Option<String> {
     let Dangling { type_url, name, kind, missing, .. } = all.values().next()?;
-    let what = name_of(types, *kind);
+    let what = kind_name(types, *kind);
     let holder = simple_name(type_url);
     let have = match all.len() - 1 {
         0 => "has".to_owned(),
@@ -323,10 +322,10 @@ fn needed(types: &Types, all: &BTreeMap<Arc<str>, Dangling>) -> Option<String> {
     ))
 }
 
-fn missing(types: &Types, dangling: &Dangling, snapshot: &Snapshot) -> String {
+fn describe_dangling(types: &Types, dangling: &Dangling, snapshot: &Snapshot) -> String {
     let Dangling { type_url, name, kind, missing, .. } = dangling;
     let holder = simple_name(type_url);
-    let what = name_of(types, *kind);
+    let what = kind_name(types, *kind);
     let mut line =
         format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere");
     let names = snapshot.types().filter(|(url, _)| types.kind(url) == *kind);

@@ -12,7 +12,7 @@ use super::source::Audience;
 
 /// What is served at one moment.
 #[derive(Debug, Default)]
-pub(crate) struct Served {
+pub(crate) struct ServedResources {
     /// The name that its source has for it, if any.
     revision: Option<Arc<str>>,
     everyone: Arc<Snapshot>,
@@ -26,25 +26,25 @@ pub(crate) struct Served {
 #[derive(Debug, Default)]
 struct Views {
     /// What was asked for so far.
-    now: BTreeMap<Share, Arc<View>>,
+    now: BTreeMap<ViewKey, Arc<View>>,
     /// What was served before, as far as anybody asked for it.
-    before: BTreeMap<Share, Arc<View>>,
+    before: BTreeMap<ViewKey, Arc<View>>,
 }
 
 /// Those who get the same: the folders that are theirs, if any, and the number of their group.
-type Share = (Option<String>, Option<String>, u64);
+type ViewKey = (Option<String>, Option<String>, u64);
 
-impl Holds for Served {
+impl Holds for ServedResources {
     fn holds(&self, resource: &ResourceVersion) -> bool {
         let own = self.clusters.values().chain(self.nodes.values());
         std::iter::once(&*self.everyone).chain(own).any(|it| it.holds(resource))
     }
 }
 
-impl Served {
+impl ServedResources {
     /// The same with the name that its source has for it.
     #[must_use]
-    pub(crate) fn of_revision(mut self, revision: Option<&str>) -> Served {
+    pub(crate) fn of_revision(mut self, revision: Option<&str>) -> ServedResources {
         self.revision = revision.map(Arc::from);
         self
     }
@@ -64,16 +64,16 @@ impl Served {
     }
 
     /// The same with another snapshot for each audience.
-    pub(crate) fn map(&self, change: impl Fn(&Snapshot) -> Snapshot) -> Served {
+    pub(crate) fn map(&self, change: impl Fn(&Snapshot) -> Snapshot) -> ServedResources {
         let each = |it: &BTreeMap<String, Snapshot>| {
             it.iter().map(|(name, it)| (name.clone(), change(it))).collect()
         };
-        Served {
+        ServedResources {
             revision: self.revision.clone(),
             everyone: Arc::new(change(&self.everyone)),
             clusters: each(&self.clusters),
             nodes: each(&self.nodes),
-            ..Served::default()
+            ..ServedResources::default()
         }
     }
 
@@ -91,7 +91,7 @@ impl Served {
     /// Takes the place of what was served until now: clients keep of that what they cannot
     /// hold of this.
     #[must_use]
-    pub(crate) fn after(self, before: &Served) -> Served {
+    pub(crate) fn after(self, before: &ServedResources) -> ServedResources {
         // What nobody asked for since is as it was.
         let before = before.views();
         let mut views = before.before.clone();
@@ -113,7 +113,7 @@ impl Served {
     }
 
     /// With whom a client shares what it gets.
-    fn share(&self, node: &Node, group: &Group) -> Share {
+    fn share(&self, node: &Node, group: &Group) -> ViewKey {
         let cluster = self.clusters.get_key_value(&node.cluster);
         let own = self.nodes.get_key_value(&node.id);
         (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group.number())

@@ -14,9 +14,9 @@ use clap::Args as Group;
 
 /// How long a source has to be quiet before it is read: what is written together is judged
 /// together.
-const QUIET: Duration = Duration::from_millis(50);
+const SETTLE_TIME: Duration = Duration::from_millis(50);
 /// How long changes may follow one another before it is read all the same.
-const RESTLESS: Duration = Duration::from_secs(1);
+const MAX_SETTLE_TIME: Duration = Duration::from_secs(1);
 
 /// Where resources are read from.
 #[derive(Clone, Debug, Group)]
@@ -59,7 +59,7 @@ pub(crate) trait Source: Send {
 ///
 /// # Errors
 /// What is wrong with its name, or why there is no such source: one phrase.
-pub(crate) fn open(args: &SourceArgs) -> Result<Box<dyn Source>, String> {
+pub(crate) fn open_source(args: &SourceArgs) -> Result<Box<dyn Source>, String> {
     let place = args.resources.as_deref().unwrap_or(Path::new("."));
     match place.to_str().and_then(|it| it.split_once(':')) {
         Some(("git", spec)) => Ok(Box::new(git::Git::open(spec, args.poll)?)),

@@ -8,10 +8,10 @@ use clap::Args;
 use crate::duration::seconds;
 use crate::listeners::DrainArgs;
 
-/// How long the other process may take to answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// The time that the other process may take to answer.
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How old a count may be that the other process reads.
-pub(super) const FRESHNESS: Duration = Duration::from_millis(100);
+pub(super) const COUNTER_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How processes take over from one another.
 #[derive(Args, Clone, Debug)]

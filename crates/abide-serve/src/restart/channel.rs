@@ -12,7 +12,7 @@ use rustix::net::{
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// How many bytes a message may have.
+/// The number of bytes a message may have.
 const MAX_MESSAGE: usize = 64 << 10;
 /// How many file descriptors may come with a message.
 const MAX_FDS: usize = 16;
@@ -131,7 +131,7 @@ mod tests {
     use tokio::io::AsyncWriteExt;
 
     use super::*;
-    use crate::restart::messages::Hello;
+    use crate::restart::messages::Handshake;
 
     #[tokio::test]
     async fn messages_come_in_order_with_their_files() {
@@ -139,24 +139,24 @@ mod tests {
         let (one, mut other) = (Channel::new(one), Channel::new(other));
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"kept").unwrap();
-        let long = Hello { program_version: "x".repeat(40_000), ..Hello::default() };
+        let long = Handshake { program_version: "x".repeat(40_000), ..Handshake::default() };
         let send = async {
-            one.send(&Hello::of(1), &[file.as_fd(), file.as_fd()]).await.unwrap();
+            one.send(&Handshake::of(1), &[file.as_fd(), file.as_fd()]).await.unwrap();
             one.send(&long, &[]).await.unwrap();
         };
         let receive = async {
-            let (hello, fds) = other.receive::<Hello>().await.unwrap().unwrap();
+            let (hello, fds) = other.receive::<Handshake>().await.unwrap().unwrap();
             assert_eq!((hello.epoch, fds.len()), (1, 2));
             let mut file = File::from(fds.into_iter().next().unwrap());
             let mut text = String::new();
             file.rewind().unwrap();
             file.read_to_string(&mut text).unwrap();
             assert_eq!(text, "kept");
-            assert_eq!(other.receive::<Hello>().await.unwrap().unwrap().0, long);
+            assert_eq!(other.receive::<Handshake>().await.unwrap().unwrap().0, long);
         };
         tokio::join!(send, receive);
         drop(one);
-        assert!(other.receive::<Hello>().await.unwrap().is_none());
+        assert!(other.receive::<Handshake>().await.unwrap().is_none());
     }
 
     #[tokio::test]
@@ -164,12 +164,12 @@ mod tests {
         for bytes in [&b"\xff\xff\xff\xff"[..], b"\0\0\0\x02\x08\xff", b"GET / HTTP/1.1\r\n\r\n"] {
             let (mut one, other) = UnixStream::pair().unwrap();
             one.write_all(bytes).await.unwrap();
-            assert!(Channel::new(other).receive::<Hello>().await.is_err(), "{bytes:?}");
+            assert!(Channel::new(other).receive::<Handshake>().await.is_err(), "{bytes:?}");
         }
         // Half a message is nobody's.
         let (mut one, other) = UnixStream::pair().unwrap();
         one.write_all(b"\0\0\0\x09\x08").await.unwrap();
         drop(one);
-        assert!(Channel::new(other).receive::<Hello>().await.unwrap().is_none());
+        assert!(Channel::new(other).receive::<Handshake>().await.unwrap().is_none());
     }
 }

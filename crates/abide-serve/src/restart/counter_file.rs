@@ -78,21 +78,21 @@ impl AsFd for CounterFile {
 }
 
 /// The memory file of another process.
-pub(super) struct Inherited(File);
+pub(super) struct InheritedCounters(File);
 
-impl Inherited {
+impl InheritedCounters {
     /// Opens a file that another process passed on.
     ///
     /// # Errors
     /// What is no such file, or has a layout that is not known here: one phrase.
-    pub(super) fn open(fd: OwnedFd) -> Result<Inherited, String> {
+    pub(super) fn open(fd: OwnedFd) -> Result<InheritedCounters, String> {
         let file = File::from(fd);
         let mut header = [0; HEADER];
         file.read_exact_at(&mut header, 0).map_err(|error| error.to_string())?;
         let layout = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
         match (header.starts_with(MAGIC), layout) {
             (false, _) => Err("they are in no file of counters".to_owned()),
-            (true, LAYOUT) => Ok(Inherited(file)),
+            (true, LAYOUT) => Ok(InheritedCounters(file)),
             (true, other) => Err(format!("they have the layout {other}, known is {LAYOUT}")),
         }
     }
@@ -118,7 +118,7 @@ impl Inherited {
     }
 }
 
-/// Where the slot with a number is.
+/// The place where the slot with a number is.
 fn slot_at(number: u64) -> u64 {
     HEADER as u64 + number % 2 * SLOT as u64
 }
@@ -135,8 +135,8 @@ fn checksum(number: u64, bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    fn reader(file: &CounterFile) -> Inherited {
-        Inherited::open(file.as_fd().try_clone_to_owned().unwrap()).unwrap()
+    fn reader(file: &CounterFile) -> InheritedCounters {
+        InheritedCounters::open(file.as_fd().try_clone_to_owned().unwrap()).unwrap()
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn another_layout_is_not_read() {
         let file = CounterFile::create().unwrap();
-        let open = || Inherited::open(file.as_fd().try_clone_to_owned().unwrap()).err();
+        let open = || InheritedCounters::open(file.as_fd().try_clone_to_owned().unwrap()).err();
         file.file.write_all_at(&9_u32.to_le_bytes(), 8).unwrap();
         assert_eq!(open().as_deref(), Some("they have the layout 9, known is 1"));
         file.file.write_all_at(b"x", 0).unwrap();

@@ -10,7 +10,7 @@ pub(super) const MAJOR: u32 = 1;
 pub(super) const MINOR: u32 = 0;
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Hello {
+pub(super) struct Handshake {
     #[prost(uint32, tag = "1")]
     pub(super) protocol_major: u32,
     #[prost(uint32, tag = "2")]
@@ -21,10 +21,10 @@ pub(super) struct Hello {
     pub(super) program_version: String,
 }
 
-impl Hello {
+impl Handshake {
     /// What a process of this program says.
-    pub(super) fn of(epoch: u32) -> Hello {
-        Hello {
+    pub(super) fn of(epoch: u32) -> Handshake {
+        Handshake {
             protocol_major: MAJOR,
             protocol_minor: MINOR,
             epoch,
@@ -64,9 +64,9 @@ pub(super) enum Answer {
     #[prost(message, tag = "1")]
     Refusal(Refusal),
     #[prost(message, tag = "2")]
-    Hello(Hello),
+    Hello(Handshake),
     #[prost(message, tag = "3")]
-    Heritage(Heritage),
+    Heritage(InheritedState),
     #[prost(message, tag = "4")]
     Draining(Draining),
     #[prost(message, tag = "5")]
@@ -80,7 +80,7 @@ pub(super) struct Refusal {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Heritage {
+pub(super) struct InheritedState {
     #[prost(message, repeated, tag = "1")]
     pub(super) listeners: Vec<Listener>,
 }

@@ -10,15 +10,15 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval, sleep_until, timeout};
 
-use super::args::{FRESHNESS, PATIENCE};
+use super::args::{ANSWER_TIMEOUT, COUNTER_INTERVAL};
 use super::channel::Channel;
-use super::counter_file::Inherited;
-use super::messages::{Answer, Ask, Hello, Heritage, MAJOR, Nothing, Reply, Request};
-use crate::clients::Fleet;
-use crate::listeners::{Door, Listener};
+use super::counter_file::InheritedCounters;
+use super::messages::{Answer, Ask, Handshake, InheritedState, MAJOR, Nothing, Reply, Request};
+use crate::clients::ServerState;
+use crate::listeners::{Listener, ListenerKind};
 
-/// Why nothing is taken over.
-pub(super) enum Setback {
+/// The reason why nothing is taken over.
+pub(super) enum TakeoverError {
     /// There is no other process, or it ended meanwhile.
     Gone,
     /// This one must not run beside it: one phrase.
@@ -29,7 +29,7 @@ pub(super) enum Setback {
 pub(crate) struct Predecessor {
     channel: Channel,
     epoch: u32,
-    counters: Option<Inherited>,
+    counters: Option<InheritedCounters>,
 }
 
 impl Predecessor {
@@ -37,17 +37,17 @@ impl Predecessor {
     pub(super) async fn of(
         path: &Path,
         epoch: u32,
-        wanted: &[(Door, SocketAddr)],
-    ) -> Result<(Predecessor, Vec<Listener>, UnixListener), Setback> {
+        wanted: &[(ListenerKind, SocketAddr)],
+    ) -> Result<(Predecessor, Vec<Listener>, UnixListener), TakeoverError> {
         let stream = UnixStream::connect(path).await.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::ConnectionRefused => Setback::Gone,
-            _ => Setback::Fatal(format!("cannot reach {}: {error}", path.display())),
+            ErrorKind::NotFound | ErrorKind::ConnectionRefused => TakeoverError::Gone,
+            _ => TakeoverError::Fatal(format!("cannot reach {}: {error}", path.display())),
         })?;
         let mut channel = Channel::new(stream);
-        let (answer, _) = exchange(&mut channel, &Hello::of(epoch)).await?;
+        let (answer, _) = exchange(&mut channel, &Handshake::of(epoch)).await?;
         let Answer::Hello(hello) = answer else { return Err(confused()) };
         if hello.protocol_major != MAJOR {
-            return Err(Setback::Fatal(format!(
+            return Err(TakeoverError::Fatal(format!(
                 "the process at {} speaks version {} of the restart protocol, and this one {MAJOR}: \
                  stop it, and start this one with `--restart-epoch 0`",
                 path.display(),
@@ -57,8 +57,8 @@ impl Predecessor {
         let ask = Request { request: Some(Ask::TakeListeners(Nothing {})) };
         let (answer, fds) = exchange(&mut channel, &ask).await?;
         let Answer::Heritage(heritage) = answer else { return Err(confused()) };
-        let (listeners, socket, counters) = divide(heritage, fds, wanted).await?;
-        let counters = Inherited::open(counters);
+        let (listeners, socket, counters) = take_sockets(heritage, fds, wanted).await?;
+        let counters = InheritedCounters::open(counters);
         if let Err(error) = &counters {
             tracing::warn!("counters begin at 0, those before are lost: {error}");
         }
@@ -72,7 +72,7 @@ impl Predecessor {
     /// If it does not drain: then it goes on, and this process has to end.
     pub(crate) async fn replace(
         mut self,
-        fleet: &Fleet,
+        fleet: &ServerState,
         shutdown_time: Duration,
         alone: &watch::Sender<bool>,
     ) -> Result<(), String> {
@@ -80,17 +80,17 @@ impl Predecessor {
         let setback = self.retire(fleet, shutdown_time).await;
         self.inherit(fleet);
         match setback {
-            Setback::Gone => {
+            TakeoverError::Gone => {
                 tracing::info!(epoch = self.epoch, "the process before is gone");
                 alone.send_replace(true);
                 Ok(())
             }
-            Setback::Fatal(why) => Err(why),
+            TakeoverError::Fatal(why) => Err(why),
         }
     }
 
     /// Goes through all that it is told. Ends when it is gone, or does not do it.
-    async fn retire(&mut self, fleet: &Fleet, shutdown_time: Duration) -> Setback {
+    async fn retire(&mut self, fleet: &ServerState, shutdown_time: Duration) -> TakeoverError {
         let drain = Request { request: Some(Ask::Drain(Nothing {})) };
         let draining = match exchange(&mut self.channel, &drain).await {
             Ok((Answer::Draining(draining), _)) => draining,
@@ -104,14 +104,14 @@ impl Predecessor {
         );
         let end = Instant::now() + shutdown_time;
         let mut is_told = false;
-        let mut ticks = interval(FRESHNESS);
+        let mut ticks = interval(COUNTER_INTERVAL);
         loop {
             tokio::select! {
                 _ = ticks.tick() => self.inherit(fleet),
                 message = self.channel.receive::<Reply>() => match message {
                     // It ends.
                     Ok(Some(_)) => {}
-                    Ok(None) | Err(_) => return Setback::Gone,
+                    Ok(None) | Err(_) => return TakeoverError::Gone,
                 },
                 () = sleep_until(end), if !is_told => {
                     tracing::info!(epoch = self.epoch, "telling the process before to end");
@@ -125,51 +125,53 @@ impl Predecessor {
     }
 
     /// Counts what it has counted by now.
-    fn inherit(&self, fleet: &Fleet) {
-        if let Some(past) = self.counters.as_ref().and_then(Inherited::read) {
+    fn inherit(&self, fleet: &ServerState) {
+        if let Some(past) = self.counters.as_ref().and_then(InheritedCounters::read) {
             fleet.counters.inherit(past);
         }
     }
 }
 
-fn confused() -> Setback {
-    Setback::Fatal("the process before this one answers something else than it was asked".into())
+fn confused() -> TakeoverError {
+    TakeoverError::Fatal(
+        "the process before this one answers something else than it was asked".into(),
+    )
 }
 
 /// Sends a message and waits for the answer.
 async fn exchange(
     channel: &mut Channel,
     message: &impl prost::Message,
-) -> Result<(Answer, Vec<OwnedFd>), Setback> {
+) -> Result<(Answer, Vec<OwnedFd>), TakeoverError> {
     if channel.send(message, &[]).await.is_err() {
-        return Err(Setback::Gone);
+        return Err(TakeoverError::Gone);
     }
-    match timeout(PATIENCE, channel.receive::<Reply>()).await {
+    match timeout(ANSWER_TIMEOUT, channel.receive::<Reply>()).await {
         Ok(Ok(Some((Reply { reply: Some(Answer::Refusal(refusal)) }, _)))) => {
-            Err(Setback::Fatal(refusal.reason))
+            Err(TakeoverError::Fatal(refusal.reason))
         }
         Ok(Ok(Some((Reply { reply: Some(answer) }, fds)))) => Ok((answer, fds)),
         Ok(Ok(Some((Reply { reply: None }, _)))) => Err(confused()),
-        Ok(Ok(None)) => Err(Setback::Gone),
-        Ok(Err(error)) => {
-            Err(Setback::Fatal(format!("cannot understand the process before this one: {error}")))
-        }
-        Err(_) => Err(Setback::Fatal(format!(
+        Ok(Ok(None)) => Err(TakeoverError::Gone),
+        Ok(Err(error)) => Err(TakeoverError::Fatal(format!(
+            "cannot understand the process before this one: {error}"
+        ))),
+        Err(_) => Err(TakeoverError::Fatal(format!(
             "the process before this one does not answer for {} s: it hangs, or is stopped",
-            PATIENCE.as_secs()
+            ANSWER_TIMEOUT.as_secs()
         ))),
     }
 }
 
 /// Takes from a heritage what is wanted: the listeners, the socket for the next process, and the
 /// counters. Other sockets are closed.
-async fn divide(
-    heritage: Heritage,
+async fn take_sockets(
+    heritage: InheritedState,
     mut fds: Vec<OwnedFd>,
-    wanted: &[(Door, SocketAddr)],
-) -> Result<(Vec<Listener>, UnixListener, OwnedFd), Setback> {
+    wanted: &[(ListenerKind, SocketAddr)],
+) -> Result<(Vec<Listener>, UnixListener, OwnedFd), TakeoverError> {
     let fatal =
-        |error: std::io::Error| Setback::Fatal(format!("cannot take a socket over: {error}"));
+        |error: std::io::Error| TakeoverError::Fatal(format!("cannot take a socket over: {error}"));
     if fds.len() != heritage.listeners.len() + 2 {
         return Err(confused());
     }
@@ -185,7 +187,7 @@ async fn divide(
                 let (_, socket) = inherited.swap_remove(at);
                 Listener::inherit(door, address, socket).map_err(fatal)?
             }
-            None => Listener::bind(door, address).map_err(Setback::Fatal)?,
+            None => Listener::bind(door, address).map_err(TakeoverError::Fatal)?,
         };
         listeners.push(listener);
     }

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use tokio::net::UnixListener;
 
 use super::args::RestartArgs;
-use super::predecessor::{Predecessor, Setback};
-use crate::listeners::{Door, Listener};
+use super::predecessor::{Predecessor, TakeoverError};
+use crate::listeners::{Listener, ListenerKind};
 use crate::transport::listen;
 
 /// What a process starts with.
@@ -14,7 +14,7 @@ pub(crate) struct Start {
     pub(crate) listeners: Vec<Listener>,
     /// The process that it takes over from, if there is one.
     pub(crate) predecessor: Option<Predecessor>,
-    /// Where the next process finds this one.
+    /// The place where the next process finds this one.
     pub(crate) socket: Option<UnixListener>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Start {
 /// Why this process cannot run, and what to do: one phrase. The other one goes on.
 pub(crate) async fn start(
     args: &RestartArgs,
-    wanted: &[(Door, SocketAddr)],
+    wanted: &[(ListenerKind, SocketAddr)],
 ) -> Result<Start, String> {
     let Some(path) = &args.restart_socket else {
         return Ok(Start { listeners: bind(wanted)?, predecessor: None, socket: None });
@@ -34,9 +34,9 @@ pub(crate) async fn start(
             let predecessor = Some(predecessor);
             return Ok(Start { listeners, predecessor, socket: Some(socket) });
         }
-        Err(Setback::Fatal(why)) => return Err(why),
-        Err(Setback::Gone) if args.restart_epoch == 0 => {}
-        Err(Setback::Gone) => {
+        Err(TakeoverError::Fatal(why)) => return Err(why),
+        Err(TakeoverError::Gone) if args.restart_epoch == 0 => {}
+        Err(TakeoverError::Gone) => {
             let path = path.display();
             tracing::warn!(%path, "the process before this one is gone: nothing is taken over");
         }
@@ -46,6 +46,6 @@ pub(crate) async fn start(
     Ok(Start { listeners, predecessor: None, socket: Some(socket) })
 }
 
-fn bind(wanted: &[(Door, SocketAddr)]) -> Result<Vec<Listener>, String> {
+fn bind(wanted: &[(ListenerKind, SocketAddr)]) -> Result<Vec<Listener>, String> {
     wanted.iter().map(|&(door, address)| Listener::bind(door, address)).collect()
 }

@@ -11,31 +11,31 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 
-use super::args::{FRESHNESS, PATIENCE};
+use super::args::{ANSWER_TIMEOUT, COUNTER_INTERVAL};
 use super::channel::Channel;
 use super::counter_file::CounterFile;
 use super::messages::{
-    self, Answer, Ask, Draining, Hello, Heritage, MAJOR, Nothing, Refusal, Reply, Request,
+    self, Answer, Ask, Draining, Handshake, InheritedState, MAJOR, Nothing, Refusal, Reply, Request,
 };
-use crate::clients::Fleet;
+use crate::clients::ServerState;
 use crate::listeners::Listener;
 
 /// How many processes are talked to at once. All but one of them are refused.
 const MAX_CALLERS: usize = 8;
-/// How long a process waits for the one whose turn it is: that may have ended just now.
+/// The time that a process waits for the one whose turn it is: that may have ended just now.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Waits for the process that takes over, and does what it asks.
 pub(crate) struct Successors {
-    fleet: Arc<Fleet>,
+    fleet: Arc<ServerState>,
     path: PathBuf,
     socket: UnixListener,
     /// Gone when they are closed.
     listeners: Vec<Weak<Listener>>,
     counters: Mutex<CounterFile>,
-    /// Whether the process before this one is gone.
+    /// True if the process before this one is gone.
     alone: watch::Receiver<bool>,
-    /// Whether another process accepts now, also here.
+    /// True if another process accepts now, also here.
     handed_over: watch::Sender<bool>,
     /// Held by the one process that may take over.
     turn: Semaphore,
@@ -47,7 +47,7 @@ impl Successors {
     /// # Errors
     /// What the system refuses.
     pub(crate) fn new(
-        fleet: Arc<Fleet>,
+        fleet: Arc<ServerState>,
         path: PathBuf,
         socket: UnixListener,
         listeners: &[Arc<Listener>],
@@ -70,7 +70,7 @@ impl Successors {
         let this = Arc::new(self);
         let mut callers = JoinSet::new();
         let mut handed_over = this.handed_over.subscribe();
-        let mut ticks = interval(FRESHNESS);
+        let mut ticks = interval(COUNTER_INTERVAL);
         loop {
             let accepts = !*handed_over.borrow_and_update() && callers.len() < MAX_CALLERS;
             tokio::select! {
@@ -84,7 +84,7 @@ impl Successors {
                     }
                     Err(error) => {
                         tracing::error!("cannot accept another process: {error}");
-                        sleep(PATIENCE).await;
+                        sleep(ANSWER_TIMEOUT).await;
                     }
                 }
             }
@@ -100,8 +100,8 @@ impl Successors {
         }
     }
 
-    /// Why a process may not take over, and what to do.
-    fn refusal(&self, hello: &Hello) -> Option<String> {
+    /// The reason why a process may not take over, and what to do.
+    fn refusal(&self, hello: &Handshake) -> Option<String> {
         let own = self.fleet.epoch;
         let next = own + 1;
         if hello.protocol_major != MAJOR {
@@ -132,7 +132,7 @@ impl Successors {
     ///
     /// # Errors
     /// Why it may not, and what to do: one phrase.
-    async fn admit(&self, hello: &Hello) -> Result<SemaphorePermit<'_>, String> {
+    async fn admit(&self, hello: &Handshake) -> Result<SemaphorePermit<'_>, String> {
         if let Some(reason) = self.refusal(hello) {
             return Err(reason);
         }
@@ -147,7 +147,7 @@ impl Successors {
     /// Talks with a process; true if this one is to end.
     async fn serve(&self, stream: UnixStream) -> bool {
         let mut channel = Channel::new(stream);
-        let hello = match timeout(PATIENCE, channel.receive::<Hello>()).await {
+        let hello = match timeout(ANSWER_TIMEOUT, channel.receive::<Handshake>()).await {
             Ok(Ok(Some((hello, _)))) => hello,
             Ok(Ok(None)) => return false,
             Ok(Err(error)) => {
@@ -179,7 +179,7 @@ impl Successors {
             }
             Err(error) => {
                 if *self.handed_over.borrow() {
-                    self.fleet.gates.take_back();
+                    self.fleet.gates.resume();
                     self.handed_over.send_replace(false);
                 }
                 tracing::warn!("the process that was to take over is gone, going on: {error}");
@@ -193,7 +193,7 @@ impl Successors {
     /// # Errors
     /// The other process is gone, or asks what it may not.
     async fn hand_over(&self, channel: &mut Channel) -> io::Result<()> {
-        let epoch = Hello::of(self.fleet.epoch);
+        let epoch = Handshake::of(self.fleet.epoch);
         channel.send(&reply(Answer::Hello(epoch)), &[]).await?;
         loop {
             let is_draining = *self.handed_over.borrow();
@@ -201,7 +201,7 @@ impl Successors {
                 // It says in its own time when this one ends.
                 channel.receive::<Request>().await?
             } else {
-                timeout(PATIENCE, channel.receive::<Request>()).await??
+                timeout(ANSWER_TIMEOUT, channel.receive::<Request>()).await??
             };
             let (Request { request }, _) = request.ok_or(io::ErrorKind::UnexpectedEof)?;
             match request {
@@ -240,7 +240,7 @@ impl Successors {
             name: it.door.name().to_owned(),
             address: it.asked.to_string(),
         });
-        let heritage = Heritage { listeners: listeners.collect() };
+        let heritage = InheritedState { listeners: listeners.collect() };
         channel.send(&reply(Answer::Heritage(heritage)), &fds).await
     }
 }

@@ -9,9 +9,9 @@ use abide_xds::wire::{Any, DiscoveryResponse};
 use abide_xds::{Collection, Types};
 use prost::Message;
 
-use super::rest::json;
-use crate::clients::Fleet;
-use crate::resources::{Apis, Audience, Served};
+use super::rest::render_json;
+use crate::clients::ServerState;
+use crate::resources::{Apis, Audience, ServedResources};
 
 /// Refuses a folder that resources are read from: what is written there would be read again.
 ///
@@ -34,17 +34,17 @@ pub(crate) fn check(folder: &Path, resources: &Path) -> Result<(), String> {
 }
 
 /// Writes what everyone gets whenever that changes.
-pub(crate) async fn keep(folder: PathBuf, fleet: Arc<Fleet>) {
+pub(crate) async fn keep(folder: PathBuf, fleet: Arc<ServerState>) {
     // A file of a type of which nothing is left says so, also if another process wrote it.
     let known = fleet.apis.types();
     let urls = known.iter().filter_map(|it| it.type_url(3).or_else(|| it.type_url(2)));
     let is_there = |url: &Arc<str>| folder.join(format!("{}.pb", stem(known, url))).exists();
     let mut written: BTreeSet<Arc<str>> = urls.filter(is_there).collect();
-    let mut served = fleet.watch();
+    let mut served = fleet.subscribe();
     loop {
         let now = served.borrow_and_update().clone();
         // Two processes must not write the same files.
-        if let Some(now) = now.filter(|_| !fleet.gates.are_handed_over()) {
+        if let Some(now) = now.filter(|_| !fleet.gates.is_handed_over()) {
             let done =
                 tokio::task::block_in_place(|| write(&folder, &fleet.apis, &now, &mut written));
             if let Err(error) = done {
@@ -66,7 +66,7 @@ pub(crate) async fn keep(folder: PathBuf, fleet: Arc<Fleet>) {
 fn write(
     folder: &Path,
     apis: &Apis,
-    served: &Served,
+    served: &ServedResources,
     written: &mut BTreeSet<Arc<str>>,
 ) -> Result<(), String> {
     let everyone = served.audiences().into_iter().find(|it| it.0 == Audience::Everyone);
@@ -86,7 +86,7 @@ fn write(
             std::fs::write(&beside, bytes).map_err(failed)?;
             std::fs::rename(&beside, &place).map_err(failed)
         };
-        let text = json(tree, url, content)?;
+        let text = render_json(tree, url, content)?;
         put("json", text.as_bytes())?;
         put("yaml", text.as_bytes())?; // JSON is YAML.
         let bytes = response(url, content).encode_to_vec();

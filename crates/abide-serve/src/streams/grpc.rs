@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use abide_xds::wire::{
-    DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl, brief,
+    DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl, truncate,
 };
-use abide_xds::{Action, Ending, Event, Options, Types, View};
+use abide_xds::{Action, Event, Options, StreamError, Types, View};
 use hyper::body::Incoming as Bytes;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::{Instant, sleep, timeout};
@@ -19,34 +19,40 @@ use tonic::body::Body;
 use tower_service::Service;
 
 use super::health_checks;
-use crate::clients::{Admission, Aggregated, Count, Fleet, Guest, Has, Protocol, Talk, count};
-use crate::listeners::Leave;
-use crate::resources::{Group, Served};
-use crate::transport::{Encoded, Messages, Read, ReadLimits, Requests, Taken, compressed};
+use crate::clients::{
+    AggregatedLease, ClientHandle, ClientService, ClientState, ServerState, SharedSession,
+    StreamPermit, TrafficCounter, increment,
+};
+use crate::listeners::DrainSignal;
+use crate::resources::{Group, ServedResources};
+use crate::transport::{
+    EncodedMessage, MessageBody, ReadLimits, ReadRequest, RequestStream, Reservation,
+    explain_compression,
+};
 
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
 
 /// How long refusals of one type on one stream are not logged again.
-const QUIET: Duration = Duration::from_secs(1);
+const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The discovery services of both majors, found by path.
 #[derive(Clone)]
 pub(crate) struct DiscoveryServices {
-    fleet: Arc<Fleet>,
+    fleet: Arc<ServerState>,
 }
 
 /// A method, as its path says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Method {
+struct DiscoveryMethod {
     transport: &'static str,
     /// The only type of its streams.
     only: Option<Arc<str>>,
     is_delta: bool,
 }
 
-impl Method {
-    fn at(types: &Types, path: &str) -> Option<Method> {
+impl DiscoveryMethod {
+    fn at(types: &Types, path: &str) -> Option<DiscoveryMethod> {
         let (service, method) = path.strip_prefix('/')?.split_once('/')?;
         let (is_delta, plural) = match method.strip_prefix("Delta") {
             Some(plural) => (true, plural),
@@ -58,18 +64,18 @@ impl Method {
                 service == format!("envoy.service.discovery.{transport}.AggregatedDiscoveryService")
             };
             let (_, transport) = majors.into_iter().find(aggregated)?;
-            return Some(Method { transport, only: None, is_delta });
+            return Some(DiscoveryMethod { transport, only: None, is_delta });
         }
         let named = types.iter().filter(|it| it.entry.methods.as_deref() == Some(plural));
         let mut all =
             named.flat_map(|it| it.entry.services.iter().zip(majors).map(move |own| (it, own)));
         let (ty, (_, (major, transport))) =
             all.find(|(_, (own, _))| own.as_deref() == Some(service))?;
-        Some(Method { transport, only: Some(ty.type_url(major)?), is_delta })
+        Some(DiscoveryMethod { transport, only: Some(ty.type_url(major)?), is_delta })
     }
 }
 
-impl Method {
+impl DiscoveryMethod {
     /// What a request may list: a stream of one type stays in the major of its path.
     fn listed(&self, mut versions: Vec<VersionedTypeUrl>) -> Vec<VersionedTypeUrl> {
         versions.retain(|it| self.only.as_ref().is_none_or(|only| it.type_url == **only));
@@ -78,7 +84,7 @@ impl Method {
 }
 
 impl DiscoveryServices {
-    pub(crate) fn new(fleet: Arc<Fleet>) -> DiscoveryServices {
+    pub(crate) fn new(fleet: Arc<ServerState>) -> DiscoveryServices {
         DiscoveryServices { fleet }
     }
 }
@@ -107,7 +113,7 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
                     },
                 ));
             }
-            let Some(method) = Method::at(fleet.apis.types(), request.uri().path()) else {
+            let Some(method) = DiscoveryMethod::at(fleet.apis.types(), request.uri().path()) else {
                 let path = request.uri().path();
                 return Ok(Status::unimplemented(format!("there is no `{path}` here")).into_http());
             };
@@ -121,46 +127,53 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
 
 /// Opens a stream of a discovery service.
 fn stream<I: Incoming>(
-    fleet: Arc<Fleet>,
-    method: Method,
+    fleet: Arc<ServerState>,
+    method: DiscoveryMethod,
     request: http::Request<Bytes>,
 ) -> http::Response<Body> {
     open(
         fleet,
         request,
-        |fleet, admission, incoming: Requests<Bytes, I>, outgoing, leave| async move {
+        |fleet, admission, incoming: RequestStream<Bytes, I>, outgoing, leave| async move {
             converse(&fleet, admission, method, incoming, &outgoing, leave).await
         },
     )
 }
 
 /// The answers on a stream.
-type Outgoing = mpsc::Sender<Result<Encoded, Status>>;
+type Outgoing = mpsc::Sender<Result<EncodedMessage, Status>>;
 
 /// Opens a stream, on which its client is talked with until that ends. The answers are bytes that
 /// many streams share, so that they are put on their way here, and not by a codec that would copy them.
 fn open<I, F, C>(
-    fleet: Arc<Fleet>,
+    fleet: Arc<ServerState>,
     request: http::Request<Bytes>,
     converse: C,
 ) -> http::Response<Body>
 where
     I: prost::Message + Default + 'static,
     F: Future<Output = Result<(), Status>> + Send + 'static,
-    C: FnOnce(Arc<Fleet>, Admission, Requests<Bytes, I>, Outgoing, Option<Leave>) -> F
+    C: FnOnce(
+            Arc<ServerState>,
+            StreamPermit,
+            RequestStream<Bytes, I>,
+            Outgoing,
+            Option<DrainSignal>,
+        ) -> F
         + Send
         + 'static,
 {
     let (head, body) = request.into_parts();
-    if let Some(message) = compressed(head.headers.get("grpc-encoding")) {
+    if let Some(message) = explain_compression(head.headers.get("grpc-encoding")) {
         return Status::unimplemented(message).into_http();
     }
     let limits = ReadLimits { bytes: fleet.limits.max_request, patience: fleet.limits.stall };
-    let incoming: Requests<Bytes, I> = Requests::new(body, limits, Arc::clone(&fleet.room));
+    let incoming: RequestStream<Bytes, I> =
+        RequestStream::new(body, limits, Arc::clone(&fleet.room));
     let (sender, receiver) = mpsc::channel(QUEUE);
-    let leave = head.extensions.get::<Leave>().cloned();
+    let leave = head.extensions.get::<DrainSignal>().cloned();
     tokio::spawn(async move {
-        let ended = match fleet.admit() {
+        let ended = match fleet.acquire_stream_permit() {
             Some(admission) => converse(fleet, admission, incoming, sender.clone(), leave).await,
             None => Err(Status::resource_exhausted("there are as many streams as there may be")),
         };
@@ -169,32 +182,35 @@ where
             let _ = sender.try_send(Err(status));
         }
     });
-    Messages::new(receiver).into_response()
+    MessageBody::new(receiver).into_response()
 }
 
 /// Talks with one client until either side ends the stream.
 async fn converse<I: Incoming>(
-    fleet: &Arc<Fleet>,
-    admission: Admission,
-    method: Method,
-    mut incoming: Requests<Bytes, I>,
-    outgoing: &mpsc::Sender<Result<Encoded, Status>>,
-    leave: Option<Leave>,
+    fleet: &Arc<ServerState>,
+    admission: StreamPermit,
+    method: DiscoveryMethod,
+    mut incoming: RequestStream<Bytes, I>,
+    outgoing: &mpsc::Sender<Result<EncodedMessage, Status>>,
+    leave: Option<DrainSignal>,
 ) -> Result<(), Status> {
-    let Some(Read { request: mut first, room }) = incoming.next().await? else { return Ok(()) };
+    let Some(ReadRequest { request: mut first, room }) = incoming.next().await? else {
+        return Ok(());
+    };
     let said = first.take_node().unwrap_or_default();
     let asked = method.only.as_deref().unwrap_or(first.type_url()).to_owned();
     let listed = method.listed(first.take_versions());
-    let group = fleet.group(&said, &asked, listed).map_err(Status::resource_exhausted)?;
+    let group = fleet.assign_group(&said, &asked, listed).map_err(Status::resource_exhausted)?;
     let node = said.brief();
     let place =
         match method.only.is_none() && !node.id.is_empty() {
-            true => Some(fleet.aggregated(&node.id).ok_or_else(|| {
+            true => Some(fleet.lease_aggregated_stream(&node.id).ok_or_else(|| {
                 Status::already_exists("this node has another aggregated stream")
             })?),
             false => None,
         };
-    let guest = fleet.enter(admission, node.clone(), method.transport, Protocol::Discovery);
+    let guest =
+        fleet.register_client(admission, node.clone(), method.transport, ClientService::Discovery);
     let options = Options {
         types: fleet.apis.types().clone(),
         only: method.only.clone(),
@@ -204,9 +220,9 @@ async fn converse<I: Incoming>(
         names: Arc::clone(&fleet.names),
         ..Options::default()
     };
-    let talk = Arc::new(Talk::new(options));
-    guest.talks(&talk);
-    let mut stream = Stream {
+    let talk = Arc::new(SharedSession::new(options));
+    guest.attach_session(&talk);
+    let mut stream = DiscoveryStream {
         group,
         counted: BTreeSet::new(),
         node: node.clone(),
@@ -225,19 +241,19 @@ async fn converse<I: Incoming>(
         transport = method.transport,
         "a client came"
     );
-    let mut served = fleet.watch();
+    let mut served = fleet.subscribe();
     let now = served.borrow_and_update().clone();
     stream.serve(&now).await?;
     stream.request(first.into_request(), room).await?;
     let gone = outgoing.closed();
     let superseded = superseded(place);
-    let told = Leave::told(leave);
+    let told = DrainSignal::wait_for_drain(leave);
     tokio::pin!(gone, superseded, told);
     loop {
-        let wait = stream.talk.wait();
+        let wait = stream.talk.time_until_tick();
         tokio::select! {
             next = incoming.next() => match next? {
-                Some(Read { mut request, room }) => {
+                Some(ReadRequest { mut request, room }) => {
                     let listed = method.listed(request.take_versions());
                     if stream.learn(request.type_url(), listed)? {
                         let now = served.borrow().clone();
@@ -255,7 +271,7 @@ async fn converse<I: Incoming>(
                 stream.serve(&now).await?;
             }
             () = &mut superseded => {
-                count(&fleet.counters.streams_superseded);
+                increment(&fleet.counters.streams_superseded);
                 return Err(Status::aborted("a newer stream of this node took the place of this one"));
             }
             () = sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {
@@ -269,12 +285,12 @@ async fn converse<I: Incoming>(
 }
 
 /// One stream, open.
-struct Stream<'f> {
-    fleet: &'f Fleet,
+struct DiscoveryStream<'f> {
+    fleet: &'f ServerState,
     /// Until it is dropped, the stream is one of the fleet.
-    _guest: Guest,
-    talk: Arc<Talk>,
-    outgoing: &'f mpsc::Sender<Result<Encoded, Status>>,
+    _guest: ClientHandle,
+    talk: Arc<SharedSession>,
+    outgoing: &'f mpsc::Sender<Result<EncodedMessage, Status>>,
     node: Node,
     only: Option<Arc<str>>,
     /// What its client understands.
@@ -287,24 +303,24 @@ struct Stream<'f> {
     warned: BTreeMap<String, Instant>,
 }
 
-impl Drop for Stream<'_> {
+impl Drop for DiscoveryStream<'_> {
     fn drop(&mut self) {
         tracing::info!(node = self.node.id, "a client went");
     }
 }
 
 /// Waits until another stream takes the place of this one, which may be never.
-async fn superseded(place: Option<Aggregated>) {
+async fn superseded(place: Option<AggregatedLease>) {
     match place {
         Some(mut place) => place.superseded().await,
         None => std::future::pending().await,
     }
 }
 
-impl Stream<'_> {
-    async fn serve(&mut self, served: &Option<Arc<Served>>) -> Result<(), Status> {
+impl DiscoveryStream<'_> {
+    async fn serve(&mut self, served: &Option<Arc<ServedResources>>) -> Result<(), Status> {
         let Some(view) = self.fleet.view(served, &self.node, &self.group) else { return Ok(()) };
-        let actions = self.talk.serve(&view, &self.group);
+        let actions = self.talk.set_snapshot(&view, &self.group);
         self.view = Some(view);
         self.act(actions).await
     }
@@ -312,7 +328,7 @@ impl Stream<'_> {
     /// Takes in what a request says about versions. Returns whether its client gets something else
     /// from now on.
     fn learn(&mut self, type_url: &str, listed: Vec<VersionedTypeUrl>) -> Result<bool, Status> {
-        let learned = self.fleet.learn(&self.group, type_url, listed);
+        let learned = self.fleet.update_group(&self.group, type_url, listed);
         let Some(group) = learned.map_err(Status::resource_exhausted)? else { return Ok(false) };
         self.group = group;
         Ok(true)
@@ -322,31 +338,32 @@ impl Stream<'_> {
     async fn request(
         &mut self,
         mut request: abide_xds::Request,
-        room: Taken,
+        room: Reservation,
     ) -> Result<(), Status> {
         let answered = self.group.terms.type_url(self.fleet.apis.types(), &request.type_url);
         request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
-        count(&self.fleet.counters.requests);
+        increment(&self.fleet.counters.requests);
         let type_url = self.only.as_deref().unwrap_or(&request.type_url);
         let is_refusal = request.error.is_some();
         if is_refusal {
-            count(&self.fleet.counters.nacks);
+            increment(&self.fleet.counters.nacks);
         }
         // A client that refuses a type over and over is heard, but not every time.
-        let is_news = self.warned.get(type_url).is_none_or(|it| it.elapsed() > QUIET);
+        let is_news =
+            self.warned.get(type_url).is_none_or(|it| it.elapsed() > REFUSAL_LOG_INTERVAL);
         if let Some(error) = request.error.as_ref().filter(|_| is_news) {
             self.warned.insert(type_url.to_owned(), Instant::now());
             tracing::warn!(
                 node = self.node.id,
-                r#type = brief(type_url),
-                nonce = brief(&request.nonce),
-                error = brief(error),
+                r#type = truncate(type_url),
+                nonce = truncate(&request.nonce),
+                error = truncate(error),
                 "a client refused a response"
             );
         }
         let is_answer = is_refusal || !request.nonce.is_empty();
-        let answer = if is_refusal { Count::Nacks } else { Count::Acks };
-        let counts = [(Count::Requests, 1), (answer, usize::from(is_answer))];
+        let answer = if is_refusal { TrafficCounter::Nacks } else { TrafficCounter::Acks };
+        let counts = [(TrafficCounter::Requests, 1), (answer, usize::from(is_answer))];
         self.fleet.counters.traffic.add(type_url, &counts);
         let type_url = request.type_url.clone();
         let actions = self.talk.step(Event::Request(request));
@@ -358,11 +375,11 @@ impl Stream<'_> {
             self.counted.insert(asked.to_owned());
         }
         if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
-            let Has { types, .. } = self.talk.has();
+            let ClientState { types, .. } = self.talk.client_state();
             let of_it = types.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
             for it in of_it {
                 let Some(refusal) = &it.refused else { continue };
-                self.fleet.refused_by(&self.node, view, &it.type_url, refusal);
+                self.fleet.record_refusal(&self.node, view, &it.type_url, refusal);
             }
         }
         Ok(())
@@ -385,13 +402,13 @@ impl Stream<'_> {
                         removed = response.removed.len(),
                         "sent a response"
                     );
-                    count(&self.fleet.counters.responses);
+                    increment(&self.fleet.counters.responses);
                     let traffic = &self.fleet.counters.traffic;
                     let bytes = response.resources.iter().map(|it| it.body.len()).sum();
                     let counts = [
-                        (Count::Responses, 1),
-                        (Count::Resources, response.resources.len()),
-                        (Count::Bytes, bytes),
+                        (TrafficCounter::Responses, 1),
+                        (TrafficCounter::Resources, response.resources.len()),
+                        (TrafficCounter::Bytes, bytes),
                     ];
                     traffic.add(&response.type_url, &counts);
                     let encoded = self.fleet.encodings.encode(&response);
@@ -401,14 +418,14 @@ impl Stream<'_> {
                     };
                     let sent = timeout(self.fleet.limits.stall, self.outgoing.send(encoded));
                     if sent.await.is_err() {
-                        count(&self.fleet.counters.streams_stalled);
+                        increment(&self.fleet.counters.streams_stalled);
                         return Err(Status::deadline_exceeded("the client does not read"));
                     }
                 }
-                Action::End(Ending::Invalid(message)) => {
+                Action::End(StreamError::Invalid(message)) => {
                     return Err(Status::invalid_argument(message));
                 }
-                Action::End(Ending::TooMuch(message)) => {
+                Action::End(StreamError::TooMuch(message)) => {
                     return Err(Status::resource_exhausted(message));
                 }
             }
@@ -424,17 +441,18 @@ mod tests {
     #[test]
     fn methods_are_found_by_their_paths_in_both_majors() {
         let types = Types::default();
-        let at =
-            |path: &str| Method::at(&types, path).unwrap_or_else(|| panic!("nothing at {path}"));
+        let at = |path: &str| {
+            DiscoveryMethod::at(&types, path).unwrap_or_else(|| panic!("nothing at {path}"))
+        };
         let ads =
             at("/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources");
-        assert_eq!(ads, Method { transport: "v3", only: None, is_delta: false });
+        assert_eq!(ads, DiscoveryMethod { transport: "v3", only: None, is_delta: false });
         let ads =
             at("/envoy.service.discovery.v2.AggregatedDiscoveryService/DeltaAggregatedResources");
-        assert_eq!(ads, Method { transport: "v2", only: None, is_delta: true });
+        assert_eq!(ads, DiscoveryMethod { transport: "v2", only: None, is_delta: true });
         let eds = at("/envoy.api.v2.EndpointDiscoveryService/StreamEndpoints");
         let only = Some("type.googleapis.com/envoy.api.v2.ClusterLoadAssignment".into());
-        assert_eq!(eds, Method { transport: "v2", only, is_delta: false });
+        assert_eq!(eds, DiscoveryMethod { transport: "v2", only, is_delta: false });
         let rtds = at("/envoy.service.runtime.v3.RuntimeDiscoveryService/DeltaRuntime");
         assert!(rtds.is_delta);
         for nothing in [
@@ -445,7 +463,7 @@ mod tests {
             "/envoy.service.cluster.v3.ClusterDiscoveryService/StreamEndpoints",
             "/envoy.api.v2.AggregatedDiscoveryService/StreamAggregatedResources",
         ] {
-            assert_eq!(Method::at(&types, nothing), None, "{nothing}");
+            assert_eq!(DiscoveryMethod::at(&types, nothing), None, "{nothing}");
         }
     }
 }

@@ -11,12 +11,12 @@ use hyper::body::Incoming;
 use tokio::sync::mpsc;
 use tonic::Status;
 
-use crate::clients::{Admission, Fleet, Protocol, count};
-use crate::listeners::Leave;
-use crate::transport::{Encoded, Requests};
+use crate::clients::{ClientService, ServerState, StreamPermit, increment};
+use crate::listeners::DrainSignal;
+use crate::transport::{EncodedMessage, RequestStream};
 
 /// How often a client is to report the health of nothing.
-const INTERVAL: Duration = Duration::from_secs(60);
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The major of the transport whose health discovery service has its stream at a path.
 pub(crate) fn transport_at(path: &str) -> Option<&'static str> {
@@ -29,20 +29,20 @@ pub(crate) fn transport_at(path: &str) -> Option<&'static str> {
 
 /// Talks with one client until either side ends the stream. Of its reports nothing is kept.
 pub(crate) async fn converse(
-    fleet: &Arc<Fleet>,
-    admission: Admission,
+    fleet: &Arc<ServerState>,
+    admission: StreamPermit,
     transport: &'static str,
-    mut incoming: Requests<Incoming, HealthCheckRequestOrResponse>,
-    outgoing: &mpsc::Sender<Result<Encoded, Status>>,
-    leave: Option<Leave>,
+    mut incoming: RequestStream<Incoming, HealthCheckRequestOrResponse>,
+    outgoing: &mpsc::Sender<Result<EncodedMessage, Status>>,
+    leave: Option<DrainSignal>,
 ) -> Result<(), Status> {
     let Some(first) = incoming.next().await? else { return Ok(()) };
     let asked = first.request.health_check_request.ok_or_else(|| {
         Status::invalid_argument("the first message must be a `health_check_request`")
     })?;
     let node = asked.node.unwrap_or_default().brief();
-    let _guest = fleet.enter(admission, node.clone(), transport, Protocol::Health);
-    count(&fleet.counters.requests);
+    let _guest = fleet.register_client(admission, node.clone(), transport, ClientService::Health);
+    increment(&fleet.counters.requests);
     tracing::info!(
         node = node.id,
         cluster = node.cluster,
@@ -50,12 +50,13 @@ pub(crate) async fn converse(
         transport,
         "a client offers health checks"
     );
-    let nothing = HealthCheckSpecifier { interval: prost_types::Duration::try_from(INTERVAL).ok() };
-    count(&fleet.counters.responses);
-    if outgoing.send(Ok(Encoded::of(&nothing))).await.is_err() {
+    let nothing =
+        HealthCheckSpecifier { interval: prost_types::Duration::try_from(REPORT_INTERVAL).ok() };
+    increment(&fleet.counters.responses);
+    if outgoing.send(Ok(EncodedMessage::of(&nothing))).await.is_err() {
         return Ok(());
     }
-    let told = Leave::told(leave);
+    let told = DrainSignal::wait_for_drain(leave);
     tokio::pin!(told);
     loop {
         tokio::select! {

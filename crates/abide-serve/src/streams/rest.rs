@@ -5,8 +5,8 @@ mod answers;
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_xds::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, brief};
-use abide_xds::{Awaited, Collection, Initialisation, Refusal, TopicStatus, Types};
+use abide_xds::wire::{self, BuildVersion, Node, SemanticVersion, VersionedTypeUrl, truncate};
+use abide_xds::{Awaited, Collection, Initialisation, Refusal, TypeStatus, Types};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, State};
@@ -16,35 +16,38 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-pub(crate) use self::answers::json;
-use self::answers::{Answers, Written};
-use crate::clients::{Asker, Count, Fleet, Has, Places, Polled, Protocol, count};
-use crate::listeners::{Leave, Names};
-use crate::transport::{Arriving, Missing, Part, Taken, compressed};
+pub(crate) use self::answers::render_json;
+use self::answers::{AnswerBody, AnswerCache};
+use crate::clients::{
+    ClientService, ClientState, Leases, PollHistory, PollKey, ServerState, TrafficCounter,
+    increment,
+};
+use crate::listeners::{AllowedHosts, DrainSignal};
+use crate::transport::{BodyError, BodyReader, PartialBody, Reservation, explain_compression};
 
-/// How long a poll whose place another one took goes on waiting, from its begin.
-const LULL: Duration = Duration::from_secs(1);
+/// The time that a poll whose place another one took goes on waiting, from its begin.
+const SUPERSEDED_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The pages.
-pub(crate) fn pages(fleet: Arc<Fleet>, hold: Duration, names: Names) -> Router {
-    let (waiting, polled, answers) = (Places::default(), Arc::default(), Arc::default());
+pub(crate) fn routes(fleet: Arc<ServerState>, hold: Duration, names: AllowedHosts) -> Router {
+    let (waiting, polled, answers) = (Leases::default(), Arc::default(), Arc::default());
     let polls = Polls { fleet, hold, names, waiting, polled, answers };
     Router::new().fallback(poll).with_state(polls)
 }
 
 #[derive(Clone)]
 struct Polls {
-    fleet: Arc<Fleet>,
-    /// How long a poll may wait for something new.
+    fleet: Arc<ServerState>,
+    /// The time that a poll may wait for something new.
     hold: Duration,
     /// By which names the port may be asked for.
-    names: Names,
+    names: AllowedHosts,
     /// The polls that wait, by node and type: the newest of a node for a type ends the one before.
-    waiting: Places<Asker>,
+    waiting: Leases<PollKey>,
     /// What they were answered.
-    polled: Arc<Polled>,
+    polled: Arc<PollHistory>,
     /// The texts of answers.
-    answers: Arc<Answers>,
+    answers: Arc<AnswerCache>,
 }
 
 /// The type that a path asks for, and the major of the transport.
@@ -61,7 +64,7 @@ fn type_at(types: &Types, path: &str) -> Option<(String, &'static str)> {
 
 async fn poll(
     State(polls): State<Polls>,
-    Extension(leave): Extension<Leave>,
+    Extension(leave): Extension<DrainSignal>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -86,7 +89,7 @@ async fn poll(
         let message = "clients ask here, no web pages: as `localhost`, or by the address\n";
         return (StatusCode::FORBIDDEN, message).into_response();
     }
-    let Some(admission) = polls.fleet.admit() else {
+    let Some(admission) = polls.fleet.acquire_stream_permit() else {
         let message = "there are as many streams as there may be\n";
         return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
     };
@@ -97,22 +100,22 @@ async fn poll(
     let said = node_of(&request);
     let fleet = &polls.fleet;
     let listed = versions_of(&request).into_iter().filter(|it| it.type_url == type_url).collect();
-    let group = match fleet.group(&said, &type_url, listed) {
+    let group = match fleet.assign_group(&said, &type_url, listed) {
         Ok(group) => group,
         Err(error) => return (StatusCode::SERVICE_UNAVAILABLE, error + "\n").into_response(),
     };
     let node = said.brief();
-    count(&fleet.counters.requests);
-    let guest = fleet.enter(admission, node.clone(), transport, Protocol::Discovery);
+    increment(&fleet.counters.requests);
+    let guest = fleet.register_client(admission, node.clone(), transport, ClientService::Discovery);
     let traffic = &fleet.counters.traffic;
-    traffic.add(&type_url, &[(Count::Requests, 1)]);
+    traffic.add(&type_url, &[(TrafficCounter::Requests, 1)]);
     let error = member(&request, "error_detail").filter(|it| !it.is_null());
     let error =
         error.map(|it| it.get("message").and_then(Value::as_str).unwrap_or_default().to_owned());
     if let Some(error) = &error {
-        count(&fleet.counters.nacks);
-        traffic.add(&type_url, &[(Count::Nacks, 1)]);
-        let (node, error) = (&*node.id, brief(error));
+        increment(&fleet.counters.nacks);
+        traffic.add(&type_url, &[(TrafficCounter::Nacks, 1)]);
+        let (node, error) = (&*node.id, truncate(error));
         tracing::warn!(node, r#type = type_url, error, "a client refused a response");
     }
     let held = text_of(&request, "version_info");
@@ -131,21 +134,21 @@ async fn poll(
             None => std::future::pending().await,
         }
         // Two clients with one name take the place from each other, but not all the time.
-        sleep_until(begin + LULL).await;
+        sleep_until(begin + SUPERSEDED_POLL_INTERVAL).await;
     };
     tokio::pin!(superseded);
-    let refused = polls.polled.asked(&asker, &held, error.as_deref().map(brief));
+    let refused = polls.polled.record_request(&asker, &held, error.as_deref().map(truncate));
     if let Some(refusal) = &refused {
-        let now = fleet.watch().borrow().clone();
+        let now = fleet.subscribe().borrow().clone();
         if let Some(view) = fleet.view(&now, &node, &group) {
-            fleet.refused_by(&node, &view, &type_url, refusal);
+            fleet.record_refusal(&node, &view, &type_url, refusal);
         }
     }
-    let progress = progress(types, &type_url, &names, &held, error.is_some());
-    guest.polls(progress.clone(), Has::default());
+    let progress = poll_progress(types, &type_url, &names, &held, error.is_some());
+    guest.record_poll(progress.clone(), ClientState::default());
     let until = Instant::now() + polls.hold;
-    let mut served = fleet.watch();
-    let told = Leave::told(Some(leave));
+    let mut served = fleet.subscribe();
+    let told = DrainSignal::wait_for_drain(Some(leave));
     tokio::pin!(told);
     loop {
         let now = served.borrow_and_update().clone();
@@ -161,11 +164,11 @@ async fn poll(
             let version = Arc::clone(content.version());
             // What was refused may have been answered by another server.
             let unknown = || {
-                let message = brief(error.as_deref()?).to_owned();
+                let message = truncate(error.as_deref()?).to_owned();
                 Some(Refusal { version: Arc::clone(&version), message, resources: Vec::new() })
             };
             let accepted = (!held.is_empty()).then(|| held.as_str().into());
-            let status = TopicStatus {
+            let status = TypeStatus {
                 type_url: type_url.as_str().into(),
                 sent: Some(Arc::clone(&version)),
                 accepted,
@@ -173,22 +176,22 @@ async fn poll(
                 held_back: Vec::new(),
             };
             let served = Some((Arc::clone(&view), group.clone()));
-            guest.polls(progress.clone(), Has { types: vec![status], served });
+            guest.record_poll(progress.clone(), ClientState { types: vec![status], served });
             // Endpoints and routes may be asked for before they exist.
             let is_early = content.is_empty() && !names.is_empty() && held.is_empty();
             // The same is not sent again to who says that it is refused.
             let is_refused =
                 error.is_some() && refused.as_ref().is_some_and(|it| it.version == version);
             if *version == *held {
-                polls.polled.answered(&asker, &content, true);
+                polls.polled.record_answer(&asker, &content, true);
             } else if !is_early && !is_refused {
-                polls.polled.answered(&asker, &content, false);
-                count(&fleet.counters.responses);
+                polls.polled.record_answer(&asker, &content, false);
+                increment(&fleet.counters.responses);
                 let bytes = content.iter().map(|it| it.body.len()).sum();
                 let counts = [
-                    (Count::Responses, 1),
-                    (Count::Resources, content.len()),
-                    (Count::Bytes, bytes),
+                    (TrafficCounter::Responses, 1),
+                    (TrafficCounter::Resources, content.len()),
+                    (TrafficCounter::Bytes, bytes),
                 ];
                 traffic.add(&type_url, &counts);
                 // Much takes long.
@@ -197,7 +200,7 @@ async fn poll(
                 });
                 let head = [(CONTENT_TYPE, "application/json")];
                 return match text {
-                    Ok(text) => (head, Written::body(text, guest)).into_response(),
+                    Ok(text) => (head, AnswerBody::body(text, guest)).into_response(),
                     Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
                 };
             }
@@ -217,16 +220,16 @@ async fn poll(
 /// # Errors
 /// What is too large, does not come or is no JSON: one phrase.
 async fn read(
-    fleet: &Fleet,
+    fleet: &ServerState,
     headers: &HeaderMap,
     body: Body,
-) -> Result<(Value, Taken), (StatusCode, String)> {
+) -> Result<(Value, Reservation), (StatusCode, String)> {
     let most = fleet.limits.max_request;
     let too_large = || {
         let message = format!("a request may have at most {most} bytes: `--max-request`");
         (StatusCode::PAYLOAD_TOO_LARGE, message)
     };
-    if let Some(message) = compressed(headers.get(CONTENT_ENCODING)) {
+    if let Some(message) = explain_compression(headers.get(CONTENT_ENCODING)) {
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let said = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
@@ -235,11 +238,11 @@ async fn read(
     }
     // A length that is not said may be any.
     let length = said.unwrap_or(most + 1);
-    let mut arriving = Arriving::new(body, fleet.limits.stall, Arc::clone(&fleet.room));
-    let mut part = Part::default();
+    let mut arriving = BodyReader::new(body, fleet.limits.stall, Arc::clone(&fleet.room));
+    let mut part = PartialBody::default();
     let is_full = arriving.fill(&mut part, length).await.map_err(|why| match why {
-        Missing::Late => (StatusCode::REQUEST_TIMEOUT, "the request did not come".to_owned()),
-        Missing::Broken(why) => (StatusCode::BAD_REQUEST, why),
+        BodyError::Late => (StatusCode::REQUEST_TIMEOUT, "the request did not come".to_owned()),
+        BodyError::Broken(why) => (StatusCode::BAD_REQUEST, why),
     })?;
     let (body, room) = part.into_whole();
     if is_full && said.is_none() {
@@ -247,14 +250,14 @@ async fn read(
     }
     let bad = |error: String| (StatusCode::BAD_REQUEST, error);
     let request = serde_json::from_slice(&body).map_err(|error| bad(error.to_string()))?;
-    match misfit(&request) {
+    match find_invalid_field(&request) {
         Some(error) => Err(bad(error)),
         None => Ok((request, room)),
     }
 }
 
 /// What about a request is not what its name says, if anything: one phrase.
-fn misfit(request: &Value) -> Option<String> {
+fn find_invalid_field(request: &Value) -> Option<String> {
     const STRING: (&str, fn(&Value) -> bool) = ("a string", Value::is_string);
     const OBJECT: (&str, fn(&Value) -> bool) = ("an object", Value::is_object);
     const STRINGS: (&str, fn(&Value) -> bool) = ("a list of strings", |value| {
@@ -290,7 +293,7 @@ fn misfit(request: &Value) -> Option<String> {
 }
 
 /// How far a client has come that polls for a type, judged by whether it holds or refuses anything.
-fn progress(
+fn poll_progress(
     types: &Types,
     type_url: &str,
     names: &[String],
@@ -416,7 +419,7 @@ mod tests {
             (json!({"node": null, "resource_names": null, "more": 1}), None),
             (json!({}), None),
         ] {
-            assert_eq!(misfit(&request).as_deref(), expected, "{request}");
+            assert_eq!(find_invalid_field(&request).as_deref(), expected, "{request}");
         }
     }
 
@@ -457,7 +460,7 @@ mod tests {
             "versionedTypeUrls": [{"typeUrl": "t", "most_recently_supported": {"major": 3, "minor": 1}}],
         });
         let node = node_of(&request);
-        let claims = node.claims("t", versions_of(&request));
+        let claims = node.capabilities("t", versions_of(&request));
         assert_eq!(claims.extensions, ["x.v3.A".to_owned()].into(), "one is disabled");
         assert_eq!(claims.features, ["f".to_owned()].into());
         let minor = abide_xds::Minor { major: 3, minor: 1 };

@@ -9,24 +9,24 @@ use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::time::{Instant, timeout_at};
 
-use super::memory_budget::{Room, SMALL, Taken, Waiting};
+use super::memory_budget::{MemoryBudget, Reservation, SMALL, Waiting};
 
 /// How long a client may take for each [`SMALL`] bytes while others wait for the room that it has. When a
 /// fleet comes again at once, a client may have to wait for a processor for a second or two.
-const HURRY: Duration = Duration::from_secs(5);
+const CONTENDED_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How requests are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadLimits {
-    /// How many bytes one may have.
+    /// The number of bytes one may have.
     pub(crate) bytes: usize,
-    /// How long a client may take to send its first one, or any that it began.
+    /// The time that a client may take to send its first one, or any that it began.
     pub(crate) patience: Duration,
 }
 
-/// Why something does not come.
+/// The reason why something does not come.
 #[derive(Debug)]
-pub(crate) enum Missing {
+pub(crate) enum BodyError {
     /// It takes too long.
     Late,
     /// The connection broke: why.
@@ -34,19 +34,19 @@ pub(crate) enum Missing {
 }
 
 /// A body, as it comes.
-pub(crate) struct Arriving<B> {
+pub(crate) struct BodyReader<B> {
     body: B,
     /// What came and was not asked for yet.
     rest: Bytes,
-    /// How long a client may take to send what it began.
+    /// The time that a client may take to send what it began.
     patience: Duration,
     /// When the whole of it must be there, if it began.
     deadline: Option<Instant>,
-    room: Arc<Room>,
+    room: Arc<MemoryBudget>,
 }
 
-/// Why a body is not read that is encoded as its head says, if so: one phrase.
-pub(crate) fn compressed(encoding: Option<&HeaderValue>) -> Option<String> {
+/// The reason why a body is not read that is encoded as its head says, if so: one phrase.
+pub(crate) fn explain_compression(encoding: Option<&HeaderValue>) -> Option<String> {
     let plain = |it: &HeaderValue| it.is_empty() || it.as_bytes().eq_ignore_ascii_case(b"identity");
     let encoding = encoding.filter(|it| !plain(it))?;
     Some(format!("requests may not be compressed, as by {encoding:?}"))
@@ -54,40 +54,42 @@ pub(crate) fn compressed(encoding: Option<&HeaderValue>) -> Option<String> {
 
 /// So many bytes of a body, as far as they came.
 #[derive(Default)]
-pub(crate) struct Part {
+pub(crate) struct PartialBody {
     pub(crate) bytes: Vec<u8>,
-    room: PartRoom,
+    room: PartialReservation,
 }
 
 #[derive(Default)]
-enum PartRoom {
+enum PartialReservation {
     /// There are few bytes yet.
     #[default]
     None,
     Waiting(Waiting),
     /// With how many bytes there were when, a whole [`SMALL`] after the one before.
-    Taken(Taken, usize, Instant),
+    Taken(Reservation, usize, Instant),
 }
 
-impl Part {
+impl PartialBody {
     /// The bytes, and the room that they take.
-    pub(crate) fn into_whole(self) -> (Vec<u8>, Taken) {
+    pub(crate) fn into_whole(self) -> (Vec<u8>, Reservation) {
         match self.room {
-            PartRoom::Taken(room, ..) => (self.bytes, room),
-            PartRoom::None | PartRoom::Waiting(_) => (self.bytes, Taken::default()),
+            PartialReservation::Taken(room, ..) => (self.bytes, room),
+            PartialReservation::None | PartialReservation::Waiting(_) => {
+                (self.bytes, Reservation::default())
+            }
         }
     }
 }
 
-impl<B> Arriving<B>
+impl<B> BodyReader<B>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
 {
     /// A body whose begin must be there in this time.
-    pub(crate) fn new(body: B, patience: Duration, room: Arc<Room>) -> Arriving<B> {
+    pub(crate) fn new(body: B, patience: Duration, room: Arc<MemoryBudget>) -> BodyReader<B> {
         let deadline = Some(Instant::now() + patience);
-        Arriving { body, rest: Bytes::new(), patience, deadline, room }
+        BodyReader { body, rest: Bytes::new(), patience, deadline, room }
     }
 
     /// Something began, and must be there in time.
@@ -106,41 +108,46 @@ where
     /// # Errors
     /// What is not there in time; the time that a part waits for room does not count. While others
     /// wait for room, a client that has some may not be slow.
-    pub(crate) async fn fill(&mut self, part: &mut Part, length: usize) -> Result<bool, Missing> {
+    pub(crate) async fn fill(
+        &mut self,
+        part: &mut PartialBody,
+        length: usize,
+    ) -> Result<bool, BodyError> {
         loop {
-            let free = if matches!(part.room, PartRoom::Taken(..)) { length } else { SMALL };
+            let free =
+                if matches!(part.room, PartialReservation::Taken(..)) { length } else { SMALL };
             let missing = length.min(free).saturating_sub(part.bytes.len()).min(self.rest.len());
             part.bytes.extend_from_slice(&self.rest.split_to(missing));
             if part.bytes.len() >= length {
                 return Ok(true);
             }
             match &mut part.room {
-                PartRoom::None if part.bytes.len() >= SMALL => {
-                    part.room = PartRoom::Waiting(self.room.take(length));
+                PartialReservation::None if part.bytes.len() >= SMALL => {
+                    part.room = PartialReservation::Waiting(self.room.take(length));
                 }
-                PartRoom::Waiting(turn) => {
+                PartialReservation::Waiting(turn) => {
                     let room = turn.as_mut().await;
                     let now = Instant::now();
                     self.deadline = Some(now + self.patience);
                     part.bytes.reserve_exact(length - part.bytes.len());
-                    part.room = PartRoom::Taken(room, part.bytes.len(), now);
+                    part.room = PartialReservation::Taken(room, part.bytes.len(), now);
                 }
-                PartRoom::None if !self.more(None).await? => return Ok(false),
-                PartRoom::Taken(_, before, since) => {
+                PartialReservation::None if !self.read_more(None).await? => return Ok(false),
+                PartialReservation::Taken(_, before, since) => {
                     if part.bytes.len() >= *before + SMALL {
                         (*before, *since) = (part.bytes.len(), Instant::now());
                     }
-                    if !self.more(Some(*since + HURRY)).await? {
+                    if !self.read_more(Some(*since + CONTENDED_READ_TIMEOUT)).await? {
                         return Ok(false);
                     }
                 }
-                PartRoom::None => {}
+                PartialReservation::None => {}
             }
         }
     }
 
     /// Waits for more bytes. Returns whether there are any.
-    async fn more(&mut self, mut hurry: Option<Instant>) -> Result<bool, Missing> {
+    async fn read_more(&mut self, mut hurry: Option<Instant>) -> Result<bool, BodyError> {
         loop {
             let until = [self.deadline, hurry].into_iter().flatten().min();
             let frame = match until {
@@ -149,15 +156,15 @@ where
             };
             let Ok(frame) = frame else {
                 let now = Instant::now();
-                if self.deadline.is_some_and(|it| it <= now) || self.room.is_wanted() {
-                    return Err(Missing::Late);
+                if self.deadline.is_some_and(|it| it <= now) || self.room.has_waiters() {
+                    return Err(BodyError::Late);
                 }
                 // Nobody waits now. Whoever comes waits no longer than this.
-                hurry = Some(now + HURRY);
+                hurry = Some(now + CONTENDED_READ_TIMEOUT);
                 continue;
             };
             let Some(frame) = frame else { return Ok(false) };
-            let frame = frame.map_err(|error| Missing::Broken(error.to_string()))?;
+            let frame = frame.map_err(|error| BodyError::Broken(error.to_string()))?;
             // Clients have no trailers.
             if let Ok(data) = frame.into_data() {
                 self.rest = data;

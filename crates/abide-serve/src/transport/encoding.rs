@@ -29,7 +29,7 @@ const MAX_COPIED: usize = 4096;
 
 /// The encodings of what was sent lately.
 #[derive(Debug, Default)]
-pub(crate) struct Encodings(Mutex<VecDeque<Known>>);
+pub(crate) struct EncodingCache(Mutex<VecDeque<Known>>);
 
 /// The bytes of what clients share.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Known {
             && self.is_delta == response.is_delta
     }
 
-    /// Whether somebody may be sent it again.
+    /// Returns true if somebody may be sent it again.
     fn is_alive(&self) -> bool {
         self.resources.strong_count() > 0 && self.removed.strong_count() > 0
     }
@@ -58,18 +58,18 @@ impl Known {
 
 /// A message of gRPC, in parts: what is for its client alone, and what is shared.
 #[derive(Clone, Debug)]
-pub(crate) struct Encoded {
+pub(crate) struct EncodedMessage {
     own: Bytes,
     shared: Bytes,
 }
 
-impl Encoded {
+impl EncodedMessage {
     /// A message that is for its client alone.
-    pub(crate) fn of(message: &impl Message) -> Encoded {
-        Encoded::joined(&message.encode_to_vec(), Bytes::new())
+    pub(crate) fn of(message: &impl Message) -> EncodedMessage {
+        EncodedMessage::join(&message.encode_to_vec(), Bytes::new())
     }
 
-    fn joined(own: &[u8], shared: Bytes) -> Encoded {
+    fn join(own: &[u8], shared: Bytes) -> EncodedMessage {
         let length = own.len() + shared.len();
         let (copied, shared) = match shared.len() <= MAX_COPIED {
             true => (shared, Bytes::new()),
@@ -80,23 +80,23 @@ impl Encoded {
         head.put_u32(length as u32);
         head.put_slice(own);
         head.put_slice(&copied);
-        Encoded { own: head.freeze(), shared }
+        EncodedMessage { own: head.freeze(), shared }
     }
 }
 
-impl Encodings {
+impl EncodingCache {
     /// The bytes of a response. Fields of protobuf may come in any order, so that its parts are
     /// encoded one by one.
-    pub(crate) fn encode(&self, response: &Response) -> Encoded {
-        let shared = self.shared(response);
+    pub(crate) fn encode(&self, response: &Response) -> EncodedMessage {
+        let shared = self.encode_shared(response);
         let own = match response.is_delta {
             true => DeltaDiscoveryResponse::head(response).encode_to_vec(),
             false => DiscoveryResponse::head(response).encode_to_vec(),
         };
-        Encoded::joined(&own, shared)
+        EncodedMessage::join(&own, shared)
     }
 
-    fn shared(&self, response: &Response) -> Bytes {
+    fn encode_shared(&self, response: &Response) -> Bytes {
         // Whoever comes meanwhile waits for the bytes, and does not make them again.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.iter().find(|it| it.is_of(response)) {
@@ -122,17 +122,17 @@ impl Encodings {
 
 /// The body of an answer over gRPC: messages as they come, and the status at the end.
 #[derive(Debug)]
-pub(crate) struct Messages {
-    incoming: mpsc::Receiver<Result<Encoded, Status>>,
+pub(crate) struct MessageBody {
+    incoming: mpsc::Receiver<Result<EncodedMessage, Status>>,
     /// The rest of a message whose first part is on its way.
     rest: Option<Bytes>,
     is_over: bool,
 }
 
-impl Messages {
+impl MessageBody {
     /// The body of these messages. It ends well when nobody sends any more.
-    pub(crate) fn new(incoming: mpsc::Receiver<Result<Encoded, Status>>) -> Messages {
-        Messages { incoming, rest: None, is_over: false }
+    pub(crate) fn new(incoming: mpsc::Receiver<Result<EncodedMessage, Status>>) -> MessageBody {
+        MessageBody { incoming, rest: None, is_over: false }
     }
 
     /// The answer that they are the body of.
@@ -143,12 +143,12 @@ impl Messages {
     }
 }
 
-impl Body for Messages {
+impl Body for MessageBody {
     type Data = Bytes;
     type Error = Status;
 
     fn poll_frame(
-        mut self: Pin<&mut Messages>,
+        mut self: Pin<&mut MessageBody>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         if let Some(rest) = self.rest.take() {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     /// The message without what stands before it.
-    fn joined(encoded: &Encoded) -> Vec<u8> {
+    fn joined(encoded: &EncodedMessage) -> Vec<u8> {
         let all = [&*encoded.own, &*encoded.shared].concat();
         let length = u32::from_be_bytes([all[1], all[2], all[3], all[4]]) as usize;
         assert_eq!((all[0], length), (0, all.len() - HEAD));
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn the_parts_together_are_the_response() -> Result<(), prost::DecodeError> {
         let resources = resources();
-        let encodings = Encodings::default();
+        let encodings = EncodingCache::default();
         let delta = encodings.encode(&response(&resources, "3", true));
         let read = DeltaDiscoveryResponse::decode(&*joined(&delta))?;
         let names: Vec<(&str, &[String])> =
@@ -224,11 +224,11 @@ mod tests {
     #[test]
     fn what_clients_share_is_encoded_once() {
         let resources = resources();
-        let encodings = Encodings::default();
+        let encodings = EncodingCache::default();
         let mut first = response(&resources, "1", true);
         let mut second = response(&resources, "2", true);
         second.removed = Arc::clone(&first.removed);
-        let bytes = |response: &Response| encodings.shared(response).as_ptr();
+        let bytes = |response: &Response| encodings.encode_shared(response).as_ptr();
         assert_eq!(bytes(&first), bytes(&second));
         second.is_delta = false;
         assert_ne!(bytes(&first), bytes(&second), "the variants differ");
@@ -240,7 +240,7 @@ mod tests {
     fn only_what_is_large_has_a_frame_of_its_own() {
         for (size, is_shared) in [(MAX_COPIED - 200, false), (MAX_COPIED + 1, true)] {
             let resources: Arc<[_]> = [Arc::new(Resource::new("a", vec![1; size]))].into();
-            let encoded = Encodings::default().encode(&response(&resources, "1", true));
+            let encoded = EncodingCache::default().encode(&response(&resources, "1", true));
             assert_eq!(!encoded.shared.is_empty(), is_shared, "{size} bytes");
             let read = DeltaDiscoveryResponse::decode(&*joined(&encoded)).expect("a response");
             let any = read.resources[0].resource.as_ref().expect("a payload");
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_nobody_has_any_more_is_forgotten() {
-        let encodings = Encodings::default();
+        let encodings = EncodingCache::default();
         for number in 0..2 * MAX_KNOWN {
             encodings.encode(&response(&resources(), &number.to_string(), true));
         }

@@ -11,14 +11,14 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long a whole answer may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The time that a whole answer may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends a request over a connection of its own. A body is JSON, and may be empty.
 ///
 /// # Errors
 /// Why there is no answer: one phrase. Ports of gRPC and of TLS answer in another language.
-pub(crate) async fn send(
+pub(crate) async fn send_request(
     address: &str,
     method: Method,
     path: &str,
@@ -48,7 +48,7 @@ pub(crate) async fn send(
     })
 }
 
-/// Whether something came before the request went, as from servers of HTTP/2: neither an end nor an
+/// Returns true if something came before the request went, as from servers of HTTP/2: neither an end nor an
 /// error of the system, which are or have errors of their own.
 fn has_spoken_first(error: &hyper::Error) -> bool {
     let why = error.source().and_then(|it| it.downcast_ref::<hyper::Error>());
@@ -60,16 +60,16 @@ fn has_spoken_first(error: &hyper::Error) -> bool {
 ///
 /// # Errors
 /// Why there is none, or another status than 200: one phrase.
-pub(crate) async fn get(address: &str, path: &str, limit: usize) -> Result<Bytes, String> {
+pub(crate) async fn fetch(address: &str, path: &str, limit: usize) -> Result<Bytes, String> {
     let asked = async {
-        let response = send(address, Method::GET, path, Bytes::new()).await?;
+        let response = send_request(address, Method::GET, path, Bytes::new()).await?;
         if response.status() != StatusCode::OK {
             return Err(format!("`{path}` answered {}", response.status()));
         }
         read_body(response, limit).await
     };
-    let late = |_| format!("no answer in {PATIENCE:?}");
-    timeout(PATIENCE, asked).await.map_err(late)?
+    let late = |_| format!("no answer in {ANSWER_TIMEOUT:?}");
+    timeout(ANSWER_TIMEOUT, asked).await.map_err(late)?
 }
 
 /// The body of an answer, of at most `limit` bytes.

@@ -16,7 +16,7 @@ pub(crate) const SMALL: usize = 32 << 10;
 
 /// The room that all share. Who waits longest is next.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct MemoryBudget {
     bytes: Arc<Semaphore>,
     all: u32,
     waiting: Arc<AtomicUsize>,
@@ -24,12 +24,12 @@ pub(crate) struct Room {
 
 /// Room that was taken. It is given back when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct Reservation {
     _bytes: Option<OwnedSemaphorePermit>,
 }
 
 /// Room that somebody waits for.
-pub(crate) type Waiting = Pin<Box<dyn Future<Output = Taken> + Send>>;
+pub(crate) type Waiting = Pin<Box<dyn Future<Output = Reservation> + Send>>;
 
 /// Somebody who waits.
 struct Waits(Arc<AtomicUsize>);
@@ -40,12 +40,12 @@ impl Drop for Waits {
     }
 }
 
-impl Room {
+impl MemoryBudget {
     /// Room for so many bytes, and for one at least: then large requests are read one by one.
-    pub(crate) fn new(bytes: usize) -> Room {
+    pub(crate) fn new(bytes: usize) -> MemoryBudget {
         let bytes = bytes.clamp(1, Semaphore::MAX_PERMITS);
         let all = u32::try_from(bytes).unwrap_or(u32::MAX);
-        Room { bytes: Arc::new(Semaphore::new(all as usize)), all, waiting: Arc::default() }
+        MemoryBudget { bytes: Arc::new(Semaphore::new(all as usize)), all, waiting: Arc::default() }
     }
 
     /// Waits for the room that a request of so many bytes needs. One that needs more than there is
@@ -57,14 +57,14 @@ impl Room {
         let waits = Waits(Arc::clone(&self.waiting));
         Box::pin(async move {
             // The semaphore is never closed.
-            let taken = Taken { _bytes: all.acquire_many_owned(needed).await.ok() };
+            let taken = Reservation { _bytes: all.acquire_many_owned(needed).await.ok() };
             drop(waits);
             taken
         })
     }
 
-    /// Whether somebody waits for room.
-    pub(crate) fn is_wanted(&self) -> bool {
+    /// Returns true if somebody waits for room.
+    pub(crate) fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 }

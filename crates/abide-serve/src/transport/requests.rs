@@ -9,38 +9,38 @@ use hyper::body::Body;
 use prost::Message;
 use tonic::Status;
 
-use super::body_reader::{Arriving, Missing, Part, ReadLimits};
+use super::body_reader::{BodyError, BodyReader, PartialBody, ReadLimits};
 use super::encoding::HEAD;
-use super::memory_budget::{Room, Taken};
+use super::memory_budget::{MemoryBudget, Reservation};
 
 /// The requests of one stream. No more of them is in memory than the one that is read; its bytes
 /// are gone when it is decoded.
-pub(crate) struct Requests<B, R> {
-    arriving: Arriving<B>,
-    head: Part,
+pub(crate) struct RequestStream<B, R> {
+    arriving: BodyReader<B>,
+    head: PartialBody,
     /// What follows the head, once that is there: its length, and what came of it.
-    content: Option<(usize, Part)>,
-    /// How many bytes a request may have.
+    content: Option<(usize, PartialBody)>,
+    /// The number of bytes a request may have.
     most: usize,
     of: PhantomData<fn() -> R>,
 }
 
 /// A request that was read, and the room that it takes.
-pub(crate) struct Read<R> {
+pub(crate) struct ReadRequest<R> {
     pub(crate) request: R,
-    pub(crate) room: Taken,
+    pub(crate) room: Reservation,
 }
 
-impl<B, R> Requests<B, R>
+impl<B, R> RequestStream<B, R>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
     R: Message + Default,
 {
-    pub(crate) fn new(body: B, limits: ReadLimits, room: Arc<Room>) -> Requests<B, R> {
-        let arriving = Arriving::new(body, limits.patience, room);
-        let (head, most) = (Part::default(), limits.bytes);
-        Requests { arriving, head, content: None, most, of: PhantomData }
+    pub(crate) fn new(body: B, limits: ReadLimits, room: Arc<MemoryBudget>) -> RequestStream<B, R> {
+        let arriving = BodyReader::new(body, limits.patience, room);
+        let (head, most) = (PartialBody::default(), limits.bytes);
+        RequestStream { arriving, head, content: None, most, of: PhantomData }
     }
 
     /// The next request; `None` when the client sends no more. Nothing is lost if this is dropped
@@ -48,8 +48,8 @@ where
     ///
     /// # Errors
     /// What is no request, is too large, or does not come.
-    pub(crate) async fn next(&mut self) -> Result<Option<Read<R>>, Status> {
-        let Requests { arriving, head, content, most, .. } = self;
+    pub(crate) async fn next(&mut self) -> Result<Option<ReadRequest<R>>, Status> {
+        let RequestStream { arriving, head, content, most, .. } = self;
         if content.is_none() {
             // Between requests a client may be silent.
             if !arriving.fill(head, 1).await.map_err(missing)? {
@@ -59,31 +59,31 @@ where
             if !arriving.fill(head, HEAD).await.map_err(missing)? {
                 return Err(broken_off());
             }
-            *content = Some((length(&head.bytes, *most)?, Part::default()));
+            *content = Some((parse_length(&head.bytes, *most)?, PartialBody::default()));
         }
         let Some((length, part)) = content else { return Err(broken_off()) };
         if !arriving.fill(part, *length).await.map_err(missing)? {
             return Err(broken_off());
         }
         arriving.end();
-        self.head = Part::default();
+        self.head = PartialBody::default();
         let whole = self.content.take().map(|(_, part)| part.into_whole());
         let (bytes, room) = whole.unwrap_or_default();
         let request = R::decode(&*bytes)
             .map_err(|error| Status::internal(format!("a request cannot be read: {error}")))?;
-        Ok(Some(Read { request, room }))
+        Ok(Some(ReadRequest { request, room }))
     }
 }
 
-fn missing(why: Missing) -> Status {
+fn missing(why: BodyError) -> Status {
     match why {
-        Missing::Late => Status::deadline_exceeded("no request came, or only a part of one"),
-        Missing::Broken(why) => Status::cancelled(why),
+        BodyError::Late => Status::deadline_exceeded("no request came, or only a part of one"),
+        BodyError::Broken(why) => Status::cancelled(why),
     }
 }
 
 /// The length of a request, by what stands before it.
-fn length(head: &[u8], most: usize) -> Result<usize, Status> {
+fn parse_length(head: &[u8], most: usize) -> Result<usize, Status> {
     let &[flag, a, b, c, d] = head else { return Err(broken_off()) };
     if flag != 0 {
         return Err(Status::unimplemented("requests may not be compressed"));
@@ -120,10 +120,10 @@ mod tests {
     use super::*;
     use abide_xds::wire::DiscoveryRequest;
 
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
     type Frames = ReceiverStream<Result<Frame<Bytes>, Infallible>>;
-    type Stream = Requests<StreamBody<Frames>, DiscoveryRequest>;
+    type Stream = RequestStream<StreamBody<Frames>, DiscoveryRequest>;
 
     /// The other end of a stream.
     struct Client(mpsc::Sender<Result<Frame<Bytes>, Infallible>>);
@@ -135,15 +135,15 @@ mod tests {
         }
     }
 
-    fn stream(room: &Arc<Room>) -> (Client, Stream) {
+    fn stream(room: &Arc<MemoryBudget>) -> (Client, Stream) {
         let (sender, frames) = mpsc::channel(1000);
-        let limits = ReadLimits { bytes: 1 << 20, patience: PATIENCE };
+        let limits = ReadLimits { bytes: 1 << 20, patience: STALL_TIMEOUT };
         let body = StreamBody::new(ReceiverStream::new(frames));
-        (Client(sender), Requests::new(body, limits, Arc::clone(room)))
+        (Client(sender), RequestStream::new(body, limits, Arc::clone(room)))
     }
 
-    fn room() -> Arc<Room> {
-        Arc::new(Room::new(1 << 20))
+    fn room() -> Arc<MemoryBudget> {
+        Arc::new(MemoryBudget::new(1 << 20))
     }
 
     /// A request with this nonce, and so many bytes more, as it is sent.
@@ -208,12 +208,15 @@ mod tests {
         first.send(&large).await;
         second.send(&large[..40_000]).await;
         let held = one.next().await.expect("good").expect("one");
-        assert!(timeout(2 * PATIENCE, two.next()).await.is_err(), "there is no room");
+        assert!(timeout(2 * STALL_TIMEOUT, two.next()).await.is_err(), "there is no room");
         let (third, mut three) = stream(&room);
         third.send(&framed("small", 30_000)).await;
         assert_eq!(nonce(&mut three).await, "small");
         drop(held);
-        assert!(timeout(PATIENCE / 2, two.next()).await.is_err(), "its waiting does not count");
+        assert!(
+            timeout(STALL_TIMEOUT / 2, two.next()).await.is_err(),
+            "its waiting does not count"
+        );
         second.send(&large[40_000..]).await;
         assert_eq!(nonce(&mut two).await, "large");
     }
@@ -284,7 +287,7 @@ mod tests {
         let (client, mut stream) = stream(&room());
         client.send(&framed("a", 1)).await;
         assert_eq!(nonce(&mut stream).await, "a");
-        assert!(timeout(10 * PATIENCE, stream.next()).await.is_err(), "it may be silent");
+        assert!(timeout(10 * STALL_TIMEOUT, stream.next()).await.is_err(), "it may be silent");
         client.send(&[0]).await;
         assert_eq!(stream.next().await.err().expect("no rest").code(), Code::DeadlineExceeded);
         let (_client, mut stream) = self::stream(&room());

@@ -19,10 +19,10 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
-/// How long a client may take to introduce itself.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+/// The time that a client may take to introduce itself.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often files are looked at, at most.
-const LOOK: Duration = Duration::from_secs(1);
+const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// TLS for clients.
 #[derive(Clone, Debug, Default, Group)]
@@ -41,15 +41,15 @@ pub(crate) struct TlsArgs {
 }
 
 /// TLS with files that may change.
-pub(crate) struct Tls {
-    files: Files,
+pub(crate) struct ReloadingTls {
+    files: CertificateFiles,
     /// What is spoken inside: `h2` or `http/1.1`.
     protocol: &'static [u8],
     current: Mutex<Current>,
 }
 
 #[derive(Clone, Debug)]
-struct Files {
+struct CertificateFiles {
     cert: PathBuf,
     key: PathBuf,
     client_ca: Option<PathBuf>,
@@ -57,38 +57,41 @@ struct Files {
 
 struct Current {
     config: Arc<ServerConfig>,
-    looks: Vec<Look>,
+    looks: Vec<FileStamp>,
     looked: Instant,
 }
 
 /// What tells a file from one that took its place.
 #[derive(Debug, PartialEq, Eq)]
-struct Look {
+struct FileStamp {
     modified: Option<SystemTime>,
     len: u64,
 }
 
-impl Tls {
+impl ReloadingTls {
     /// TLS around this protocol, if the arguments ask for it.
     ///
     /// # Errors
     /// A file that cannot be read, or is not what it should be: one phrase.
-    pub(crate) fn of(args: &TlsArgs, protocol: &'static [u8]) -> Result<Option<Tls>, String> {
+    pub(crate) fn of(
+        args: &TlsArgs,
+        protocol: &'static [u8],
+    ) -> Result<Option<ReloadingTls>, String> {
         let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
         let (cert, key, client_ca) = (cert.clone(), key.clone(), args.client_ca.clone());
-        let files = Files { cert, key, client_ca };
-        let looks = files.look();
+        let files = CertificateFiles { cert, key, client_ca };
+        let looks = files.read_stamps();
         let config = files.read(protocol)?;
         let current = Mutex::new(Current { config, looks, looked: Instant::now() });
-        Ok(Some(Tls { files, protocol, current }))
+        Ok(Some(ReloadingTls { files, protocol, current }))
     }
 
     /// The configuration for the next connection.
     fn config(&self) -> Arc<ServerConfig> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.looked.elapsed() >= LOOK {
+        if current.looked.elapsed() >= RELOAD_INTERVAL {
             current.looked = Instant::now();
-            let looks = self.files.look();
+            let looks = self.files.read_stamps();
             if looks != current.looks {
                 match self.files.read(self.protocol) {
                     Ok(config) => {
@@ -113,20 +116,20 @@ impl Tls {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let config = tokio::task::block_in_place(|| self.config());
-        let accepted = timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await;
+        let accepted = timeout(HANDSHAKE_TIMEOUT, TlsAcceptor::from(config).accept(stream)).await;
         accepted.map_err(|_| io::Error::from(ErrorKind::TimedOut))?
     }
 }
 
-impl Files {
+impl CertificateFiles {
     fn all(&self) -> impl Iterator<Item = &Path> {
         [&self.cert, &self.key].into_iter().chain(&self.client_ca).map(PathBuf::as_path)
     }
 
-    fn look(&self) -> Vec<Look> {
+    fn read_stamps(&self) -> Vec<FileStamp> {
         let look = |path: &Path| match path.metadata() {
-            Ok(data) => Look { modified: data.modified().ok(), len: data.len() },
-            Err(_) => Look { modified: None, len: 0 },
+            Ok(data) => FileStamp { modified: data.modified().ok(), len: data.len() },
+            Err(_) => FileStamp { modified: None, len: 0 },
         };
         self.all().map(look).collect()
     }

@@ -1,11 +1,11 @@
-//! How long the first round of active health checks takes.
+//! The time that the first round of active health checks takes.
 
 use std::time::Duration;
 
 use abide_schema::Tree;
 use abide_schema::value::Message;
 
-/// How long the first round of a cluster's active health checks takes at most; `None` without any.
+/// The time that the first round of a cluster's active health checks takes at most; `None` without any.
 ///
 /// The first check of an endpoint begins after a random part of `initial_jitter` and ends with its answer
 /// or after `timeout`. `interval` lies between checks, and no other one is waited for. The endpoints of a

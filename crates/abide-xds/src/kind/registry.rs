@@ -31,13 +31,13 @@ pub struct TypeEntry {
     pub name_field: Option<String>,
     /// The name of the type after which it is sent; without one, after all others.
     pub after: Option<String>,
-    /// Whether an answer in the state of the world holds all resources, so that one which is not
+    /// True if an answer in the state of the world holds all resources, so that one which is not
     /// in it is gone.
     pub is_whole: bool,
-    /// Whether clients ask for a resource before it has to exist: they wait for it, and for a
+    /// True if clients ask for a resource before it has to exist: they wait for it, and for a
     /// missing one no answer is an answer.
     pub is_awaited: bool,
-    /// Whether its resources direct requests to clusters, so that these have to be ready before.
+    /// True if its resources direct requests to clusters, so that these have to be ready before.
     pub directs_requests: bool,
     /// The name of the type whose resources clients need to warm up a change of this one.
     pub warmed_by: Option<String>,
@@ -100,7 +100,7 @@ pub(crate) struct ReferringField {
     pub(crate) message: Glob,
     pub(crate) field: String,
     pub(crate) kind: Kind,
-    /// Whether the message cannot work without it.
+    /// True if the message cannot work without it.
     pub(crate) is_required: bool,
 }
 
@@ -118,7 +118,7 @@ impl Types {
     /// # Errors
     /// All that is wrong with these, in their order.
     pub fn with(added: &[TypeEntry]) -> Result<Types, Vec<Contradiction>> {
-        let mut joining = Joining { all: builtin::entries(), ..Joining::default() };
+        let mut joining = RegistryBuilder { all: builtin::entries(), ..RegistryBuilder::default() };
         joining.origins = vec![None; joining.all.len()];
         for (number, entry) in added.iter().enumerate() {
             joining.add(number, entry);
@@ -153,7 +153,7 @@ impl Types {
         Some(&self.0.all[at])
     }
 
-    /// Whether something is so of the entry of a kind. Nothing is of [`Kind::OTHER`].
+    /// Returns true if something is so of the entry of a kind. Nothing is of [`Kind::OTHER`].
     pub fn is(&self, kind: Kind, so: impl Fn(&TypeEntry) -> bool) -> bool {
         self.get(kind).is_some_and(|it| so(&it.entry))
     }
@@ -163,7 +163,7 @@ impl Types {
         self.get(kind)?.warmed_by
     }
 
-    /// Whether resources of a kind may refer to those of another one. No kind refers to itself, be it
+    /// Returns true if resources of a kind may refer to those of another one. No kind refers to itself, be it
     /// through others.
     pub(crate) fn may_refer(&self, from: Kind, to: Kind) -> bool {
         let directs = |kind| self.is(kind, |it| it.directs_requests);
@@ -191,7 +191,7 @@ impl Types {
 
 /// Entries while they are put together.
 #[derive(Default)]
-struct Joining {
+struct RegistryBuilder {
     /// In the order in which they are sent.
     all: Vec<TypeEntry>,
     /// Of each, the number of the one that was added; `None` of built-in ones.
@@ -199,7 +199,7 @@ struct Joining {
     wrong: Vec<Contradiction>,
 }
 
-impl Joining {
+impl RegistryBuilder {
     /// Puts one more in its place in the order.
     fn add(&mut self, number: usize, entry: &TypeEntry) {
         if number == MAX_ADDED {
@@ -406,7 +406,7 @@ fn is_full_name(text: &str) -> bool {
     text.split('.').all(is_identifier)
 }
 
-/// Whether a text may be part of a path, of a file name and of what is counted.
+/// Returns true if a text may be part of a path, of a file name and of what is counted.
 fn is_word(text: &str) -> bool {
     text.starts_with(|it: char| it.is_ascii_lowercase())
         && text.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-' | '_'))

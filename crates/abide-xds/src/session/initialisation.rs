@@ -12,9 +12,9 @@ use std::time::Duration;
 use super::Session;
 use crate::kind::Kind;
 use crate::resource::Resource;
-use crate::topic::Topic;
+use crate::topic::TypeState;
 
-/// How many of the resources that a client waits for are named.
+/// The number of of the resources that a client waits for are named.
 const MAX_AWAITED: usize = 100;
 
 /// How far a client has come, judged by what it asked for and what it said about the answers.
@@ -50,7 +50,7 @@ pub struct Awaited {
     pub kind: Kind,
     /// Its name; `None`: all that there is of this kind.
     pub name: Option<Arc<str>>,
-    /// Why the client still waits, one phrase.
+    /// The reason why the client still waits, one phrase.
     pub reason: String,
 }
 
@@ -59,7 +59,7 @@ pub struct Awaited {
 pub struct HealthChecks {
     /// Its name.
     pub cluster: Arc<str>,
-    /// How long the first round takes at most.
+    /// The time that the first round takes at most.
     pub at_most: Duration,
 }
 
@@ -127,7 +127,7 @@ impl Session {
         std::iter::once(Kind::RUNTIME).chain(all.filter(|it| *it != Kind::RUNTIME))
     }
 
-    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Topic> {
+    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &TypeState> {
         self.topics.iter().filter(move |((it, _), _)| *it == kind).map(|(_, topic)| topic)
     }
 
@@ -181,7 +181,7 @@ impl Session {
         })
     }
 
-    /// Why the client still waits for a resource.
+    /// The reason why the client still waits for a resource.
     fn reason(&self, kind: Kind, name: &str) -> String {
         let Some(target) = &self.target else { return "nothing is served yet".to_owned() };
         let mut topics = self.topics.iter().filter(|((it, _), _)| *it == kind);

@@ -14,14 +14,14 @@ use crate::collection::Collection;
 use crate::kind::{Kind, Types};
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
-use crate::topic::HeldBack;
+use crate::topic::Deferred;
 
 /// What a type should hold now.
 pub(super) struct Planned {
     pub(super) content: Arc<Collection>,
-    /// Whether it is on the way to something else.
+    /// True if it is on the way to something else.
     pub(super) is_between: bool,
-    pub(super) held_back: Vec<HeldBack>,
+    pub(super) held_back: Vec<Deferred>,
     pub(super) unused_since: BTreeMap<Arc<str>, Duration>,
     pub(super) settles_at: Option<Duration>,
 }
@@ -66,7 +66,7 @@ pub(super) fn plan(
         for resource in &*difference.changed {
             if let Some(reason) = not_ready(topics, target, resource, topic.sent.is_none()) {
                 let name = Arc::clone(&resource.name);
-                planned.held_back.push(HeldBack { name: Arc::clone(&name), reason });
+                planned.held_back.push(Deferred { name: Arc::clone(&name), reason });
                 changes.insert(Arc::clone(&name), sent.get(&name).cloned());
             }
         }
@@ -136,7 +136,7 @@ pub(super) fn retired(
     all
 }
 
-/// Why requests cannot be directed by a resource yet. Clients ask for the first ones
+/// The reason why requests cannot be directed by a resource yet. Clients ask for the first ones
 /// before they answer about clusters: for these it is enough that the clusters are on
 /// the way before them.
 fn not_ready(
@@ -170,7 +170,7 @@ fn not_ready(
     None
 }
 
-/// Whether the client may hold another resource that refers to this one.
+/// Returns true if the client may hold another resource that refers to this one.
 fn is_used(types: &Types, topics: &Topics, key: &(Kind, Arc<str>), name: &str) -> bool {
     topics.iter().filter(|(other, _)| *other != key).any(|((kind, _), topic)| {
         let refers = types.may_refer(*kind, key.0);
@@ -180,7 +180,7 @@ fn is_used(types: &Types, topics: &Topics, key: &(Kind, Arc<str>), name: &str) -
     })
 }
 
-/// Whether there is anything that may refer to resources of a kind, and that the client did not ask
+/// Returns true if there is anything that may refer to resources of a kind, and that the client did not ask
 /// for yet.
 fn has_unasked_users(types: &Types, topics: &Topics, target: &Snapshot, kind: Kind) -> bool {
     let served = target.types().filter(|(_, it)| !it.is_empty()).map(|(url, _)| types.kind(url));

@@ -4,14 +4,14 @@ use abide_instance::{Translator, Way};
 use abide_schema::value::{Codec, Entry, MAX_NESTING, Message, Value};
 use abide_schema::{Field, Tree};
 
-use crate::negotiation::Terms;
+use crate::negotiation::ClientProfile;
 
 /// Leaves out what some clients do not know.
-pub(super) struct Cap<'a> {
+pub(super) struct UnknownFieldFilter<'a> {
     pub(super) newest: &'a Tree,
     /// The API of their release.
     pub(super) theirs: &'a Tree,
-    pub(super) terms: &'a Terms,
+    pub(super) terms: &'a ClientProfile,
     pub(super) translator: &'a Translator<'a>,
     /// The full names of what was left out.
     pub(super) dropped: &'a mut Vec<String>,
@@ -21,7 +21,7 @@ pub(super) struct Cap<'a> {
 struct Unknown {
     /// Its full name.
     element: String,
-    /// Why these clients cannot have it, one phrase.
+    /// The reason why these clients cannot have it, one phrase.
     reason: String,
 }
 
@@ -32,7 +32,7 @@ impl Unknown {
     }
 }
 
-impl Cap<'_> {
+impl UnknownFieldFilter<'_> {
     /// The value without the fields that these clients do not know.
     ///
     /// # Errors
@@ -155,7 +155,7 @@ impl Cap<'_> {
     }
 }
 
-/// Whether a value says itself that readers may go on without it.
+/// Returns true if a value says itself that readers may go on without it.
 fn is_optional(tree: &Tree, value: &Value) -> bool {
     value.as_message().is_some_and(|it| it.bool(tree, "is_optional") == Some(true))
 }

@@ -107,7 +107,7 @@ fn nonces_are_new_and_known() {
             nonce: nonce.to_owned(),
             version: String::new(),
             error: Some("no".to_owned()),
-            names: Names::Whole(vec!["f".to_owned()]),
+            names: Names::Sotw(vec!["f".to_owned()]),
         };
         let actions = play.session.step(Duration::ZERO, Event::Request(request));
         assert!(actions.is_empty(), "the nonce `{nonce}`: {actions:?}");
@@ -132,7 +132,7 @@ fn memory_has_an_end() {
             let before = format!("e{}", round.saturating_sub(1));
             for (ty, names) in [("cds", vec![]), ("eds", vec![format!("e{round}")])] {
                 let names = match is_delta {
-                    false => Names::Whole(names),
+                    false => Names::Sotw(names),
                     true => Names::Delta {
                         unsubscribe: names.iter().map(|_| before.clone()).collect(),
                         subscribe: names,

@@ -88,7 +88,7 @@ impl Client {
     ) -> Request {
         let before = self.named.insert(kind, names.clone()).unwrap_or_default();
         let names = match self.is_delta {
-            false => Names::Whole(names.into_iter().collect()),
+            false => Names::Sotw(names.into_iter().collect()),
             true => Names::Delta {
                 subscribe: names.difference(&before).cloned().collect(),
                 unsubscribe: before.difference(&names).cloned().collect(),

@@ -59,8 +59,8 @@ impl Observer {
             seen.due.insert("*".to_owned());
         }
         match &request.names {
-            Names::Whole(_) if !is_first && *request.nonce != *seen.last_nonce => {}
-            Names::Whole(names) => {
+            Names::Sotw(_) if !is_first && *request.nonce != *seen.last_nonce => {}
+            Names::Sotw(names) => {
                 let names: BTreeSet<String> = names.iter().cloned().collect();
                 seen.due.extend(names.difference(&seen.wanted).cloned());
                 if !names.is_empty() || !seen.wanted.is_empty() {

@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_xds::{
-    Action, Ending, Event, Kind, Names, Options, Phase, Reference, Request, Resource, Response,
-    Session, Snapshot, Types,
+    Action, Event, Kind, Names, Options, Phase, Reference, Request, Resource, Response, Session,
+    Snapshot, StreamError, Types,
 };
 
 const TYPES: &[(&str, Kind)] = &[
@@ -192,7 +192,7 @@ impl Play {
             nonce: self.nonce(&ty, verb),
             version: if held { "1" } else { "" }.to_owned(),
             error: (verb == "nack").then(|| "no".to_owned()),
-            names: Names::Whole(names),
+            names: Names::Sotw(names),
         }
     }
 
@@ -230,7 +230,7 @@ impl Play {
     fn expect_end(&mut self, rest: &str, line: &str) {
         assert!(!self.unread.is_empty(), "nothing was sent: {line}");
         let Action::End(ending) = self.unread.remove(0) else { panic!("a response, not: {line}") };
-        let (Ending::Invalid(message) | Ending::TooMuch(message)) = ending;
+        let (StreamError::Invalid(message) | StreamError::TooMuch(message)) = ending;
         assert!(message.contains(rest), "`{message}` does not say: {rest}");
     }
 

@@ -200,7 +200,7 @@ pub(super) struct World {
     pub(super) contents: [u16; 4],
     /// The types whose resources nobody can read.
     pub(super) broken: [bool; 4],
-    /// Whether requests are led to the second cluster.
+    /// True if requests are led to the second cluster.
     pub(super) is_moved: bool,
 }
 

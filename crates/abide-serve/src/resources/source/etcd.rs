@@ -14,9 +14,9 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use self::keys::Keys;
-use self::member::{Member, Watch};
+use self::member::{EtcdMember, EtcdWatch};
 use self::wire::{Event, WatchResponse};
-use super::{Listing, QUIET, RESTLESS, Source};
+use super::{Listing, MAX_SETTLE_TIME, SETTLE_TIME, Source};
 
 /// How long it waits after a failure, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -126,7 +126,7 @@ struct Store {
 
 /// A watch that runs.
 struct Watched {
-    watch: Watch,
+    watch: EtcdWatch,
     /// The parts that came so far of a response in parts.
     parts: Vec<Event>,
 }
@@ -151,7 +151,7 @@ impl Store {
 
     /// Goes on from what is known if this member can, and else reads all of it.
     async fn watch_by(&mut self, address: &str) -> Result<(), String> {
-        let mut member = Member::connect(address, &self.args).await?;
+        let mut member = EtcdMember::connect(address, &self.args).await?;
         if let Some(keys) = &self.keys {
             let mut watch = member.watch(&self.prefix, keys.revision).await?;
             let first = watch.created().await?;
@@ -187,8 +187,8 @@ impl Store {
     async fn changed(&mut self) -> Result<(), String> {
         while !self.next().await? {}
         let begin = Instant::now();
-        while begin.elapsed() < RESTLESS {
-            match timeout(QUIET, self.next()).await {
+        while begin.elapsed() < MAX_SETTLE_TIME {
+            match timeout(SETTLE_TIME, self.next()).await {
                 Ok(next) => drop(next?),
                 Err(_) => break,
             }

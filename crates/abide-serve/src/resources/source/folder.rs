@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::{Listing, QUIET, RESTLESS, ResourceFile, Source, is_resource};
+use super::{Listing, MAX_SETTLE_TIME, ResourceFile, SETTLE_TIME, Source, is_resource};
 
 /// When a folder is read though nobody said that it changed: links may be swapped elsewhere.
 const RECHECK: Duration = Duration::from_secs(5);
@@ -21,15 +21,15 @@ const MAX_DEPTH: usize = 16;
 
 /// What tells one file from another at the same path, and from itself after an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
+struct FileIdentity {
     /// Device, number and birth: numbers of files that are gone are given to new ones.
     place: (u64, u64, Option<SystemTime>),
     modified: Option<SystemTime>,
     len: u64,
 }
 
-impl Identity {
-    fn of(data: &Metadata) -> Identity {
+impl FileIdentity {
+    fn of(data: &Metadata) -> FileIdentity {
         #[cfg(unix)]
         let place = {
             use std::os::unix::fs::MetadataExt;
@@ -45,7 +45,7 @@ impl Identity {
                 .map_or(0, |it| it.as_nanos() as u64),
             data.created().ok(),
         );
-        Identity { place, modified: data.modified().ok(), len: data.len() }
+        FileIdentity { place, modified: data.modified().ok(), len: data.len() }
     }
 }
 
@@ -62,24 +62,24 @@ fn has_links(data: &Metadata) -> bool {
 
 /// A folder of resources that is watched.
 pub(super) struct Folder {
-    contents: Contents,
+    contents: FolderContents,
     /// What it led to when it was read last.
-    watched: Option<Watch>,
+    watched: Option<FolderWatch>,
 }
 
 /// Who reports what happens in a folder.
-struct Watch {
+struct FolderWatch {
     /// The folder, whatever links lead to it.
     top: PathBuf,
-    identity: Identity,
+    identity: FileIdentity,
     events: Receiver<notify::Result<Event>>,
     /// Nobody reports changes any more once it is dropped.
     _watcher: Option<RecommendedWatcher>,
 }
 
-impl Watch {
+impl FolderWatch {
     /// Watches the folder at an absolute path without links, as its events have it.
-    fn begin(top: PathBuf, identity: Identity) -> Watch {
+    fn begin(top: PathBuf, identity: FileIdentity) -> FolderWatch {
         let (sender, events) = channel();
         // Whoever hears nothing any more is gone.
         let watcher = notify::recommended_watcher(move |event| drop(sender.send(event)));
@@ -90,7 +90,7 @@ impl Watch {
         if let Err(error) = &watched {
             tracing::warn!(%error, "the system does not report changes: looking for them every 5 s");
         }
-        Watch { top, identity, events, _watcher: watched.ok() }
+        FolderWatch { top, identity, events, _watcher: watched.ok() }
     }
 
     /// Whether an event says that the folder itself is gone.
@@ -105,28 +105,29 @@ impl Folder {
     /// A folder that cannot be read: one phrase.
     pub(super) fn open(root: &Path) -> Result<Folder, String> {
         std::fs::read_dir(root).map_err(|it| cannot_read(root, &it))?;
-        Ok(Folder { contents: Contents::new(root.to_owned()), watched: None })
+        Ok(Folder { contents: FolderContents::new(root.to_owned()), watched: None })
     }
 
     /// Watches what is at its path now: a link may lead elsewhere, and a folder that was deleted
     /// and put back is another one.
     fn watch(&mut self) -> Result<PathBuf, String> {
         let root = &self.contents.root;
-        let found = root.canonicalize().and_then(|top| Ok((Identity::of(&top.metadata()?), top)));
+        let found =
+            root.canonicalize().and_then(|top| Ok((FileIdentity::of(&top.metadata()?), top)));
         let (identity, top) = found.map_err(|it| cannot_read(root, &it))?;
-        let is_same = |it: &Watch| it.top == top && it.identity.place == identity.place;
+        let is_same = |it: &FolderWatch| it.top == top && it.identity.place == identity.place;
         if !self.watched.as_ref().is_some_and(is_same) {
-            self.contents = Contents::new(root.clone());
-            self.watched = Some(Watch::begin(top.clone(), identity));
+            self.contents = FolderContents::new(root.clone());
+            self.watched = Some(FolderWatch::begin(top.clone(), identity));
         }
         Ok(top)
     }
 
     /// Takes an event in. Returns what it is about.
-    fn note(&mut self, event: Event) -> News {
+    fn note(&mut self, event: Event) -> EventEffect {
         if self.watched.as_ref().is_some_and(|it| it.ends_with(&event)) {
             self.watched = None;
-            return News::Change;
+            return EventEffect::Change;
         }
         self.contents.note(event)
     }
@@ -145,15 +146,15 @@ impl Source for Folder {
     /// Returns as well after [`RECHECK`].
     fn wait(&mut self) {
         let mut begin = None;
-        let mut quiet = QUIET;
+        let mut quiet = SETTLE_TIME;
         loop {
             // What is gone may be back.
             let Some(watched) = &self.watched else {
-                return std::thread::sleep(if begin.is_some() { QUIET } else { RECHECK });
+                return std::thread::sleep(if begin.is_some() { SETTLE_TIME } else { RECHECK });
             };
             let event = match begin {
                 None => watched.events.recv_timeout(RECHECK),
-                Some(begin) if Instant::now() < begin + RESTLESS => {
+                Some(begin) if Instant::now() < begin + MAX_SETTLE_TIME => {
                     watched.events.recv_timeout(quiet)
                 }
                 Some(_) => return,
@@ -161,11 +162,11 @@ impl Source for Folder {
             match event {
                 Ok(Ok(event)) => {
                     let news = self.note(event);
-                    if news != News::None {
+                    if news != EventEffect::None {
                         begin = begin.or_else(|| Some(Instant::now()));
                     }
-                    if news == News::Folder {
-                        quiet = RESTLESS;
+                    if news == EventEffect::Folder {
+                        quiet = MAX_SETTLE_TIME;
                     }
                 }
                 Ok(Err(error)) => tracing::warn!(%error, "changes may have been missed"),
@@ -182,7 +183,7 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> String {
 
 /// What an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum News {
+enum EventEffect {
     /// Nothing that counts.
     None,
     Change,
@@ -192,7 +193,7 @@ enum News {
 
 /// Who opened a file since it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opened {
+enum OpenedBy {
     /// Nobody, and it is not reported yet that it was opened to be read here.
     ByNobody,
     ToRead,
@@ -202,23 +203,28 @@ enum Opened {
 
 /// What is in a folder, with what was read of it.
 #[derive(Debug)]
-struct Contents {
+struct FolderContents {
     /// As the operator wrote it.
     root: PathBuf,
-    known: BTreeMap<String, (Identity, Arc<[u8]>)>,
+    known: BTreeMap<String, (FileIdentity, Arc<[u8]>)>,
     /// Files that somebody writes and has not closed yet. Paths here have no links in them.
     open: BTreeSet<PathBuf>,
     /// Files that were read. One that is not among them is read anew.
-    read: BTreeMap<PathBuf, Opened>,
+    read: BTreeMap<PathBuf, OpenedBy>,
 }
 
-impl Contents {
-    fn new(root: PathBuf) -> Contents {
-        Contents { root, known: BTreeMap::new(), open: BTreeSet::new(), read: BTreeMap::new() }
+impl FolderContents {
+    fn new(root: PathBuf) -> FolderContents {
+        FolderContents {
+            root,
+            known: BTreeMap::new(),
+            open: BTreeSet::new(),
+            read: BTreeMap::new(),
+        }
     }
 
     /// Somebody creates this file and has not closed it. A link is there at once.
-    fn began(&mut self, path: PathBuf) {
+    fn record_creation(&mut self, path: PathBuf) {
         let is_link = path.symlink_metadata().is_ok_and(|it| it.is_symlink() || has_links(&it));
         if !is_link {
             self.open.insert(path);
@@ -226,69 +232,69 @@ impl Contents {
     }
 
     /// Somebody opened this file, perhaps for the reading here.
-    fn opened(&mut self, path: &Path) {
+    fn record_open(&mut self, path: &Path) {
         if let Some(opened) = self.read.get_mut(path) {
             *opened = match opened {
-                Opened::ByNobody => Opened::ToRead,
-                Opened::ToRead | Opened::ByOthers => Opened::ByOthers,
+                OpenedBy::ByNobody => OpenedBy::ToRead,
+                OpenedBy::ToRead | OpenedBy::ByOthers => OpenedBy::ByOthers,
             };
         }
     }
 
     /// Somebody writes to this file. Who opened it before anybody watched is not done with it.
-    fn written(&mut self, path: PathBuf) {
-        if self.read.get(&path) != Some(&Opened::ByOthers) {
+    fn record_write(&mut self, path: PathBuf) {
+        if self.read.get(&path) != Some(&OpenedBy::ByOthers) {
             self.open.insert(path);
         }
     }
 
     /// This file was closed by who wrote it.
-    fn closed(&mut self, path: &Path) {
+    fn record_close(&mut self, path: &Path) {
         self.open.remove(path);
-        if self.read.get(path) != Some(&Opened::ByOthers) {
+        if self.read.get(path) != Some(&OpenedBy::ByOthers) {
             self.read.remove(path);
         }
     }
 
     /// Something else is at this path now, or nothing.
-    fn replaced(&mut self, path: &Path) {
+    fn record_replacement(&mut self, path: &Path) {
         self.open.retain(|it| !it.starts_with(path));
         self.read.remove(path);
     }
 
     /// Takes an event in.
-    fn note(&mut self, event: Event) -> News {
+    fn note(&mut self, event: Event) -> EventEffect {
         let is_linux = cfg!(target_os = "linux");
         if event.need_rescan() {
             // It is unknown who closed what.
             self.open.clear();
         }
-        let paths: Vec<PathBuf> = event.paths.iter().map(|it| without_links(it)).collect();
+        let paths: Vec<PathBuf> = event.paths.iter().map(|it| resolve_links(it)).collect();
         match event.kind {
             EventKind::Create(CreateKind::Folder) if is_linux => {
                 let is_hidden = paths.iter().all(|it| is_hidden(it));
-                return if is_hidden { News::Change } else { News::Folder };
+                return if is_hidden { EventEffect::Change } else { EventEffect::Folder };
             }
             EventKind::Create(CreateKind::File) if is_linux => {
-                paths.into_iter().for_each(|path| self.began(path));
+                paths.into_iter().for_each(|path| self.record_creation(path));
             }
             EventKind::Access(AccessKind::Open(_)) => {
-                paths.iter().for_each(|path| self.opened(path));
-                return News::None;
+                paths.iter().for_each(|path| self.record_open(path));
+                return EventEffect::None;
             }
             EventKind::Modify(ModifyKind::Data(_)) if is_linux => {
-                paths.into_iter().for_each(|path| self.written(path));
+                paths.into_iter().for_each(|path| self.record_write(path));
             }
             EventKind::Access(AccessKind::Close(AccessMode::Write)) => {
-                paths.iter().for_each(|path| self.closed(path));
+                paths.iter().for_each(|path| self.record_close(path));
             }
             EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(_) => {
-                paths.iter().for_each(|path| self.replaced(path));
+                paths.iter().for_each(|path| self.record_replacement(path));
             }
-            EventKind::Access(_) => return News::None,
+            EventKind::Access(_) => return EventEffect::None,
             _ => {}
         }
-        News::Change
+        EventEffect::Change
     }
 
     /// Reads what is there now. A file that was edited in place counts as it was. `top` is the
@@ -333,7 +339,7 @@ impl Contents {
                 } else if data.is_dir() && depth < MAX_DEPTH {
                     folders.push((path, format!("{relative}/"), depth + 1));
                 } else if data.is_file() && is_resource(name) {
-                    let now = Identity::of(&data);
+                    let now = FileIdentity::of(&data);
                     let opened = self.read.get(&target).copied();
                     let is_open = self.open.contains(&target);
                     let (identity, bytes) = match (self.known.get(&relative), opened) {
@@ -350,7 +356,7 @@ impl Contents {
                         _ if is_open => continue,
                         _ => {
                             let bytes = std::fs::read(&path).map_err(|it| failed(&relative, it))?;
-                            read.insert(target, Opened::ByNobody);
+                            read.insert(target, OpenedBy::ByNobody);
                             (now, bytes.into())
                         }
                     };
@@ -374,7 +380,7 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 /// The path of something in a folder, whatever links lead to that folder.
-fn without_links(path: &Path) -> PathBuf {
+fn resolve_links(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|it| it.canonicalize().ok());
     let found = folder.zip(path.file_name()).map(|(folder, name)| folder.join(name));
     found.unwrap_or_else(|| path.to_owned())
@@ -397,7 +403,7 @@ mod tests {
         };
         let root = root.canonicalize().unwrap();
         let birth = || root.join("a.yaml").metadata().and_then(|it| it.created()).ok();
-        let mut contents = Contents::new(root.clone());
+        let mut contents = FolderContents::new(root.clone());
         for round in 0..20 {
             let known = birth();
             // The second one may get the number of the one that the first one replaces.

@@ -13,7 +13,7 @@ use axum::body::{Body, Bytes};
 use hyper::body::Frame;
 use serde_json::{Value, json};
 
-use crate::clients::Guest;
+use crate::clients::ClientHandle;
 
 /// How many texts are remembered at most, for as long as one of their readers is there.
 const MAX_KNOWN: usize = 32;
@@ -23,7 +23,7 @@ const PIECE: usize = 64 << 10;
 
 /// The texts that were made lately.
 #[derive(Debug, Default)]
-pub(super) struct Answers(Mutex<Known>);
+pub(super) struct AnswerCache(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -35,7 +35,7 @@ struct Known {
 /// The type, and the version of its resources.
 type Key = (Arc<str>, Arc<str>);
 
-impl Answers {
+impl AnswerCache {
     /// The text with these resources.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Answers {
             return Ok(text);
         }
         known.last = None;
-        let text = Arc::new(json(tree, type_url, content)?.into_bytes());
+        let text = Arc::new(render_json(tree, type_url, content)?.into_bytes());
         known.texts.retain(|(key, text)| !is_it(key) && text.strong_count() > 0);
         known.texts.truncate(MAX_KNOWN - 1);
         let key = (type_url.into(), Arc::clone(content.version()));
@@ -65,14 +65,14 @@ impl Answers {
 }
 
 /// A text on its way to a client, which is one of the fleet until it has taken it.
-pub(super) struct Written {
+pub(super) struct AnswerBody {
     rest: Bytes,
-    guest: Guest,
+    guest: ClientHandle,
 }
 
-impl Written {
+impl AnswerBody {
     /// The body of an answer to this client.
-    pub(super) fn body(text: Arc<Vec<u8>>, guest: Guest) -> Body {
+    pub(super) fn body(text: Arc<Vec<u8>>, guest: ClientHandle) -> Body {
         /// What several bodies share.
         struct Shared(Arc<Vec<u8>>);
         impl AsRef<[u8]> for Shared {
@@ -80,16 +80,16 @@ impl Written {
                 &self.0
             }
         }
-        Body::new(Written { rest: Bytes::from_owner(Shared(text)), guest })
+        Body::new(AnswerBody { rest: Bytes::from_owner(Shared(text)), guest })
     }
 }
 
-impl hyper::body::Body for Written {
+impl hyper::body::Body for AnswerBody {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(
-        mut self: Pin<&mut Written>,
+        mut self: Pin<&mut AnswerBody>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let piece = self.rest.len().min(PIECE);
@@ -102,10 +102,10 @@ impl hyper::body::Body for Written {
     }
 }
 
-impl Drop for Written {
+impl Drop for AnswerBody {
     fn drop(&mut self) {
         if !self.rest.is_empty() {
-            self.guest.stalled();
+            self.guest.count_stalled();
         }
     }
 }
@@ -114,7 +114,11 @@ impl Drop for Written {
 ///
 /// # Errors
 /// A resource that JSON has no notation for: one phrase.
-pub(crate) fn json(tree: &Tree, type_url: &str, content: &Collection) -> Result<String, String> {
+pub(crate) fn render_json(
+    tree: &Tree,
+    type_url: &str,
+    content: &Collection,
+) -> Result<String, String> {
     let codec = Codec::new(tree);
     let name = type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url);
     let ty = tree.message_named(name);
@@ -155,7 +159,7 @@ mod tests {
         let file = SourceFile { path, display, root: 0, imported: false, text };
         let tree = Tree::link(vec![Arc::new(FileDecl::parse(file))]);
         let url = "type.googleapis.com/a.v1.A";
-        let answers = Answers::default();
+        let answers = AnswerCache::default();
         let text =
             |content: &Collection| answers.text(&tree, url, content).expect("it has a notation");
         let first = text(&content("a"));

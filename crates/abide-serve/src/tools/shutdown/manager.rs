@@ -29,7 +29,7 @@ use super::ready_file::ReadyFile;
 /// How many connections may be open at once. The kubelet opens one, a probe another.
 const MAX_CONNECTIONS: usize = 64;
 
-/// How long the head of a request may take.
+/// The time that the head of a request may take.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Answer the hook of the proxy's container when the proxy may end

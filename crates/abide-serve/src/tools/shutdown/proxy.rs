@@ -11,9 +11,9 @@ use hyper::{Method, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::exposition::{Malformed, Sum};
-use crate::transport::send;
+use crate::transport::send_request;
 
-/// How long an answer may take, until its end.
+/// The time that an answer may take, until its end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The gauge of open connections, and the label that tells listeners apart.
@@ -58,7 +58,7 @@ pub(super) struct AdminPort {
     listeners: Vec<String>,
 }
 
-/// Why the proxy did not answer as it should.
+/// The reason why the proxy did not answer as it should.
 #[derive(Debug)]
 pub(super) enum ProxyError {
     /// It could not be asked.
@@ -104,7 +104,7 @@ impl AdminPort {
         self.ask(Method::POST, "/healthcheck/ok", doing, async |_| Ok(())).await
     }
 
-    /// Whether its health checks were made to fail.
+    /// Returns true if its health checks were made to fail.
     pub(super) async fn is_draining(&self) -> Result<bool, ProxyError> {
         let doing = "reading the state of the proxy";
         let asked = async {
@@ -146,7 +146,7 @@ impl AdminPort {
         doing: &'static str,
     ) -> Result<(String, Response<Incoming>), ProxyError> {
         let url = format!("http://{}{path}", self.address);
-        let response = send(&self.address, method, path, Bytes::new()).await;
+        let response = send_request(&self.address, method, path, Bytes::new()).await;
         let response = response.map_err(|error| transport(doing, &error))?;
         Ok((url, response))
     }

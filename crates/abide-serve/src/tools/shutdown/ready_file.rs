@@ -13,7 +13,7 @@ impl ReadyFile {
         ReadyFile(path.to_owned())
     }
 
-    /// Whether it is there.
+    /// Returns true if it is there.
     pub(super) fn exists(&self) -> io::Result<bool> {
         fs::exists(&self.0)
     }

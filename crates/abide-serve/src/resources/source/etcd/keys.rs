@@ -103,7 +103,7 @@ impl Keys {
 
 /// The first key after all those that begin with `prefix`, as etcd wants it: the prefix with its
 /// last byte that can grow grown; `\0` stands for the end of all keys.
-pub(super) fn end_of(prefix: &[u8]) -> Vec<u8> {
+pub(super) fn prefix_end(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
         if let Some(next) = last.checked_add(1) {
@@ -186,9 +186,9 @@ mod tests {
 
     #[test]
     fn the_end_of_a_prefix_is_after_all_its_keys() {
-        assert_eq!(end_of(b"acme/"), b"acme0");
-        assert_eq!(end_of(b"a\xff\xff"), b"b");
-        assert_eq!(end_of(b"\xff"), b"\0");
-        assert_eq!(end_of(b""), b"\0");
+        assert_eq!(prefix_end(b"acme/"), b"acme0");
+        assert_eq!(prefix_end(b"a\xff\xff"), b"b");
+        assert_eq!(prefix_end(b"\xff"), b"\0");
+        assert_eq!(prefix_end(b""), b"\0");
     }
 }

@@ -13,14 +13,14 @@ use tonic::{Request, Status, Streaming};
 use tonic_prost::ProstCodec;
 
 use super::EtcdArgs;
-use super::keys::{Keys, MAX_VALUE, end_of};
+use super::keys::{Keys, MAX_VALUE, prefix_end};
 use super::wire::{
     AuthenticateRequest, AuthenticateResponse, RangeRequest, RangeResponse, WatchCreateRequest,
     WatchRequest, WatchResponse,
 };
 
 /// How long a member may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a silent connection is asked whether it still lives, and how long it has to answer.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(5));
 /// How many keys are read at once.
@@ -29,47 +29,49 @@ const PAGE: usize = 16;
 const MAX_RESPONSE: usize = PAGE * (MAX_VALUE + (64 << 10));
 
 /// A connection to a member.
-pub(super) struct Member {
+pub(super) struct EtcdMember {
     grpc: Grpc<Channel>,
     token: Option<MetadataValue<tonic::metadata::Ascii>>,
 }
 
 /// Changes below a prefix as they come.
-pub(super) struct Watch {
+pub(super) struct EtcdWatch {
     responses: Streaming<WatchResponse>,
     /// The stream ends with it.
     _requests: mpsc::Sender<WatchRequest>,
 }
 
-impl Member {
+impl EtcdMember {
     /// Connects, and logs in if there is somebody to log in as. Certificates and passwords are read
     /// anew, so they can be changed.
     ///
     /// # Errors
     /// Why that is not possible now: one phrase.
-    pub(super) async fn connect(address: &str, args: &EtcdArgs) -> Result<Member, String> {
+    pub(super) async fn connect(address: &str, args: &EtcdArgs) -> Result<EtcdMember, String> {
         let scheme = if args.is_secure() { "https" } else { "http" };
         let endpoint = Endpoint::from_shared(format!("{scheme}://{address}"));
         let endpoint = endpoint
-            .map_err(|error| innermost(&error))?
-            .connect_timeout(PATIENCE)
+            .map_err(|error| root_cause(&error))?
+            .connect_timeout(CALL_TIMEOUT)
             .http2_keep_alive_interval(KEEPALIVE.0)
             .keep_alive_timeout(KEEPALIVE.1)
             .keep_alive_while_idle(true);
         let endpoint = match args.is_secure() {
-            true => endpoint.tls_config(tls(args)?).map_err(|error| innermost(&error))?,
+            true => endpoint.tls_config(tls(args)?).map_err(|error| root_cause(&error))?,
             false => endpoint,
         };
-        let channel = endpoint.connect().await.map_err(|error| innermost(&error))?;
+        let channel = endpoint.connect().await.map_err(|error| root_cause(&error))?;
         let grpc = Grpc::new(channel).max_decoding_message_size(MAX_RESPONSE);
-        let mut member = Member { grpc, token: None };
+        let mut member = EtcdMember { grpc, token: None };
         if let (Some(name), Some(file)) = (&args.etcd_user, &args.etcd_password_file) {
             let password = std::fs::read_to_string(file)
                 .map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
             let password = password.trim_end_matches(['\r', '\n']).to_owned();
             let request = AuthenticateRequest { name: name.clone(), password };
-            let answer: AuthenticateResponse =
-                member.call("/etcdserverpb.Auth/Authenticate", request).await.map_err(said)?;
+            let answer: AuthenticateResponse = member
+                .call("/etcdserverpb.Auth/Authenticate", request)
+                .await
+                .map_err(describe_status)?;
             let token = answer.token.parse();
             member.token =
                 Some(token.map_err(|_| "it gave a token that cannot be used".to_owned())?);
@@ -92,12 +94,12 @@ impl Member {
     {
         let request = self.request(message);
         let answer = async {
-            self.grpc.ready().await.map_err(|error| Status::unavailable(innermost(&error)))?;
+            self.grpc.ready().await.map_err(|error| Status::unavailable(root_cause(&error)))?;
             let path = http::uri::PathAndQuery::from_static(path);
             self.grpc.unary(request, path, ProstCodec::<M, A>::default()).await
         };
         let late = |_| Status::deadline_exceeded("it does not answer");
-        Ok(timeout(PATIENCE, answer).await.map_err(late)??.into_inner())
+        Ok(timeout(CALL_TIMEOUT, answer).await.map_err(late)??.into_inner())
     }
 
     /// Reads all keys below a prefix, at one revision.
@@ -110,12 +112,12 @@ impl Member {
         loop {
             let request = RangeRequest {
                 key: from,
-                range_end: end_of(prefix),
+                range_end: prefix_end(prefix),
                 limit: PAGE as i64,
                 revision: keys.as_ref().map_or(0, |it| it.revision),
             };
             let page: RangeResponse =
-                self.call("/etcdserverpb.KV/Range", request).await.map_err(said)?;
+                self.call("/etcdserverpb.KV/Range", request).await.map_err(describe_status)?;
             let header = page.header.unwrap_or_default();
             let all = keys.get_or_insert_with(|| {
                 Keys::new(prefix.into(), header.cluster_id, header.revision)
@@ -135,11 +137,11 @@ impl Member {
     ///
     /// # Errors
     /// Why that is not possible now: one phrase.
-    pub(super) async fn watch(&mut self, prefix: &[u8], after: i64) -> Result<Watch, String> {
+    pub(super) async fn watch(&mut self, prefix: &[u8], after: i64) -> Result<EtcdWatch, String> {
         let (sender, receiver) = mpsc::channel(1);
         let create = WatchCreateRequest {
             key: if prefix.is_empty() { vec![0] } else { prefix.to_vec() },
-            range_end: end_of(prefix),
+            range_end: prefix_end(prefix),
             start_revision: after + 1,
             progress_notify: true,
             fragment: true,
@@ -149,24 +151,25 @@ impl Member {
         let mut request = self.request(ReceiverStream::new(receiver));
         request.metadata_mut().insert("hasleader", MetadataValue::from_static("true"));
         let responses = async {
-            self.grpc.ready().await.map_err(|error| Status::unavailable(innermost(&error)))?;
+            self.grpc.ready().await.map_err(|error| Status::unavailable(root_cause(&error)))?;
             let path = http::uri::PathAndQuery::from_static("/etcdserverpb.Watch/Watch");
             let codec = ProstCodec::<WatchRequest, WatchResponse>::default();
             self.grpc.streaming(request, path, codec).await
         };
         let late = |_| "it does not answer".to_owned();
-        let responses = timeout(PATIENCE, responses).await.map_err(late)?.map_err(said)?;
-        Ok(Watch { responses: responses.into_inner(), _requests: sender })
+        let responses =
+            timeout(CALL_TIMEOUT, responses).await.map_err(late)?.map_err(describe_status)?;
+        Ok(EtcdWatch { responses: responses.into_inner(), _requests: sender })
     }
 }
 
-impl Watch {
+impl EtcdWatch {
     /// The next response. Giving up on waiting loses nothing.
     ///
     /// # Errors
     /// Why the watch ended: one phrase.
     pub(super) async fn next(&mut self) -> Result<WatchResponse, String> {
-        let next = self.responses.message().await.map_err(said)?;
+        let next = self.responses.message().await.map_err(describe_status)?;
         next.ok_or_else(|| "it ended the watch".to_owned())
     }
 
@@ -175,21 +178,21 @@ impl Watch {
     /// # Errors
     /// Why it is not: one phrase.
     pub(super) async fn created(&mut self) -> Result<WatchResponse, String> {
-        timeout(PATIENCE, self.next()).await.map_err(|_| "it does not answer".to_owned())?
+        timeout(CALL_TIMEOUT, self.next()).await.map_err(|_| "it does not answer".to_owned())?
     }
 }
 
 /// What a status says.
-fn said(status: Status) -> String {
+fn describe_status(status: Status) -> String {
     match status.source() {
-        Some(source) => innermost(source),
+        Some(source) => root_cause(source),
         None if status.message().is_empty() => status.code().to_string(),
         None => status.message().to_owned(),
     }
 }
 
 /// The error below all others: those above only say that there is one.
-fn innermost(error: &(dyn Error + 'static)) -> String {
+fn root_cause(error: &(dyn Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
         error = source;
