@@ -8,7 +8,7 @@ use abide_instance::{Instance, Migration, Notation, ReadOptions, Translator, Ver
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_xds::{
     Action, ClientCapabilities, Event, Kind, Loss, Names, Options, Release, Releases, Request,
-    Session, Snapshot, SupportedFields, Types, View, find, gather,
+    Session, Snapshot, SupportedFields, Types, View, build_snapshot, find,
 };
 
 const API: &str = r#"
