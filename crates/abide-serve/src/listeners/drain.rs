@@ -18,7 +18,7 @@ pub(crate) struct DrainArgs {
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds)]
     pub(crate) drain_time_s: Duration,
     /// When connections are told to leave
-    #[arg(long, value_name = "STRATEGY", value_enum, default_value_t = Strategy::Gradual)]
+    #[arg(long, value_name = "STRATEGY", value_enum, default_value_t = DrainStrategy::Gradual)]
     pub(crate) drain_strategy: DrainStrategy,
     /// What makes clients of gRPC and REST leave
     #[arg(long, value_name = "TYPE", value_enum, default_value_t = DrainType::Default)]

@@ -10,7 +10,7 @@ use abide_lint::{
 };
 use abide_syntax::{LineIndex, Span};
 use abide_xds::wire::simple_name;
-use abide_xds::{Dangling, Found, Kind, Snapshot, Types, find, gather};
+use abide_xds::{Dangling, Found, Kind, Snapshot, Types, build_snapshot, find};
 use clap::Args;
 use jiff::civil::Date;
 
