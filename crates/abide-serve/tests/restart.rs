@@ -27,7 +27,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use tonic::{Code, Status};
 
-use self::messages::{Answer, Ask, Draining, Hello, Nothing, Refusal, Reply, Request};
+use self::messages::{Answer, Ask, Draining, Handshake, Nothing, Refusal, Reply, Request};
 use self::server::{CDS, Polling, Whole, cluster, edge_api, example, node, poll, pool, run};
 use self::waiting::{LONG, Log, unless_it_hangs};
 
@@ -437,7 +437,7 @@ fn who_may_not_take_over_is_told_why() {
     refused(2, FAST, "the next one has to have `--restart-epoch 1`, not 2");
     refused(1, &["--drain-time-s", "5", "--parent-shutdown-time-s", "5"], "would be cut off");
     // Another one is at it.
-    let (peer, answer) = Peer::greet(&world, &Hello::of(1));
+    let (peer, answer) = Peer::greet(&world, &Handshake::of(1));
     assert!(matches!(answer, Answer::Hello(_)), "{answer:?}");
     refused(1, FAST, "another process is taking over now");
     drop(peer);
@@ -454,7 +454,7 @@ fn who_may_not_take_over_is_told_why() {
 fn a_restart_with_another_protocol_major_is_refused() {
     let world = World::new();
     let (mut parent, addresses) = world.serving(0, FAST);
-    let (_, answer) = Peer::greet(&world, &Hello { protocol_major: 2, ..Hello::of(1) });
+    let (_, answer) = Peer::greet(&world, &Handshake { protocol_major: 2, ..Handshake::of(1) });
     let why = "the process of epoch 0 speaks version 1 of the restart protocol, and this one 2: \
                stop it, and start this one with `--restart-epoch 0`";
     assert_eq!(answer, Answer::Refusal(Refusal { reason: why.to_owned() }));
@@ -471,8 +471,8 @@ fn a_restart_with_another_protocol_major_is_refused() {
     let listener = UnixListener::bind(world.socket()).unwrap();
     let mut child = world.start(1, FAST);
     let mut peer = Peer(listener.accept().unwrap().0);
-    assert_eq!(peer.hear::<Hello>(), Hello::of(1));
-    let hello = Hello { protocol_major: 2, ..Hello::of(0) };
+    assert_eq!(peer.hear::<Handshake>(), Handshake::of(1));
+    let hello = Handshake { protocol_major: 2, ..Handshake::of(0) };
     peer.say(&Reply { reply: Some(Answer::Hello(hello)) });
     assert_eq!(child.wait().code(), Some(2));
     assert!(child.log().contains("speaks version 2 of the restart protocol"), "{}", child.log());
@@ -488,7 +488,7 @@ fn a_child_that_is_killed_at_any_step_leaves_the_parent_as_it_was() {
         assert_eq!(staying.answer(), (200, false));
     }
     for steps in 0..3 {
-        let (mut peer, answer) = Peer::greet(&world, &Hello::of(1));
+        let (mut peer, answer) = Peer::greet(&world, &Handshake::of(1));
         assert!(matches!(answer, Answer::Hello(_)), "{answer:?}");
         if steps > 0 {
             let answer = peer.ask(Ask::TakeListeners(Nothing {}));
@@ -536,9 +536,9 @@ fn a_parent_that_is_killed_at_any_step_is_replaced() {
         let child = world.start(1, FAST);
         if answers > 0 {
             let mut peer = Peer(listener.accept().unwrap().0);
-            peer.hear::<Hello>();
+            peer.hear::<Handshake>();
             if answers > 1 {
-                peer.say(&Reply { reply: Some(Answer::Hello(Hello::of(0))) });
+                peer.say(&Reply { reply: Some(Answer::Hello(Handshake::of(0))) });
                 peer.hear::<Request>();
             }
         }
@@ -569,7 +569,7 @@ fn a_process_that_waits_for_the_one_before_it_ends_when_it_is_told_to() {
     let mut child = world.start(1, FAST);
     // It never gets an answer.
     let mut peer = Peer(listener.accept().unwrap().0);
-    peer.hear::<Hello>();
+    peer.hear::<Handshake>();
     child.signal(Signal::TERM);
     assert!(child.wait().success(), "{}", child.log());
 }
