@@ -201,7 +201,7 @@ impl Peer {
     }
 
     /// Says hello as an epoch, and gets the answer.
-    fn greet(world: &World, hello: &Hello) -> (Peer, Answer) {
+    fn greet(world: &World, hello: &Handshake) -> (Peer, Answer) {
         let mut peer = Peer(UnixStream::connect(world.socket()).unwrap());
         peer.say(hello);
         let answer = peer.hear::<Reply>().reply.unwrap();
