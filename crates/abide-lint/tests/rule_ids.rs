@@ -34,8 +34,11 @@ fn a_rule_alone_writes_its_id() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
     for entry in std::fs::read_dir(&crates).expect("the folder is readable") {
-        let source = entry.expect("the folder is readable").path().join("src");
-        if source.is_dir() {
+        let folder = entry.expect("the folder is readable").path();
+        // What compares Abide with other programs names the rules that it expects.
+        let compares = ["abide-bench", "abide-oracle"].iter().any(|it| folder.ends_with(it));
+        let source = folder.join("src");
+        if source.is_dir() && !compares {
             sources(&source, &mut files);
         }
     }
@@ -48,7 +51,7 @@ fn a_rule_alone_writes_its_id() {
             // with them.
             let is_problem = path.ends_with("abide-schema/src/problem.rs")
                 && ProblemKind::ALL.iter().any(|it| it.id() == rule.id);
-            if path.ends_with(format!("abide/src/rules/{}.rs", rule.id)) {
+            if path.ends_with(format!("abide-lint/src/rules/{}.rs", rule.id)) {
                 own.insert(rule.id);
             } else if !is_problem {
                 others.push(format!("{}: \"{}\"", path.display(), rule.id));
