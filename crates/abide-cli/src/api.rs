@@ -41,7 +41,7 @@ impl Api {
                 "{} does not link everywhere, so some types may not be known: `abide lint` shows \
                  the {}",
                 loaded.name,
-                abide_lint::counted(broken, "error")
+                abide_lint::pluralize(broken, "error")
             ));
         }
         let lock = source.lock().map_err(|error| error.to_string())?;

@@ -12,7 +12,7 @@ mod tree_state;
 
 use std::collections::BTreeSet;
 
-use abide_lint::{ElementLife, Policy};
+use abide_lint::{ElementHistory, Policy};
 use abide_schema::FileKey;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -40,7 +40,7 @@ pub(crate) struct TreeHistory {
     /// The commits that changed the tree, oldest first.
     pub(crate) commits: Vec<CommitRow>,
     /// The lives of all elements, if they are asked.
-    pub(crate) lives: Option<Vec<ElementLife>>,
+    pub(crate) lives: Option<Vec<ElementHistory>>,
     /// The number of commits that were walked, including those that did not change the tree.
     pub(crate) walked: usize,
     /// Notes for the user, one phrase each.
@@ -184,7 +184,7 @@ pub(crate) fn walk_commits(
         lives
             .finish()
             .into_iter()
-            .filter(|it: &ElementLife| {
+            .filter(|it: &ElementHistory| {
                 shown.contains(&*it.package) || is_in_focus(timeline, focus, &ledger, &it.package)
             })
             .collect()

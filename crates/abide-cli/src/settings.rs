@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use abide_lint::{Accepted, Config, ConfigError, Lock, Preset, nearest};
+use abide_lint::{Accepted, Config, ConfigError, Lock, Preset, find_nearest};
 use abide_syntax::Span;
 
 use crate::args::{Global, HistoryArgs, JudgeArgs, TreeArgs};
@@ -324,7 +324,7 @@ impl Settings {
             return None;
         }
         let folders = list_folders(&self.folder);
-        let help = match nearest(root, folders.iter().map(String::as_str)) {
+        let help = match find_nearest(root, folders.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "create the folder, or remove it from `roots`".to_owned(),
         };

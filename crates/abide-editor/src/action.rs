@@ -88,7 +88,7 @@ impl Project {
             findings.iter().flat_map(of_finding).unzip();
         let options = judge.options(analysis.old.as_ref(), None, self.reached());
         let policy = &judge.config.policy;
-        let objections = abide_lint::objections(&analysis.tree, policy, options, &fixes);
+        let objections = abide_lint::find_objections(&analysis.tree, policy, options, &fixes);
         let all = of.into_iter().zip(fixes).zip(objections);
         all.filter(|(_, why)| why.is_none()).map(|((of, (_, fix)), _)| (of, fix)).collect()
     }
@@ -207,7 +207,7 @@ fn waiver(decl: &FileDecl, finding: &Finding) -> Option<TextEdit> {
     let (_, span) = statement_at(decl, finding.location.span.start)?;
     let at = line_start(text, span.start);
     let (indent, end) = (indent(text, span.start), line_end(text));
-    let comment = format!("{indent}// {}TODO: say why{end}", abide_lint::waiver_of(finding));
+    let comment = format!("{indent}// {}TODO: say why{end}", abide_lint::format_waiver(finding));
     Some(TextEdit::insert(at, comment))
 }
 

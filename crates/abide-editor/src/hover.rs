@@ -1,7 +1,7 @@
 //! What a name means, in Markdown: the declaration, its package and version, whether it is
 //! deprecated and by what it is replaced, and its comment.
 
-use abide_lint::{code, counted};
+use abide_lint::{backtick, pluralize};
 use abide_schema::{
     AttachedComments, Cardinality, Element, Field, FileKey, Meaning, Package, Presence, Scalar,
     Stability, Type,
@@ -33,8 +33,8 @@ impl Project {
                         it.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
                     });
                     let packages = begins.collect::<std::collections::BTreeSet<_>>().len();
-                    let packages = counted(packages, "package");
-                    format!("{} begins the names of {packages}", code(name))
+                    let packages = pluralize(packages, "package");
+                    format!("{} begins the names of {packages}", backtick(name))
                 }
             },
         };
@@ -44,10 +44,10 @@ impl Project {
 
 fn element(element: Element<'_>, analysis: &Analysis, judge: &Judge) -> String {
     let mut parts = vec![format!("```proto\n{}\n```", declaration(element))];
-    let mut facts = vec![format!("{} {}", element.noun(), code(element.full_name()))];
+    let mut facts = vec![format!("{} {}", element.noun(), backtick(element.full_name()))];
     if let Element::Field(field) = element {
         facts.extend(presence(field));
-        facts.push(format!("JSON {}", code(field.json_name())));
+        facts.push(format!("JSON {}", backtick(field.json_name())));
     }
     parts.push(facts.join(" · "));
     let of_package = package(element.package(), judge);
@@ -143,7 +143,7 @@ fn presence(field: Field<'_>) -> Option<String> {
 /// The package, its stability, its version as it is recorded, since when it exists, and whether it is
 /// frozen.
 fn package(package: Package<'_>, judge: &Judge) -> String {
-    let mut facts = vec![format!("package {}", code(package.name()))];
+    let mut facts = vec![format!("package {}", backtick(package.name()))];
     facts.extend(package.version().map(|it| {
         let word = match it.stability {
             Stability::Alpha => "alpha",
@@ -166,7 +166,7 @@ fn package(package: Package<'_>, judge: &Judge) -> String {
 fn deprecation(element: Element<'_>) -> Option<String> {
     element.deprecated()?;
     let since = element.deprecated_since().map(|(it, _)| format!(" since {it}"));
-    let by = element.replaced_by().map(|(it, _)| format!("; use {}", code(it)));
+    let by = element.replaced_by().map(|(it, _)| format!("; use {}", backtick(it)));
     let refused = element.disallowed_by_default().map(|_| "; refused unless an operator allows it");
     Some(format!(
         "**Deprecated**{}{}{}",

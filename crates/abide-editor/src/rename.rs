@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide_lint::{Finding, Group, Severity, code, find_rule};
+use abide_lint::{Finding, Group, Severity, backtick, find_rule};
 use abide_schema::{Element, File, FileDecl, FileKey, Meaning, Mention, Node, ProblemKind, Tree};
 use abide_syntax::{Lexer, Span, TokenKind};
 
@@ -125,7 +125,7 @@ impl Project {
                 let decl = file.decl();
                 return Err(RenameRefusal(format!(
                     "Not renamed: {} in line {} of `{}` would not mean {} any more.",
-                    code(mention.whole.str(decl.source_text().unwrap_or_default())),
+                    backtick(mention.whole.str(decl.source_text().unwrap_or_default())),
                     decl.line_index().line(mention.whole.start) + 1,
                     decl.display,
                     meant(mention.means)
@@ -259,7 +259,7 @@ impl<'t> Rename<'t> {
             };
             let users = of.mentions().map(|(file, _)| file.package());
             let mut users: Vec<String> =
-                users.filter(|it| *it != own).map(|it| code(it.name())).collect();
+                users.filter(|it| *it != own).map(|it| backtick(it.name())).collect();
             users.dedup();
             if !users.is_empty() {
                 let verb = if users.len() == 1 { "uses" } else { "use" };
@@ -328,9 +328,9 @@ impl<'t> Stand<'t> {
 
 fn meant(meaning: Meaning<'_>) -> String {
     match meaning {
-        Meaning::Element(it) => format!("the {} {}", it.noun(), code(it.full_name())),
-        Meaning::File(it) => code(it.path()),
-        Meaning::Package(name) => format!("the package {}", code(name)),
+        Meaning::Element(it) => format!("the {} {}", it.noun(), backtick(it.full_name())),
+        Meaning::File(it) => backtick(it.path()),
+        Meaning::Package(name) => format!("the package {}", backtick(name)),
     }
 }
 

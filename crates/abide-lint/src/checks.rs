@@ -13,17 +13,20 @@ pub(crate) mod full_names;
 mod name_case;
 pub(crate) mod reserved;
 
-pub(crate) use aip::{Resource, is_timestamp, spares};
+pub(crate) use aip::{Resource, exempts, is_timestamp};
 pub(crate) use buf_lint::{BUF_LINT_CATEGORIES, BufStability, ignored_by};
 pub use buf_lint::{BufVersion, buf_lint_rule, buf_lint_rules};
-pub(crate) use comment_scope::{BUF_MARKER, CommentScopes, Covers, MARKER, comments, lines};
+pub(crate) use comment_scope::{
+    BUF_MARKER, CommentScopes, Covers, MARKER, collect_comments, split_lines,
+};
 pub(crate) use constraints::{BUF, report_defects};
 pub(crate) use dependencies::{
-    Apis, UNSTABLE_IMPORT, depends_on_less, imports_unstable, is_earlier_major, judged,
-    label_steps, phrase, reached, report, stability, through, unversioned_reach,
+    ApiVersions, UNSTABLE_IMPORT, add_step_labels, describe_path, describe_use, find_reached,
+    is_earlier_major, judged, report, report_less_stable, report_unstable_imports, stability,
+    unversioned_reach,
 };
-pub(crate) use doc_marks::{CommentMark, OPENING, marks};
-pub(crate) use frozen_packages::{freeze, unchanged};
+pub(crate) use doc_marks::{CommentMark, OPENING, find_marks};
+pub(crate) use frozen_packages::{find_freeze, find_unchanged};
 pub(crate) use full_names::titled;
-pub(crate) use name_case::{Case, buf_upper_snake, protolint_upper_snake};
+pub(crate) use name_case::{NameCase, buf_upper_snake, protolint_upper_snake};
 pub(crate) use reserved::allows_extension;

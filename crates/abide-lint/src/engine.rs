@@ -28,12 +28,12 @@ mod version_plan;
 mod walk;
 mod work_in_progress;
 
-pub use fixing::{FixRequest, Fixed, RefusedFix, fix, objections};
+pub use fixing::{FixRequest, FixResult, RefusedFix, find_objections, fix};
 pub use instance_releases::join_releases;
 pub use instances::check_instances;
-pub use made_versions::record_made;
+pub use made_versions::record_made_versions;
 pub use new_errors::new_errors;
 pub use pipeline::check;
 pub use translations::{CarriedFile, check_translations};
-pub use upgrade_blockers::{early_release, hindrances, lossy_release};
-pub use version_plan::plan;
+pub use upgrade_blockers::{check_early_release, check_lossy_release, find_upgrade_blockers};
+pub use version_plan::plan_versions;

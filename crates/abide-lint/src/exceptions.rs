@@ -13,8 +13,8 @@ mod waiver_defect;
 mod waiver_scopes;
 mod waivers;
 
-pub use allowance::waiver_of;
+pub use allowance::format_waiver;
 pub(crate) use instance_waivers::InstanceWaivers;
 pub(crate) use nested_spans::NestedSpans;
 pub(crate) use security_fixes::SecurityFixes;
-pub(crate) use waivers::{Waivers, merged};
+pub(crate) use waivers::{Waivers, describe_merged};

@@ -24,6 +24,6 @@ pub(crate) use fix::reservations::{of_enum, of_message, with_reserved};
 pub(crate) use fix::source_text::with_blank_line;
 pub use fix::{Applied, Fix, FixEdit};
 pub use group::{Group, RuleDefaults};
-pub use impact::Weight;
+pub use impact::Impact;
 pub use location::{Location, Origin};
 pub(crate) use statement_locations::{package_name, package_place, shown_folder};

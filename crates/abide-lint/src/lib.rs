@@ -27,7 +27,7 @@ mod versions;
 mod wording;
 
 pub use calendar::{
-    Calendar, Clock, Phase, PhaseFreeze, Phases, Replacement, Window, first as first_version,
+    AnnualDates, Calendar, Phase, PhaseFreeze, Phases, Replacement, Window, first as first_version,
     fits as version_fits, next as next_version,
 };
 pub use checks::{BufVersion, buf_lint_rule, buf_lint_rules};
@@ -36,14 +36,14 @@ pub use code_owners::{CodeOwners, Forge, Ownership};
 pub use config::{Config, ConfigApi, ConfigInstances};
 pub use drawing::view::GraphView;
 pub use engine::{
-    CarriedFile, FixRequest, Fixed, RefusedFix, check, check_instances, check_translations,
-    early_release, fix, hindrances, join_releases, lossy_release, new_errors, objections, plan,
-    record_made,
+    CarriedFile, FixRequest, FixResult, RefusedFix, check, check_early_release, check_instances,
+    check_lossy_release, check_translations, find_objections, find_upgrade_blockers, fix,
+    join_releases, new_errors, plan_versions, record_made_versions,
 };
-pub use exceptions::waiver_of;
+pub use exceptions::format_waiver;
 pub use finding::{
     Applied, Bump, ChangeFacts, ConfigError, Dependent, Finding, FindingLabel, Fix, FixEdit, Gone,
-    Group, Location, Origin, RuleDefaults, Severity, Weight,
+    Group, Impact, Location, Origin, RuleDefaults, Severity,
 };
 pub use inputs::{
     Accepted, ApiRelease, FeatureFile, InstanceFile, InstanceOptions, InstanceSet, Options,
@@ -51,9 +51,10 @@ pub use inputs::{
 };
 pub use instances::{UsableDeprecation, usable_deprecations};
 pub use lifecycle::{
-    Bound, Deprecated, Deprecation, DeprecationList, ElementFacts, ElementId, ElementLife,
-    ElementLives, Event, FileElements, Fleet, Lane, Life, Moment, Retirement, Scenario, Simulation,
-    State, Status, Step, Stretch, Subject, Unknown, elements,
+    Deprecated, Deprecation, DeprecationList, DerivationStep, ElementFacts, ElementHistory,
+    ElementHistoryBuilder, ElementId, FileElements, FleetMajors, HistoryPoint, LifeState,
+    LifetimeBound, MajorTrack, Retirement, Scenario, Simulation, Status, Timeline, TimelineEvent,
+    TimelineOf, TimelinePeriod, Unknown, elements,
 };
 pub use lock::{Freeze, Lock, PackagePast, Record, Records, VersionIn, without_record_conflicts};
 pub use other_linters::{
@@ -66,11 +67,11 @@ pub use policy::{
 };
 pub use rule::{ChangeCheck, Check, Context, Report, Rule, Sink};
 pub use rules::{
-    ALPHA_TOO_OLD, DEPRECATED_USES, OLDER_MAJOR_USED, OVERRIDE_USED, REMEDIES, RULES, Remedy,
+    ALPHA_TOO_OLD, DEPRECATED_USES, FixInfo, OLDER_MAJOR_USED, OVERRIDE_USED, REMEDIES, RULES,
     find_rule,
 };
 pub use versions::{
-    CopyApart, PackagePlan, Plan, Reason, Rewritten, Verdict, copies_apart, find_dependents, rises,
-    stamp_release, stamp_upgrade,
+    BumpReason, DivergedCopy, PackagePlan, Plan, PlanVerdict, RewrittenOption, compute_bumps,
+    find_dependents, find_diverged_copies, record_release, record_upgrade,
 };
-pub use wording::{code, counted, nearest};
+pub use wording::{backtick, find_nearest, pluralize};

@@ -11,7 +11,8 @@ mod simulation;
 pub use calendar_status::{Deprecation, Retirement, Status};
 pub use deprecation_list::{Deprecated, DeprecationList, Unknown};
 pub use element_history::{
-    ElementFacts, ElementId, ElementLife, ElementLives, FileElements, Moment, elements,
+    ElementFacts, ElementHistory, ElementHistoryBuilder, ElementId, FileElements, HistoryPoint,
+    elements,
 };
 pub(crate) use package_stability::{
     PackageDays, apis, deprecation, is_deprecated, is_frozen, is_placeholder, stable_major,
@@ -19,7 +20,9 @@ pub(crate) use package_stability::{
 };
 pub(crate) use replacement_words::{own_comments, replacement_sentence};
 pub use simulation::Simulation;
-pub use simulation::bounds::Bound;
-pub use simulation::fleet::Fleet;
-pub use simulation::scenario::{Scenario, Step};
-pub use simulation::timeline::{Event, Lane, Life, State, Stretch, Subject};
+pub use simulation::bounds::LifetimeBound;
+pub use simulation::fleet::FleetMajors;
+pub use simulation::scenario::{DerivationStep, Scenario};
+pub use simulation::timeline::{
+    LifeState, MajorTrack, Timeline, TimelineEvent, TimelineOf, TimelinePeriod,
+};

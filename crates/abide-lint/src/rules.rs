@@ -278,7 +278,7 @@ pub fn find_rule(id: &str) -> Option<&'static Rule> {
 
 /// The fix that the findings of a rule can have.
 #[derive(Clone, Copy, Debug)]
-pub struct Remedy {
+pub struct FixInfo {
     /// The rule.
     pub rule: &'static Rule,
     /// When `--fix` applies it: findings for which a person has to decide have it with `Never`.
@@ -289,38 +289,42 @@ pub struct Remedy {
 
 impl Rule {
     /// The fix that its findings can have.
-    pub fn remedy(&self) -> Option<&'static Remedy> {
+    pub fn fix_info(&self) -> Option<&'static FixInfo> {
         REMEDIES.iter().find(|it| it.rule.id == self.id)
     }
 }
 
 /// The rules whose findings can be fixed, in the order of ids.
-pub static REMEDIES: &[Remedy] = &[
-    remedy(&accepted_stale::RULE, Applied::Always, "deletes the line of `abide.accepted`"),
-    remedy(&comment_mark_unknown::RULE, Applied::Never, "writes the nearest known mark"),
-    remedy(&disallowed_not_deprecated::RULE, Applied::Always, "adds `deprecated = true`"),
-    remedy(&enum_value_name_case::RULE, Applied::IfCompatible, RENAMES),
-    remedy(&enum_value_prefix_missing::RULE, Applied::IfCompatible, RENAMES),
-    remedy(&enum_value_removed::RULE, Applied::Always, RESERVES),
-    remedy(&field_name_case::RULE, Applied::IfCompatible, RENAMES),
-    remedy(&field_removed::RULE, Applied::Always, RESERVES),
-    remedy(&import_invalid::RULE, Applied::Always, "removes the repeated import"),
-    remedy(&import_not_found::RULE, Applied::Always, "spells the path as the file is called"),
-    remedy(&import_unused::RULE, Applied::Always, "removes the import, unless it has a comment"),
-    remedy(&name_not_found::RULE, Applied::Always, "imports the file that declares the name"),
-    remedy(&next_free_field_wrong::RULE, Applied::Always, "writes the number in the comment"),
-    remedy(&option_invalid::RULE, Applied::Always, "imports the file that declares the name"),
-    remedy(&reserved_removed::RULE, Applied::Always, "reserves them again"),
-    remedy(&syntax_missing::RULE, Applied::Always, "adds `syntax = \"proto2\";`"),
-    remedy(&waiver_unused::RULE, Applied::Always, "removes a waiver in a comment"),
-    remedy(&zero_value_not_unspecified::RULE, Applied::Never, RENAMES),
+pub static REMEDIES: &[FixInfo] = &[
+    new_fix_info(&accepted_stale::RULE, Applied::Always, "deletes the line of `abide.accepted`"),
+    new_fix_info(&comment_mark_unknown::RULE, Applied::Never, "writes the nearest known mark"),
+    new_fix_info(&disallowed_not_deprecated::RULE, Applied::Always, "adds `deprecated = true`"),
+    new_fix_info(&enum_value_name_case::RULE, Applied::IfCompatible, RENAMES),
+    new_fix_info(&enum_value_prefix_missing::RULE, Applied::IfCompatible, RENAMES),
+    new_fix_info(&enum_value_removed::RULE, Applied::Always, RESERVES),
+    new_fix_info(&field_name_case::RULE, Applied::IfCompatible, RENAMES),
+    new_fix_info(&field_removed::RULE, Applied::Always, RESERVES),
+    new_fix_info(&import_invalid::RULE, Applied::Always, "removes the repeated import"),
+    new_fix_info(&import_not_found::RULE, Applied::Always, "spells the path as the file is called"),
+    new_fix_info(
+        &import_unused::RULE,
+        Applied::Always,
+        "removes the import, unless it has a comment",
+    ),
+    new_fix_info(&name_not_found::RULE, Applied::Always, "imports the file that declares the name"),
+    new_fix_info(&next_free_field_wrong::RULE, Applied::Always, "writes the number in the comment"),
+    new_fix_info(&option_invalid::RULE, Applied::Always, "imports the file that declares the name"),
+    new_fix_info(&reserved_removed::RULE, Applied::Always, "reserves them again"),
+    new_fix_info(&syntax_missing::RULE, Applied::Always, "adds `syntax = \"proto2\";`"),
+    new_fix_info(&waiver_unused::RULE, Applied::Always, "removes a waiver in a comment"),
+    new_fix_info(&zero_value_not_unspecified::RULE, Applied::Never, RENAMES),
 ];
 
 const RENAMES: &str = "renames it";
 const RESERVES: &str = "reserves the number and the name";
 
-const fn remedy(rule: &'static Rule, applied: Applied, does: &'static str) -> Remedy {
-    Remedy { rule, applied, does }
+const fn new_fix_info(rule: &'static Rule, applied: Applied, does: &'static str) -> FixInfo {
+    FixInfo { rule, applied, does }
 }
 
 /// The rule about lines of `abide.accepted` that accept nothing.

@@ -4,7 +4,7 @@ mod code_span;
 pub(crate) mod pluralize;
 mod suggestion;
 
-pub use code_span::code;
-pub use pluralize::counted;
-pub(crate) use suggestion::did_you_mean;
-pub use suggestion::nearest;
+pub use code_span::backtick;
+pub use pluralize::pluralize;
+pub use suggestion::find_nearest;
+pub(crate) use suggestion::suggest;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_lint::{Bump, Config, Lock, Options, Plan, Records, Verdict, VersionIn, plan};
+use abide_lint::{
+    Bump, Config, Lock, Options, Plan, PlanVerdict, Records, VersionIn, plan_versions,
+};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_upgrade::{UpgradeOptions, upgrade};
 use fastrand::Rng;
@@ -119,7 +121,7 @@ fn plan_with(
         versions: true,
         ..Options::on(date(2026, 1, 15))
     };
-    plan(new, &policy, options)
+    plan_versions(new, &policy, options)
 }
 
 /// The plan from a release that recorded its own versions.
@@ -128,7 +130,7 @@ fn since(new: &Tree, old: &Tree) -> Plan {
     plan_with(new, Some(old), "", Some(&first), Some(&first), VersionIn::Lock)
 }
 
-fn verdicts(plan: &Plan) -> Vec<(String, Bump, Option<String>, Verdict)> {
+fn verdicts(plan: &Plan) -> Vec<(String, Bump, Option<String>, PlanVerdict)> {
     let version = |it: &abide_lint::PackagePlan| it.to.as_ref().map(ToString::to_string);
     plan.packages.iter().map(|it| (it.name.clone(), it.required, version(it), it.verdict)).collect()
 }
@@ -239,32 +241,35 @@ fn more_changes_never_lower_a_bump_and_recording_twice_is_recording_once() {
             assert!(!lowered, "{seed}: {before:?} {bumps:?}\n{snapshot:?}\n{changed:?}");
             before = bumps;
             for package in &plan.packages {
-                refused += usize::from(package.verdict == Verdict::Refused);
-                risen += usize::from(package.verdict == Verdict::Unrecorded);
-                assert_eq!(package.verdict == Verdict::Refused, package.required == Bump::Major);
+                refused += usize::from(package.verdict == PlanVerdict::Refused);
+                risen += usize::from(package.verdict == PlanVerdict::Unrecorded);
+                assert_eq!(
+                    package.verdict == PlanVerdict::Refused,
+                    package.required == Bump::Major
+                );
             }
             let again =
                 plan_with(&new, Some(&old), "", Some(&plan.lock), Some(&first), VersionIn::Lock);
             assert_eq!(again.lock, plan.lock, "{seed}");
             for package in &plan.packages {
                 let broken = package.waits_for.as_ref();
-                assert_eq!(package.verdict == Verdict::Waiting, broken.is_some());
+                assert_eq!(package.verdict == PlanVerdict::Waiting, broken.is_some());
                 waiting += usize::from(broken.is_some());
                 let is_refused = |name: &String| {
                     plan.packages
                         .iter()
-                        .any(|it| it.name == *name && it.verdict == Verdict::Refused)
+                        .any(|it| it.name == *name && it.verdict == PlanVerdict::Refused)
                 };
                 assert!(broken.is_none_or(is_refused), "{seed}: {package:?}");
                 let kept = lock.record(&package.name) == plan.lock.record(&package.name);
                 assert!(broken.is_none() || kept, "{seed}: {package:?}");
             }
-            assert_eq!(again.count(Verdict::Unrecorded), 0, "{seed}: {:?}", again.packages);
+            assert_eq!(again.count(PlanVerdict::Unrecorded), 0, "{seed}: {:?}", again.packages);
             assert!(again.is_recorded());
             // Nor does the order in which it was recorded matter.
             let at_once =
                 plan_with(&new, Some(&old), "", Some(&first), Some(&first), VersionIn::Lock);
-            if plan.count(Verdict::Refused) == 0 {
+            if plan.count(PlanVerdict::Refused) == 0 {
                 assert_eq!(at_once.lock, plan.lock, "{seed}");
             }
             let text = plan.lock.to_string();
@@ -282,7 +287,7 @@ fn one(text: &str) -> Tree {
     link(&[(path, format!("syntax = \"proto3\";\n{text}"))])
 }
 
-fn row(plan: &Plan) -> (Bump, Option<String>, Verdict) {
+fn row(plan: &Plan) -> (Bump, Option<String>, PlanVerdict) {
     let [package] = &plan.packages[..] else { panic!("one package: {:?}", plan.packages) };
     (package.required, package.to.as_ref().map(ToString::to_string), package.verdict)
 }
@@ -297,8 +302,8 @@ fn a_security_fix_is_a_patch() {
             "package acme.v3;\nmessage User {{ string id = 1; string mail = 2;\n{comment}\n  bool masked = 3; }}\n"
         ))
     };
-    let patch = (Bump::Patch, Some("3.0.1".to_owned()), Verdict::Unrecorded);
-    let minor = (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded);
+    let patch = (Bump::Patch, Some("3.0.1".to_owned()), PlanVerdict::Unrecorded);
+    let minor = (Bump::Minor, Some("3.1.0".to_owned()), PlanVerdict::Unrecorded);
     let marked = added("  // abide:security-fix: mails leaked into logs");
     assert_eq!(row(&since(&marked, &old)), patch);
     assert_eq!(row(&since(&added("  // mends a hole"), &old)), minor);
@@ -321,7 +326,7 @@ fn a_security_fix_is_a_patch() {
     // A break stays one.
     let broken =
         one("package acme.v3;\n// abide:security-fix: it leaks\nmessage User { string id = 1; }\n");
-    assert_eq!(from(&broken, &old, ""), (Bump::Major, None, Verdict::Refused));
+    assert_eq!(from(&broken, &old, ""), (Bump::Major, None, PlanVerdict::Refused));
 }
 
 #[test]
@@ -332,9 +337,9 @@ fn a_break_is_refused_unless_it_is_waived() {
         let old = one(&(text.clone() + "message User { string id = 1; string mail = 2; }\n"));
         row(&since(&one(&(text + broken)), &old))
     };
-    assert_eq!(refused("acme.v3"), (Bump::Major, None, Verdict::Refused));
-    assert_eq!(refused("acme.type"), (Bump::Major, None, Verdict::Refused));
-    let raised = |version: &str| (Some(version.to_owned()), Verdict::Unrecorded);
+    assert_eq!(refused("acme.v3"), (Bump::Major, None, PlanVerdict::Refused));
+    assert_eq!(refused("acme.type"), (Bump::Major, None, PlanVerdict::Refused));
+    let raised = |version: &str| (Some(version.to_owned()), PlanVerdict::Unrecorded);
     for (package, version) in [
         ("acme.v3alpha", "3.0.0-alpha.2"),
         ("acme.v3beta", "3.0.0-beta.2"),
@@ -350,14 +355,14 @@ fn a_break_is_refused_unless_it_is_waived() {
     let waiver = "[[waiver]]\nrule = \"field-removed\"\nelement = \"acme.v3.User.mail\"\nreason = \"unused\"\n";
     let new = one(&format!("package acme.v3;\n{broken}"));
     let plan = plan_with(&new, Some(&old), waiver, Some(&first), Some(&first), VersionIn::Lock);
-    assert_eq!(row(&plan), (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded));
+    assert_eq!(row(&plan), (Bump::Minor, Some("3.1.0".to_owned()), PlanVerdict::Unrecorded));
     assert_eq!(plan.packages[0].reasons[0].rule, Some("field-removed"));
     // A waived removal frees number and name, and the ledger remembers.
     assert!(plan.lock.to_string().contains("\nfield acme.v3.User 2 mail gone\n"), "{}", plan.lock);
     let reused = one("package acme.v3;\nmessage User { string id = 1; bytes photo = 2; }\n");
     let (lock, released) = (Some(&plan.lock), Some(&plan.lock));
     let later = plan_with(&reused, Some(&new), waiver, lock, released, VersionIn::Lock);
-    assert_eq!(row(&later), (Bump::Major, None, Verdict::Refused));
+    assert_eq!(row(&later), (Bump::Major, None, PlanVerdict::Refused));
     assert_eq!(later.packages[0].candidates, BTreeSet::from(["acme.v4alpha".to_owned()]));
     assert_eq!(later.packages[0].reasons[0].rule, Some("field-number-reused"));
     assert_eq!(later.lock, plan.lock, "what is refused is not recorded");
@@ -389,7 +394,7 @@ fn check_and_bump_ask_for_the_same() {
         let report = abide_lint::check(&new, &policy, options);
         assert_eq!(report.required_bump, Some(bump), "{package} {toml}");
         assert_eq!(report.waives_breaks, waives, "{package} {toml}");
-        let plan = abide_lint::plan(&new, &policy, options);
+        let plan = abide_lint::plan_versions(&new, &policy, options);
         assert_eq!(plan.required_bump(), bump, "{package} {toml}");
         let reasons = plan.packages.iter().flat_map(|it| &it.reasons);
         assert_eq!(reasons.filter(|it| it.waived).count(), usize::from(waives), "{package}");
@@ -403,7 +408,11 @@ fn check_and_bump_ask_for_the_same() {
             Some(lower),
             "{package}"
         );
-        assert_eq!(abide_lint::plan(&new, &policy, options).required_bump(), lower, "{package}");
+        assert_eq!(
+            abide_lint::plan_versions(&new, &policy, options).required_bump(),
+            lower,
+            "{package}"
+        );
     }
 }
 
@@ -424,11 +433,11 @@ fn a_major_outside_of_its_window_is_not_recorded() {
         |toml: &str| plan_with(&new, Some(&old), toml, Some(&first), Some(&first), VersionIn::Lock);
     // The day is 15 January.
     let window = "[calendar]\napi-releases = [\"01-31\"]\nmajor-window-days = 30\n";
-    assert_eq!(planned(window).packages[1].verdict, Verdict::Unrecorded);
+    assert_eq!(planned(window).packages[1].verdict, PlanVerdict::Unrecorded);
     let none = "[calendar]\napi-releases = [\"06-30\"]\nmajor-window-days = 30\n";
     let plan = planned(none);
     let early = &plan.packages[1];
-    assert_eq!((early.verdict, &early.to), (Verdict::Early, &None));
+    assert_eq!((early.verdict, &early.to), (PlanVerdict::Early, &None));
     assert_eq!(early.reasons[0].rule, Some("major-outside-window"));
     assert!(!plan.lock.to_string().contains("acme.v2"), "{}", plan.lock);
     for more in [
@@ -437,7 +446,7 @@ fn a_major_outside_of_its_window_is_not_recorded() {
         "[[waiver]]\nrule = \"major-outside-window\"\nelement = \"acme.v2\"\nreason = \"agreed\"",
     ] {
         let plan = planned(&format!("{none}{more}\n"));
-        assert_eq!(plan.packages[1].verdict, Verdict::Unrecorded, "{more}");
+        assert_eq!(plan.packages[1].verdict, PlanVerdict::Unrecorded, "{more}");
     }
 }
 
@@ -445,10 +454,10 @@ fn a_major_outside_of_its_window_is_not_recorded() {
 fn without_a_release_only_the_agreement_is_told() {
     let (old, new) = (one(USER), one(&USER.replace("{", "{ int32 age = 4;")));
     let first = plan_with(&old, None, "", None, None, VersionIn::Lock);
-    assert_eq!(row(&first), (Bump::None, Some("3.0.0".to_owned()), Verdict::Unrecorded));
+    assert_eq!(row(&first), (Bump::None, Some("3.0.0".to_owned()), PlanVerdict::Unrecorded));
     let alone = |tree: &Tree| plan_with(tree, None, "", Some(&first.lock), None, VersionIn::Lock);
-    assert_eq!(row(&alone(&old)), (Bump::None, Some("3.0.0".to_owned()), Verdict::Recorded));
-    assert_eq!(row(&alone(&new)), (Bump::None, None, Verdict::Unknown));
+    assert_eq!(row(&alone(&old)), (Bump::None, Some("3.0.0".to_owned()), PlanVerdict::Recorded));
+    assert_eq!(row(&alone(&new)), (Bump::None, None, PlanVerdict::Unknown));
     assert_eq!(alone(&new).lock, first.lock, "nothing is recorded of what nobody knows");
     // An alpha counts every change.
     let alpha = |text: &str| one(&text.replace("v3", "v3alpha1"));
@@ -456,9 +465,9 @@ fn without_a_release_only_the_agreement_is_told() {
     let changed = alpha(&USER.replace("{", "{ int32 age = 4;"));
     let plan = plan_with(&changed, None, "", Some(&first), None, VersionIn::Lock);
     let next = Some("3.0.0-alpha.1.2".to_owned());
-    assert_eq!(row(&plan), (Bump::Minor, next.clone(), Verdict::Unrecorded));
+    assert_eq!(row(&plan), (Bump::Minor, next.clone(), PlanVerdict::Unrecorded));
     let again = plan_with(&changed, None, "", Some(&plan.lock), None, VersionIn::Lock);
-    assert_eq!(row(&again), (Bump::None, next, Verdict::Recorded));
+    assert_eq!(row(&again), (Bump::None, next, PlanVerdict::Recorded));
     assert!(!again.lock.to_string().contains("field "), "an alpha has no ledger");
 }
 
@@ -471,11 +480,11 @@ fn a_version_never_falls() {
     let plan = |new: &Tree| {
         row(&plan_with(new, Some(&old), "", Some(&ahead), Some(&first), VersionIn::Lock))
     };
-    assert_eq!(plan(&old), (Bump::None, Some("3.7.0".to_owned()), Verdict::Recorded));
-    assert_eq!(plan(&new), (Bump::Minor, Some("3.7.0".to_owned()), Verdict::Unrecorded));
+    assert_eq!(plan(&old), (Bump::None, Some("3.7.0".to_owned()), PlanVerdict::Recorded));
+    assert_eq!(plan(&new), (Bump::Minor, Some("3.7.0".to_owned()), PlanVerdict::Unrecorded));
     // A release without a record, as a descriptor set is: the record of the same meaning counts.
     let plan = plan_with(&new, Some(&old), "", Some(&first), None, VersionIn::Lock);
-    assert_eq!(row(&plan), (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded));
+    assert_eq!(row(&plan), (Bump::Minor, Some("3.1.0".to_owned()), PlanVerdict::Unrecorded));
 }
 
 #[test]
@@ -485,7 +494,7 @@ fn a_release_that_was_not_what_it_recorded_is_left_behind() {
     let plan = |new: &Tree| {
         row(&plan_with(new, Some(&released), "", Some(&lock), Some(&lock), VersionIn::Lock))
     };
-    let next = (Bump::Minor, Some("3.1.0".to_owned()), Verdict::Unrecorded);
+    let next = (Bump::Minor, Some("3.1.0".to_owned()), PlanVerdict::Unrecorded);
     assert_eq!(plan(&released), next);
     assert_eq!(plan(&one(&USER.replace("{", "{ int32 age = 4; int32 more = 5;"))), next);
 }
@@ -506,13 +515,13 @@ fn a_package_that_is_gone_is_remembered() {
     let first = plan_with(&both, None, "", None, None, VersionIn::Lock).lock;
     let plan = plan_with(&left, Some(&both), "", Some(&first), Some(&first), VersionIn::Lock);
     let gone = &plan.packages[0];
-    assert_eq!((gone.name.as_str(), gone.verdict), ("a.v1", Verdict::Refused));
+    assert_eq!((gone.name.as_str(), gone.verdict), ("a.v1", PlanVerdict::Refused));
     assert_eq!(plan.lock, first);
     let waiver = "[[waiver]]\nrule = \"package-removed\"\nelement = \"a.v1\"\nreason = \"unused\"\n\
                   [[waiver]]\nrule = \"message-removed\"\nelement = \"a.v1\"\nreason = \"unused\"\n\
                   [[waiver]]\nrule = \"file-removed\"\nelement = \"a/v1/a.proto\"\nreason = \"unused\"\n";
     let plan = plan_with(&left, Some(&both), waiver, Some(&first), Some(&first), VersionIn::Lock);
-    assert_eq!(plan.packages[0].verdict, Verdict::Unrecorded, "{:?}", plan.packages[0]);
+    assert_eq!(plan.packages[0].verdict, PlanVerdict::Unrecorded, "{:?}", plan.packages[0]);
     let text = plan.lock.to_string();
     assert!(
         text.contains("\nfield a.v1.A 1 x gone\n")
@@ -546,16 +555,16 @@ fn a_break_without_another_meaning_is_refused_too() {
     ]);
     let plan = since(&new, &old);
     assert_eq!(plan.packages[0].hash_old, plan.packages[0].hash_new);
-    assert_eq!(row(&plan), (Bump::Major, None, Verdict::Refused));
+    assert_eq!(row(&plan), (Bump::Major, None, PlanVerdict::Refused));
     assert_eq!(plan.packages[0].reasons[0].rule, Some("message-moved"));
     let first = plan_with(&old, None, "", None, None, VersionIn::Lock).lock;
     let waiver =
         "[[waiver]]\nrule = \"message-moved\"\nelement = \"p.v1.**\"\nreason = \"agreed\"\n";
     let waived = plan_with(&new, Some(&old), waiver, Some(&first), Some(&first), VersionIn::Lock);
-    assert_eq!(row(&waived), (Bump::Minor, Some("1.1.0".to_owned()), Verdict::Unrecorded));
+    assert_eq!(row(&waived), (Bump::Minor, Some("1.1.0".to_owned()), PlanVerdict::Unrecorded));
     let (lock, released) = (Some(&waived.lock), Some(&first));
     let again = plan_with(&new, Some(&old), waiver, lock, released, VersionIn::Lock);
-    assert_eq!(row(&again), (Bump::Minor, Some("1.1.0".to_owned()), Verdict::Recorded));
+    assert_eq!(row(&again), (Bump::Minor, Some("1.1.0".to_owned()), PlanVerdict::Recorded));
     // A file whose content came from others is nothing by itself.
     let split = several(&[
         ("p/v1/a.proto", &format!("{a}message M {{ int32 a = 1; }}\nmessage K {{}}")),
@@ -647,9 +656,12 @@ fn catching_up_counts_what_is_reached() {
     assert_eq!(bumps(&format!("{within}\nmessage U {{}}")), (Bump::Minor, true, Bump::Minor));
     // A break elsewhere keeps nobody waiting, one that is reached does.
     let refused = since(&side(&fixed), &old_with(&user)).packages;
-    assert_eq!((refused[0].verdict, refused[1].verdict), (Verdict::Unrecorded, Verdict::Refused));
+    assert_eq!(
+        (refused[0].verdict, refused[1].verdict),
+        (PlanVerdict::Unrecorded, PlanVerdict::Refused)
+    );
     let waiting = since(&side("message T {}\nmessage U {}"), &old).packages;
-    assert_eq!(waiting[0].verdict, Verdict::Waiting);
+    assert_eq!(waiting[0].verdict, PlanVerdict::Waiting);
 }
 
 fn old_with(user: &(&str, &str)) -> Tree {
@@ -698,10 +710,10 @@ fn what_was_counted_from_a_release_without_a_record_is_counted_on() {
     assert_eq!(row(&patched).1.as_deref(), Some("1.0.1"));
     let more = format!("{fixed} int32 plain = 3;");
     let next = plan(&more, &patched.lock);
-    assert_eq!(row(&next), (Bump::Minor, Some("1.1.0".to_owned()), Verdict::Unrecorded));
+    assert_eq!(row(&next), (Bump::Minor, Some("1.1.0".to_owned()), PlanVerdict::Unrecorded));
     assert_eq!(row(&next).1, row(&plan(&more, &first)).1, "one step or two");
-    assert_eq!(row(&plan(&more, &next.lock)).2, Verdict::Recorded);
-    assert_eq!(row(&plan(&fixed, &patched.lock)).2, Verdict::Recorded);
+    assert_eq!(row(&plan(&more, &next.lock)).2, PlanVerdict::Recorded);
+    assert_eq!(row(&plan(&fixed, &patched.lock)).2, PlanVerdict::Recorded);
 }
 
 #[test]
@@ -710,10 +722,10 @@ fn versions_move_to_another_place_without_a_release() {
     let lock = plan_with(&tree, None, "", None, None, VersionIn::Lock).lock;
     let lock = Lock::parse(&lock.to_string().replace(" 3.0.0 ", " 3.4.1 ")).expect("a record");
     let moved = plan_with(&tree, None, "", Some(&lock), None, VersionIn::Option);
-    assert_eq!(row(&moved), (Bump::None, Some("3.4.1".to_owned()), Verdict::Unrecorded));
+    assert_eq!(row(&moved), (Bump::None, Some("3.4.1".to_owned()), PlanVerdict::Unrecorded));
     let changed = one(&USER.replace("{", "{ int32 age = 4;"));
     let plan = plan_with(&changed, None, "", Some(&lock), None, VersionIn::Option);
-    assert_eq!(row(&plan), (Bump::None, None, Verdict::Unknown));
+    assert_eq!(row(&plan), (Bump::None, None, PlanVerdict::Unknown));
 }
 
 #[test]
@@ -741,7 +753,7 @@ fn the_ledger_goes_along_with_a_new_name() {
     let plan_renamed = plan(&renamed, &less, &lock, &lock);
     assert_eq!(
         plan_renamed.packages[0].verdict,
-        Verdict::Unrecorded,
+        PlanVerdict::Unrecorded,
         "{:?}",
         plan_renamed.packages
     );
@@ -760,7 +772,12 @@ fn the_ledger_goes_along_with_a_new_name() {
     );
     for (old, lock) in [(&renamed, &plan_renamed.lock), (&less, &lock)] {
         let plan = plan(&reused, old, lock, lock);
-        assert_eq!(plan.packages[0].verdict, Verdict::Refused, "{:?}", plan.packages[0].reasons);
+        assert_eq!(
+            plan.packages[0].verdict,
+            PlanVerdict::Refused,
+            "{:?}",
+            plan.packages[0].reasons
+        );
         let rules = plan.packages[0].reasons.iter().filter_map(|it| it.rule);
         assert!(rules.into_iter().any(|it| it == "field-number-reused"));
     }
@@ -808,7 +825,7 @@ fn what_is_named_for_a_break_is_what_an_upgrade_makes() {
         let (old, new) = (tree(&files(&old)), tree(&files(&new)));
         let plan = plan_with(&new, Some(&old), toml, None, None, VersionIn::Lock);
         let broken = plan.packages.iter().find(|it| it.name == package).expect("it is there");
-        assert_eq!(broken.verdict, Verdict::Refused, "{toml}");
+        assert_eq!(broken.verdict, PlanVerdict::Refused, "{toml}");
 
         let policy = Config::parse(toml, None).expect("the configuration is right").policy;
         let packages = ["acme.user.v2".to_owned()];

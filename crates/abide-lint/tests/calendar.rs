@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use abide_lint::{
-    Calendar, Clock, Config, Phase, PhaseFreeze, Preset, Replacement, Status, Window,
+    AnnualDates, Calendar, Config, Phase, PhaseFreeze, Preset, Replacement, Status, Window,
 };
 use abide_schema::{FileDecl, SourceFile, Tree};
 use jiff::civil::{Date, date};
@@ -15,8 +15,8 @@ fn calendar() -> Calendar {
     Config::of_preset(Preset::Envoy).policy.calendar
 }
 
-fn clock(days: &[(i8, i8)]) -> Clock {
-    Clock::of(days.iter().copied()).expect("each is a day of every year")
+fn clock(days: &[(i8, i8)]) -> AnnualDates {
+    AnnualDates::new(days.iter().copied()).expect("each is a day of every year")
 }
 
 /// Every day of eight years, two leap years among them.
@@ -39,30 +39,30 @@ fn clients_are_released_at_the_end_of_each_quarter() {
         (date(2026, 12, 31), date(2027, 3, 31), date(2026, 12, 31)),
     ] {
         assert_eq!(releases.next(after), Some(next), "after {after}");
-        assert_eq!(releases.previous(after), Some(previous), "until {after}");
+        assert_eq!(releases.find_previous(after), Some(previous), "until {after}");
     }
-    let count = days().filter(|day| releases.previous(*day) == Some(*day)).count();
+    let count = days().filter(|day| releases.find_previous(*day) == Some(*day)).count();
     assert_eq!(count, 4 * 8);
 }
 
 #[test]
 fn the_api_is_released_once_a_year_at_the_end_of_the_second_quarter() {
     let releases = calendar().api_releases;
-    let on: Vec<Date> = days().filter(|day| releases.previous(*day) == Some(*day)).collect();
+    let on: Vec<Date> = days().filter(|day| releases.find_previous(*day) == Some(*day)).collect();
     assert_eq!(on.len(), 8);
     assert!(on.iter().all(|day| (day.month(), day.day()) == (6, 30)));
 }
 
 #[test]
 fn nothing_is_released_without_a_clock_and_after_the_end_of_the_calendar() {
-    let never = Clock::default();
+    let never = AnnualDates::default();
     assert!(!never.is_set());
     assert_eq!(never.next(date(2026, 1, 1)), None);
-    assert_eq!(never.previous(date(2026, 1, 1)), None);
+    assert_eq!(never.find_previous(date(2026, 1, 1)), None);
     let yearly = clock(&[(6, 30)]);
     assert_eq!(yearly.next(Date::MAX), None);
-    assert_eq!(yearly.previous(Date::MIN), None);
-    assert_eq!(Clock::of([(2, 29)]), None);
+    assert_eq!(yearly.find_previous(Date::MIN), None);
+    assert_eq!(AnnualDates::new([(2, 29)]), None);
     let eager = Calendar { alpha_max_releases: Some(u32::MAX), ..calendar() };
     assert_eq!(eager.alpha_end(date(2026, 1, 1)), None);
     assert_eq!(Calendar::default().major_window(date(2026, 1, 1)), None);
@@ -232,7 +232,7 @@ fn majors_at_once(calendar: &Calendar, day: Date) -> usize {
 fn a_year_of_notice_takes_two_yearly_majors_and_more_quarterly_ones() {
     let yearly = calendar();
     let quarterly = Calendar { api_releases: yearly.client_releases.clone(), ..yearly.clone() };
-    for day in days().filter(|day| yearly.api_releases.previous(*day) != Some(*day)) {
+    for day in days().filter(|day| yearly.api_releases.find_previous(*day) != Some(*day)) {
         assert_eq!(majors_at_once(&yearly, day), 2, "{day}");
         assert!(majors_at_once(&quarterly, day) >= 4, "{day}");
     }

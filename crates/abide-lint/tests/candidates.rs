@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use abide_lint::{Config, Options, Preset, Severity, check, hindrances};
+use abide_lint::{Config, Options, Preset, Severity, check, find_upgrade_blockers};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_upgrade::{UpgradeOptions, upgrade};
 use jiff::civil::{Date, date};
@@ -233,7 +233,8 @@ fn what_an_upgrade_makes_a_check_takes() {
             let options = UpgradeOptions::default();
             let made = upgrade(&before, config.policy.upgrade_settings(), &options)
                 .unwrap_or_else(|why| panic!("{preset:?} {seed}: {why}"));
-            let hindrances = hindrances(&before, &config.policy, DAY, &made.files, false);
+            let hindrances =
+                find_upgrade_blockers(&before, &config.policy, DAY, &made.files, false);
             if made.files.is_empty() || hindrances.errors > 0 {
                 continue;
             }

@@ -199,7 +199,7 @@ fn the_reference_of_keys_has_every_key() {
 #[test]
 fn every_alias_of_a_change_can_be_named() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = vec![source.join("full_names.rs"), source.join("aliases.rs")];
+    let mut files = vec![source.join("checks/full_names.rs"), source.join("finding/aliases.rs")];
     let rules = std::fs::read_dir(source.join("rules")).expect("the folder is readable");
     files.extend(rules.map(|entry| entry.expect("the folder is readable").path()));
     let mut known = 0;

@@ -422,6 +422,6 @@ fn the_index_of_rules_is_fresh() {
 fn the_page_of_a_rule_says_whether_it_can_be_fixed() {
     for rule in RULES {
         let says = rule.page.split("## How to fix").nth(1).is_some_and(|it| it.contains("--fix`"));
-        assert_eq!(says, rule.remedy().is_some(), "{}", rule.id);
+        assert_eq!(says, rule.fix_info().is_some(), "{}", rule.id);
     }
 }

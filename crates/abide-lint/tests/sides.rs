@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_hash::TreeHashes;
-use abide_lint::{Bump, Config, Options, RuleScope, check, plan};
+use abide_lint::{Bump, Config, Options, RuleScope, check, plan_versions};
 use abide_schema::{FileDecl, SourceFile, Tree, encode_set};
 use jiff::civil::date;
 
@@ -66,7 +66,7 @@ fn found(old: &Tree, new: &Tree) -> Found {
     let mut changes: Vec<String> =
         changes.map(|it| format!("{}: {} {:?}", it.rule, it.message, it.effects())).collect();
     changes.sort();
-    let packages = plan(new, &policy, options).packages;
+    let packages = plan_versions(new, &policy, options).packages;
     let reasons = packages.iter().flat_map(|package| &package.reasons);
     let mut reasons: Vec<String> =
         reasons.map(|it| format!("{}: {} {:?}", it.element, it.message, it.bump)).collect();

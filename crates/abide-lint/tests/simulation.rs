@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_lint::{Calendar, Clock, Config, Policy, Preset, Scenario, Simulation};
+use abide_lint::{AnnualDates, Calendar, Config, Policy, Preset, Scenario, Simulation};
 use jiff::civil::{Date, date};
 use jiff::{Span, ToSpan};
 
@@ -12,7 +12,7 @@ fn envoy() -> Policy {
 }
 
 fn simulated(policy: &Policy, scenario: Scenario) -> Simulation {
-    Simulation::of(policy, scenario).expect("majors have a schedule")
+    Simulation::run(policy, scenario).expect("majors have a schedule")
 }
 
 fn months(count: u32) -> Span {
@@ -26,7 +26,8 @@ fn first_days() -> impl Iterator<Item = Date> {
 
 /// Some calendars, from often to rarely.
 fn policies() -> Vec<Policy> {
-    let clock = |days: &[(i8, i8)]| Clock::of(days.iter().copied()).expect("days of every year");
+    let clock =
+        |days: &[(i8, i8)]| AnnualDates::new(days.iter().copied()).expect("days of every year");
     let of = |clients: &[(i8, i8)], api: &[(i8, i8)]| {
         let mut policy = Policy::default();
         policy.calendar = Calendar {
@@ -47,7 +48,7 @@ fn policies() -> Vec<Policy> {
 }
 
 /// The releases of a clock in the eight years around a day.
-fn releases(clock: &Clock, around: Date) -> Vec<Date> {
+fn releases(clock: &AnnualDates, around: Date) -> Vec<Date> {
     let all = std::iter::successors(clock.next(around - 4.years()), |day| clock.next(*day));
     all.take_while(|day| *day < around + 4.years()).collect()
 }
@@ -136,10 +137,10 @@ fn the_ends_of_the_calendar_are_no_trouble() {
     for from in [Date::MIN, Date::MAX, date(9999, 1, 1), date(-9999, 12, 31)] {
         for (notice, major_every) in [(0, None), (240, None), (12, Some(1)), (240, Some(240))] {
             let scenario = Scenario { from, years: 20, notice, major_every };
-            let simulation = Simulation::of(&envoy(), scenario);
+            let simulation = Simulation::run(&envoy(), scenario);
             assert!(simulation.is_none_or(|it| it.majors.0 <= it.majors.1), "{from}");
         }
     }
     let never = Scenario { from: date(2026, 1, 1), years: 1, notice: 0, major_every: None };
-    assert!(Simulation::of(&Policy::default(), never).is_none());
+    assert!(Simulation::run(&Policy::default(), never).is_none());
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_lint::{Lock, Options, Plan, Records, Status, Verdict};
+use abide_lint::{Lock, Options, Plan, PlanVerdict, Records, Status};
 use abide_schema::Tree;
 use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
@@ -130,8 +130,8 @@ fn load_release(
 
 /// Returns true if a plan fails the command.
 fn has_failed(plan: &Plan, action: BumpAction) -> bool {
-    let undone = plan.count(Verdict::Unknown) > 0;
-    let refused = [Verdict::Refused, Verdict::Early, Verdict::Frozen];
+    let undone = plan.count(PlanVerdict::Unknown) > 0;
+    let refused = [PlanVerdict::Refused, PlanVerdict::Early, PlanVerdict::Frozen];
     refused.into_iter().any(|verdict| plan.count(verdict) > 0)
         || action.write && undone
         || action.check && (undone || !plan.is_recorded())
@@ -188,7 +188,7 @@ fn compute_plan(
         versions: true,
         ..Options::on(global.as_of.unwrap_or_else(today))
     };
-    let mut plan = abide_lint::plan(&loaded.tree, &settings.config.policy, options);
+    let mut plan = abide_lint::plan_versions(&loaded.tree, &settings.config.policy, options);
     plan.is_lock_stale |= is_lost && plan.lock != Lock::default();
     Ok(plan)
 }
@@ -217,7 +217,7 @@ fn report_missing_records(global: &Global, plan: &Plan, action: BumpAction) {
         }
     }
     let is_silent = plan.forgotten.is_empty() && plan.rewritten.is_empty();
-    let is_all_recorded = plan.packages.iter().all(|it| it.verdict == Verdict::Recorded);
+    let is_all_recorded = plan.packages.iter().all(|it| it.verdict == PlanVerdict::Recorded);
     if action.check && plan.is_lock_stale && is_silent && is_all_recorded {
         eprint_line(&format!("error: `{LOCK}` is not what `abide bump --write` makes of it"));
     }

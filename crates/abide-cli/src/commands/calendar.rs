@@ -1,6 +1,6 @@
 //! `abide calendar`.
 
-use abide_lint::{DeprecationList, Life, Lock, Scenario, Simulation, Status, nearest};
+use abide_lint::{DeprecationList, Lock, Scenario, Simulation, Status, Timeline, find_nearest};
 use abide_schema::{Element, Package, Tree};
 
 use super::outcome::CommandOutcome;
@@ -41,7 +41,7 @@ fn simulate(global: &Global, args: &SimulateArgs) -> Result<CommandOutcome, Erro
         notice: args.notice,
         major_every: args.major_every,
     };
-    let simulation = Simulation::of(policy, scenario).ok_or_else(|| {
+    let simulation = Simulation::run(policy, scenario).ok_or_else(|| {
         Error::Usage(
             "nothing says when majors appear: pass `--major-every MONTHS`, set `api-releases` in \
              [calendar], or choose the preset `envoy`"
@@ -64,7 +64,7 @@ fn simulate(global: &Global, args: &SimulateArgs) -> Result<CommandOutcome, Erro
                     let list = DeprecationList::of(&loaded.tree, policy, &status);
                     let name = element.full_name();
                     let deprecated = list.entries.iter().find(|it| it.holder.full_name() == name);
-                    Life::of_element(element, deprecated, policy, &scenario)
+                    Timeline::for_element(element, deprecated, policy, &scenario)
                 }
                 false => {
                     let package = find_package(&loaded.tree, name)?;
@@ -72,7 +72,7 @@ fn simulate(global: &Global, args: &SimulateArgs) -> Result<CommandOutcome, Erro
                         .calendar
                         .introduced(package)
                         .or_else(|| recorded.as_ref()?.introduced(package.name()));
-                    Life::of_package(package, introduced, &status, policy, &scenario)
+                    Timeline::for_package(package, introduced, &status, policy, &scenario)
                 }
             })
         }
@@ -129,7 +129,7 @@ fn find_package<'t>(tree: &'t Tree, name: &str) -> Result<Package<'t>, Error> {
 }
 
 fn unknown_name_error(noun: &str, name: &str, known: &[String]) -> Error {
-    let near = nearest(name, known.iter().map(String::as_str));
+    let near = find_nearest(name, known.iter().map(String::as_str));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Error::Usage(format!("there is no {noun} `{name}`{near}"))
 }

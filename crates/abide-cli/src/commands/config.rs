@@ -5,7 +5,7 @@ mod translation;
 use std::path::Path;
 
 use abide_instance::{Dialect, Notation};
-use abide_lint::{OLDER_MAJOR_USED, OVERRIDE_USED, Severity, counted, usable_deprecations};
+use abide_lint::{OLDER_MAJOR_USED, OVERRIDE_USED, Severity, pluralize, usable_deprecations};
 
 use self::translation::{ConvertDirection, convert_files};
 use super::instance_files::named_files;
@@ -108,7 +108,7 @@ fn print_api_notes(loaded: &Loaded) {
         eprint_line(&format!(
             "note: the API does not link everywhere, so some types may not be known: `abide \
                  lint` shows the {}",
-            counted(broken, "error")
+            pluralize(broken, "error")
         ));
     }
     for note in &loaded.notes {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use abide_lint::{FixRequest, Fixed, Lock, Options, Policy, counted};
+use abide_lint::{FixRequest, FixResult, Lock, Options, Policy, pluralize};
 use abide_schema::Tree;
 use abide_upgrade::{Standing, Standings, apply};
 
@@ -77,7 +77,7 @@ impl FixRun {
         policy: &Policy,
         options: Options<'_>,
         selection: &FindingSelection,
-    ) -> Fixed {
+    ) -> FixResult {
         let made: HashSet<&str> =
             options.records.lock.iter().flat_map(|it| Lock::made_paths(it)).collect();
         let standings = Standings::of(tree, &policy.upgrade);
@@ -97,7 +97,7 @@ impl FixRun {
     /// The fixes as a patch.
     pub(super) fn render_patch(
         tree: &Tree,
-        fixed: &Fixed,
+        fixed: &FixResult,
         accepted: Option<&TextFile>,
         (prefix, config_prefix): (&str, &str),
     ) -> CommandOutcome {
@@ -113,7 +113,7 @@ impl FixRun {
     pub(super) fn write_fixes(
         &self,
         tree: &Tree,
-        fixed: &Fixed,
+        fixed: &FixResult,
         settings: &Settings,
         accepted: Option<&TextFile>,
     ) -> Result<(), Error> {
@@ -134,7 +134,7 @@ impl FixRun {
     }
 
     /// Notes about the fixes: what was refused, and what was done.
-    pub(super) fn notes(&self, fixed: &Fixed) -> Vec<String> {
+    pub(super) fn notes(&self, fixed: &FixResult) -> Vec<String> {
         let shown_ones = if self.verbose { usize::MAX } else { MAX_REFUSED };
         let refused = fixed.refused.iter().take(shown_ones).map(|it| {
             let (path, element) = (shown(&it.path), shown(&it.element));
@@ -143,7 +143,11 @@ impl FixRun {
         let files = fixed.texts.len() + usize::from(!fixed.accepted.is_empty());
         let verb = if self.action.fix { "fixed" } else { "`--fix` would fix" };
         let done = (fixed.findings > 0).then(|| {
-            format!("{verb} {} in {}", counted(fixed.findings, "finding"), counted(files, "file"))
+            format!(
+                "{verb} {} in {}",
+                pluralize(fixed.findings, "finding"),
+                pluralize(files, "file")
+            )
         });
         let more = fixed.refused.len().saturating_sub(shown_ones);
         let more = (more > 0).then(|| {
@@ -153,7 +157,7 @@ impl FixRun {
     }
 }
 
-fn collect_changes<'f>(tree: &Tree, fixed: &'f Fixed) -> Changes<'f> {
+fn collect_changes<'f>(tree: &Tree, fixed: &'f FixResult) -> Changes<'f> {
     let mut changes = Changes::new();
     for file in tree.files() {
         let display = &file.decl().display;
@@ -169,7 +173,7 @@ fn collect_changes<'f>(tree: &Tree, fixed: &'f Fixed) -> Changes<'f> {
 }
 
 /// `abide.accepted` without the lines that accept nothing, if it has any.
-fn without_stale(accepted: &TextFile, fixed: &Fixed) -> Option<Vec<u8>> {
+fn without_stale(accepted: &TextFile, fixed: &FixResult) -> Option<Vec<u8>> {
     let edits = fixed.accepted.clone();
     let new = (!edits.is_empty()).then(|| apply(accepted.text.as_bytes(), edits))?;
     new.ok()

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use abide_lint::{Lock, counted};
+use abide_lint::{Lock, pluralize};
 use abide_syntax::{LineIndex, SyntaxError};
 use rayon::prelude::*;
 
@@ -99,7 +99,7 @@ impl<'a> FormatRun<'a> {
         files.retain(|it| !it.imported && self.seen.insert(top.join(&*it.display)));
         let (made, files): (Vec<_>, Vec<_>) =
             files.into_iter().partition(|it| made.contains(&*it.display));
-        progress.step(format!("formatting {}", counted(files.len(), "file")));
+        progress.step(format!("formatting {}", pluralize(files.len(), "file")));
         let formatted: Vec<_> = files.par_iter().map(|it| abide_format::format(&it.text)).collect();
         // The paths of several trees count from the folder that all of them are seen from.
         let seen_from = path.as_deref().filter(|_| self.args.sources.len() > 1);
@@ -151,10 +151,10 @@ impl<'a> FormatRun<'a> {
                 eprint_line(&format!("note: {note}"));
             }
             if self.made > 0 {
-                let made = counted(self.made, "file");
+                let made = pluralize(self.made, "file");
                 eprint_line(&format!("note: left out {made} that `abide upgrade` wrote"));
             }
-            let all = counted(self.files, "file");
+            let all = pluralize(self.files, "file");
             match self.changed {
                 0 => {}
                 some if target.write => eprint_line(&format!("note: formatted {some} of {all}")),

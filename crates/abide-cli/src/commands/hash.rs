@@ -116,7 +116,7 @@ fn select_packages<'t>(
 
 fn suggest_nearest(name: &str, known: impl Iterator<Item = String>) -> String {
     let known: Vec<String> = known.collect();
-    abide_lint::nearest(name, known.iter().map(String::as_str))
+    abide_lint::find_nearest(name, known.iter().map(String::as_str))
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 

@@ -2,7 +2,7 @@
 
 use abide_instance::diff::{Difference, diff};
 use abide_instance::{Document, Instance, Notation, ReadOptions};
-use abide_lint::counted;
+use abide_lint::pluralize;
 use abide_schema::{MessageId, Tree};
 use abide_syntax::LineIndex;
 
@@ -52,7 +52,7 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Comm
                 "note: `{}` has {} that the API does not take, which were not compared: `abide \
                  config check` shows them",
                 shown(&file.name),
-                counted(errors, "part")
+                pluralize(errors, "part")
             ));
         }
     }
@@ -85,7 +85,7 @@ fn compare_documents(
         return Err(Error::Usage(format!(
             "`{}` has {} and `{}` {}: compare files with as many documents",
             shown(&old.name),
-            counted(olds.len(), "document"),
+            pluralize(olds.len(), "document"),
             shown(&new.name),
             news.len()
         )));

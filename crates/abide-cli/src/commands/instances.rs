@@ -6,7 +6,7 @@ use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, known_b
 use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
 use abide_lint::{
     Accepted, ApiRelease, ConfigApi, ConfigInstances, InstanceFile, InstanceOptions, Overrides,
-    Report, counted, declared_layers, join_releases, nearest,
+    Report, declared_layers, find_nearest, join_releases, pluralize,
 };
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
@@ -119,7 +119,7 @@ impl Api {
         if let Some(api) = apis.iter().find(|it| it.name == name) {
             return Api::configured(settings, api);
         }
-        let help = match nearest(name, apis.iter().map(|it| &*it.name)) {
+        let help = match find_nearest(name, apis.iter().map(|it| &*it.name)) {
             Some(near) => format!("; did you mean `{near}`?"),
             None => format!(": add `[api.{name}]` to abide.toml"),
         };
@@ -519,7 +519,7 @@ impl Instances {
                 return Err(Error::Usage(message));
             }
             if !passed.is_empty() && !global.quiet {
-                let count = counted(passed.len(), "file");
+                let count = pluralize(passed.len(), "file");
                 let names = passed.join(", ");
                 eprint_line(&format!("note: {count} passed, nothing stands at `{path}`: {names}"));
             }
@@ -549,7 +549,7 @@ pub(super) fn find_message(tree: &Tree, name: &str) -> Result<MessageId, Error> 
     }
     let all: Vec<String> =
         tree.files().flat_map(|file| file.all_messages()).map(|it| it.full_name()).collect();
-    let near = nearest(name, all.iter().map(String::as_str));
+    let near = find_nearest(name, all.iter().map(String::as_str));
     let help = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Err(Error::Usage(format!("the API has no message `{name}`{help}")))
 }

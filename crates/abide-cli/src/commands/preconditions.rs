@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use abide_lint::{Check, CopyApart, Lock, Report, Rule, RuleScope, Severity, counted};
+use abide_lint::{Check, DivergedCopy, Lock, Report, Rule, RuleScope, Severity, pluralize};
 use abide_schema::{File, Problem, Tree};
 use abide_upgrade::Refusal;
 
@@ -165,13 +165,13 @@ pub(super) fn find_unjudged_packages(tree: &Tree) -> Option<String> {
     let why = match unread.len() {
         1 if first.decl().has_unknown_edition() => format!("{file} has an unknown edition"),
         1 => format!("{file} does not parse"),
-        count => format!("{file} and {} do not parse", counted(count - 1, "other file")),
+        count => format!("{file} and {} do not parse", pluralize(count - 1, "other file")),
     };
     let subject = match packages.as_slice() {
         [] => "the files without a package were".to_owned(),
         [one] => format!("the package {one} was"),
         [first, rest @ ..] => {
-            let others = counted(rest.len(), "other");
+            let others = pluralize(rest.len(), "other");
             format!("the package {first} and {others} were")
         }
     };
@@ -201,9 +201,9 @@ fn judged_names(tree: &Tree) -> impl Iterator<Item = &str> {
 
 /// A note for each package of which several roots have copies that differ.
 pub(super) fn find_diverged_copies(tree: &Tree) -> Vec<String> {
-    let apart = abide_lint::copies_apart(tree).into_iter();
+    let apart = abide_lint::find_diverged_copies(tree).into_iter();
     apart
-        .map(|CopyApart { first, other }: CopyApart<'_>| {
+        .map(|DivergedCopy { first, other }: DivergedCopy<'_>| {
             let [first, other] = [first, other].map(|it| &it.decl().display);
             format!("two copies of one file have come apart: `{other}` differs from `{first}`")
         })
@@ -280,7 +280,7 @@ pub(super) fn find_changed_imports(new: &Tree, old: &Tree) -> Option<String> {
         1 => format!("the imported file {first} changed: what breaks in it is"),
         count => format!(
             "{first} and {} changed: what breaks in them is",
-            counted(count - 1, "other imported file")
+            pluralize(count - 1, "other imported file")
         ),
     };
     Some(format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_lint::{Records, Report, counted};
+use abide_lint::{Records, Report, pluralize};
 use abide_schema::{FileId, PackageId, Tree};
 use abide_upgrade::{
     Basis, DECLARE_BY_HAND, Drift, Release, Risen, Standing, Standings, UpgradeSettings, drifts,
@@ -162,7 +162,7 @@ pub(super) fn release(
         let released = read_released_lock(&settings, args);
         // What is released is no longer generated; the lines of candidates go with their files.
         let lock = records.edit_lock(&folder, &changes, |lock| {
-            abide_lint::stamp_release(lock, &loaded.tree, &made, day);
+            abide_lint::record_release(lock, &loaded.tree, &made, day);
             made.files.iter().for_each(|it| {
                 lock.forget_made(&display_of_generated(loaded.tree.file(it.from), &it.path));
             });
@@ -187,7 +187,7 @@ pub(super) fn release(
             let version_in = config.version_in;
             let released =
                 Records { version_in, released: released.as_ref(), ..Records::default() };
-            abide_lint::record_made(lock, trees, &config.policy, released, &packages, day);
+            abide_lint::record_made_versions(lock, trees, &config.policy, released, &packages, day);
         });
         write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
     }
@@ -379,9 +379,9 @@ fn is_premature(
     let released = made.applied_to(&loaded.tree);
     let early = match permits.outside_window {
         true => Report::default(),
-        false => abide_lint::early_release(&released, policy, options, &loaded.tree),
+        false => abide_lint::check_early_release(&released, policy, options, &loaded.tree),
     };
-    let lossy = abide_lint::lossy_release(&loaded.tree, policy, options);
+    let lossy = abide_lint::check_lossy_release(&loaded.tree, policy, options);
     let found = [(&released, early), (&loaded.tree, lossy)];
     let found = found.iter().filter(|(_, report)| !report.findings.is_empty());
     let count =
@@ -416,7 +416,7 @@ fn describe_release(
         notes.push(NOTHING_TO_RELEASE.to_owned());
     } else {
         let done = if writes { "released" } else { "to release" };
-        notes.push(format!("{} {done}", counted(made.files.len(), "file")));
+        notes.push(format!("{} {done}", pluralize(made.files.len(), "file")));
     }
     let undeclared =
         abide_upgrade::undeclared_alphas(&loaded.tree, &settings.config.policy.upgrade);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use abide_instance::runtime::{Layer, LayerSource, Layers, Runtime, Snapshot, known_bootstrap};
 use abide_instance::{Instance, Notation, ReadOptions};
-use abide_lint::nearest;
+use abide_lint::find_nearest;
 use abide_schema::value::{LackedBy, Message, UndeclaredName};
 use abide_schema::{MessageId, Tree};
 use abide_syntax::{LineIndex, Span};
@@ -150,7 +150,7 @@ fn format_place(file: &NamedFile, index: &LineIndex, span: Span) -> String {
 }
 
 fn describe_unknown_key(snapshot: &Snapshot, key: &str) -> String {
-    let near = nearest(key, snapshot.keys());
+    let near = find_nearest(key, snapshot.keys());
     let near = near.map_or_else(String::new, |it| format!("; did you mean `{}`?", shown(it)));
     format!("no layer has the key `{}`{near}", shown(key))
 }

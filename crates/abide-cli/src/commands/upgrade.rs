@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use abide_lint::{Finding, Lock, Records, Report, counted};
+use abide_lint::{Finding, Lock, Records, Report, pluralize};
 use abide_schema::{File, FileId, Tree};
 use abide_upgrade::{
     Closure, DECLARE_BY_HAND, Generated, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy,
@@ -190,14 +190,21 @@ pub(super) fn upgrade(
             for (path, text) in all.filter(|(path, _)| !losing.contains_key(path)) {
                 lock.set_made(&path, &text);
             }
-            abide_lint::stamp_upgrade(lock, &loaded.tree, &made, as_of);
+            abide_lint::record_upgrade(lock, &loaded.tree, &made, as_of);
             let gone = made.stale.iter().map(|it| loaded.tree.file(it.file).package().name());
             let packages = made.files.iter().map(|it| it.package.as_str()).chain(gone);
             let packages = packages.map(str::to_owned).collect();
             let released =
                 Records { version_in, released: released.as_ref(), ..Records::default() };
             let trees = (&loaded.tree, &after);
-            abide_lint::record_made(lock, trees, &config.policy, released, &packages, as_of);
+            abide_lint::record_made_versions(
+                lock,
+                trees,
+                &config.policy,
+                released,
+                &packages,
+                as_of,
+            );
         });
         write_changes(&folder, &changes, lock.as_ref().map(EditedLock::step))?;
         report_deletions(global, &loaded.tree, &made, &changes);
@@ -427,7 +434,7 @@ pub(super) fn find_blockers(
     deletes: bool,
 ) -> Report {
     let as_of = global.as_of.unwrap_or_else(today);
-    abide_lint::hindrances(&loaded.tree, &settings.config.policy, as_of, made, deletes)
+    abide_lint::find_upgrade_blockers(&loaded.tree, &settings.config.policy, as_of, made, deletes)
 }
 
 /// The preparations of a command that may write to a tree.
@@ -542,12 +549,12 @@ fn render_summary(loaded: &Loaded, made: &Upgrade) -> String {
         made.files.iter().map(|file: &Generated| file.package.as_str()).collect();
     let files = loaded.tree.files().filter(|file| file.is_judged()).count();
     match made.files.len() {
-        0 => format!("no candidate is needed in a tree of {}", counted(files, "file")),
+        0 => format!("no candidate is needed in a tree of {}", pluralize(files, "file")),
         number => format!(
             "generated {} in {} from a tree of {}",
-            counted(number, "candidate"),
-            counted(packages.len(), "package"),
-            counted(files, "file")
+            pluralize(number, "candidate"),
+            pluralize(packages.len(), "package"),
+            pluralize(files, "file")
         ),
     }
 }

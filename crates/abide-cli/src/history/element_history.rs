@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_lint::{ElementLife, ElementLives, FileElements, Moment};
+use abide_lint::{ElementHistory, ElementHistoryBuilder, FileElements, HistoryPoint};
 use abide_schema::FileKey as Key;
 use jiff::civil::Date;
 use semver::Version;
@@ -14,7 +14,7 @@ use super::package_history::{PackageRecords, PackageRow, PackageTracker};
 /// The lives of the elements of a tree, up to one commit.
 #[derive(Default)]
 pub(super) struct ElementTracker {
-    lives: ElementLives,
+    lives: ElementHistoryBuilder,
     /// The recorded version and hash of each package.
     recordings: BTreeMap<String, PackageRecords>,
 }
@@ -79,7 +79,7 @@ impl ElementTracker {
             let counted = counted.and_then(|row| row.to.clone());
             let version = anew.get(package).cloned().or(counted);
             let is_there = ledger.files_of(package).next().is_some();
-            Moment {
+            HistoryPoint {
                 unreleased: version.is_none() && is_there,
                 version,
                 day: Some(step.day),
@@ -92,7 +92,7 @@ impl ElementTracker {
     }
 
     /// All lives, sorted by package and name.
-    pub(super) fn finish(self) -> Vec<ElementLife> {
+    pub(super) fn finish(self) -> Vec<ElementHistory> {
         self.lives.finish()
     }
 }

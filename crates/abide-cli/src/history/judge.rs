@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use abide_hash::Meaning;
-use abide_lint::{Bump, ElementFacts, Options, Policy, RuleScope, Severity, check, rises};
+use abide_lint::{Bump, ElementFacts, Options, Policy, RuleScope, Severity, check, compute_bumps};
 use abide_schema::{FileKey as Key, Problem, ProblemKind, Tree};
 use jiff::civil::Date;
 
@@ -78,7 +78,7 @@ fn collect_changes(
     };
     let report = check(new, policy, options);
     let mut changes: BTreeMap<String, Vec<VerdictReason>> = BTreeMap::new();
-    for (finding, bump) in rises(new, old, policy, &report) {
+    for (finding, bump) in compute_bumps(new, old, policy, &report) {
         changes.entry(finding.package.clone()).or_default().push(VerdictReason {
             severity: finding.severity,
             rule: finding.rule,

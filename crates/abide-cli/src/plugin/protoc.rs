@@ -147,7 +147,7 @@ fn check_files(tree: &Tree, request: &Message) -> Result<JudgedFiles, Error> {
 }
 
 fn count_errors(report: &Report) -> String {
-    abide_lint::counted(report.errors, "error")
+    abide_lint::pluralize(report.errors, "error")
 }
 
 /// The findings with a severity, a line for each.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_lint::{Finding, Report, Severity, counted};
+use abide_lint::{Finding, Report, Severity, pluralize};
 
 use super::context::RenderContext;
 use super::markdown::{format_sentence, write_entry};
@@ -54,7 +54,8 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
         }
     }
     if left > 0 {
-        let more = format!("{} not shown: see the log of the run.", counted(left, "more finding"));
+        let more =
+            format!("{} not shown: see the log of the run.", pluralize(left, "more finding"));
         let mut out = MarkdownText::new();
         out.add_markup("\n").add_words(&more).add_markup("\n");
         text.push_str(&out.into_text());

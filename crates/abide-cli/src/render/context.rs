@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_lint::{
-    Dependent, FeatureFile, Finding, Location, Origin, PackageOwners, Report, Severity, Weight,
-    code, counted,
+    Dependent, FeatureFile, Finding, Impact, Location, Origin, PackageOwners, Report, Severity,
+    backtick, pluralize,
 };
 use abide_schema::{File, Tree};
 use abide_syntax::{LineIndex, Position, Span};
@@ -148,20 +148,20 @@ const SHOWN_DEPENDENTS: usize = 3;
 /// The packages that a change reaches, the nearest with their paths.
 pub(super) fn describe_dependents(dependents: &[Dependent]) -> Option<String> {
     let shown = dependents.iter().take(SHOWN_DEPENDENTS).map(|it| {
-        let steps: Vec<String> = it.path.iter().map(String::as_str).map(code).collect();
-        format!("{} ({})", code(&it.package), steps.join(" → "))
+        let steps: Vec<String> = it.path.iter().map(String::as_str).map(backtick).collect();
+        format!("{} ({})", backtick(&it.package), steps.join(" → "))
     });
     let mut parts: Vec<String> = shown.collect();
     let more = dependents.len().saturating_sub(SHOWN_DEPENDENTS);
     if more > 0 {
-        parts.push(counted(more, "more package"));
+        parts.push(pluralize(more, "more package"));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Findings with less of it come first.
-fn order(finding: &Finding) -> (Reverse<Severity>, Weight) {
-    (Reverse(finding.severity), Weight::of(finding))
+fn order(finding: &Finding) -> (Reverse<Severity>, Impact) {
+    (Reverse(finding.severity), Impact::of(finding))
 }
 
 impl<'a> RenderContext<'a> {
@@ -191,7 +191,7 @@ impl<'a> RenderContext<'a> {
         let mut at = 0..;
         report.findings.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
         let hidden = shown.saturating_sub(limit);
-        (hidden > 0).then(|| format!("{} not shown", counted(hidden, "more finding")))
+        (hidden > 0).then(|| format!("{} not shown", pluralize(hidden, "more finding")))
     }
 
     /// The text that a place lies in, whatever it is part of.
@@ -255,7 +255,7 @@ impl<'a> RenderContext<'a> {
                 let side = witness.direction.writer();
                 let value = match witness.value.as_str() {
                     "" => "(the empty message)".to_owned(),
-                    _ => code(witness.shown()),
+                    _ => backtick(witness.shown()),
                 };
                 let text = format!(
                     "{side} {} {value} on {}: {}",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use abide_lint::{Deprecated, DeprecationList, Phase, Replacement, Unknown, counted};
+use abide_lint::{Deprecated, DeprecationList, Phase, Replacement, Unknown, pluralize};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -59,8 +59,8 @@ pub(super) fn render_human(report: &DeprecationReport<'_, '_>, style: Style) -> 
             0 => "nothing is deprecated\n".to_owned(),
             _ => format!(
                 "{} in {}\n",
-                counted(entries, "deprecated element"),
-                counted(packages, "package")
+                pluralize(entries, "deprecated element"),
+                pluralize(packages, "package")
             ),
         };
     }

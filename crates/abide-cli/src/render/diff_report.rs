@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use abide_instance::Notation;
 use abide_instance::diff::{Cost, Difference, DifferenceKind};
-use abide_lint::counted;
+use abide_lint::pluralize;
 use abide_schema::Tree;
 use abide_syntax::{LineIndex, Position, Span};
 use serde_json::{Value, json};
@@ -170,7 +170,7 @@ fn render_total(report: &DiffReport<'_>) -> String {
             false => "no value changed".to_owned(),
         };
     }
-    let changes = counted(report.differences.len(), "change");
+    let changes = pluralize(report.differences.len(), "change");
     match find_worst_cost(report) {
         None => changes,
         Some(cost) if report.differences.len() == 1 => {

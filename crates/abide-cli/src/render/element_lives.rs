@@ -1,7 +1,7 @@
 //! Renders since which version elements exist, are deprecated, are disallowed by default, and are
 //! gone.
 
-use abide_lint::{ElementLife, Moment};
+use abide_lint::{ElementHistory, HistoryPoint};
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
@@ -15,7 +15,7 @@ const STYLE: &str = include_str!("element_lives/page.css");
 
 /// The events in the life of an element after it appeared, in order: the word for each, the key in
 /// JSON, and the moment.
-fn list_phases(life: &ElementLife) -> [(&'static str, &'static str, Option<&Moment>); 3] {
+fn list_phases(life: &ElementHistory) -> [(&'static str, &'static str, Option<&HistoryPoint>); 3] {
     [
         ("deprecated", "deprecated", life.deprecated.as_ref()),
         ("disallowed", "disallowed", life.disallowed.as_ref()),
@@ -25,7 +25,7 @@ fn list_phases(life: &ElementLife) -> [(&'static str, &'static str, Option<&Mome
 
 /// A table for people, by package. `unknown` stands for the moment of what is known to be so, but
 /// not since when.
-pub(super) fn render_human(lives: &[ElementLife], unknown: &str, style: Style) -> String {
+pub(super) fn render_human(lives: &[ElementHistory], unknown: &str, style: Style) -> String {
     let mut out = String::new();
     for package in lives.chunk_by(|a, b| a.package == b.package) {
         write_styled(&mut out, style.color, "1", &package_name(&package[0]));
@@ -58,7 +58,7 @@ pub(super) fn render_human(lives: &[ElementLife], unknown: &str, style: Style) -
 
 /// The lines for machines: an object for each element, as in `HistoryElement` of
 /// `abide.report.v1`.
-pub(super) fn render_json(lives: &[ElementLife]) -> String {
+pub(super) fn render_json(lives: &[ElementHistory]) -> String {
     let mut out = String::new();
     for life in lives {
         let mut object = Map::new();
@@ -69,7 +69,7 @@ pub(super) fn render_json(lives: &[ElementLife]) -> String {
         if let Some(number) = life.id.number {
             insert(&mut object, "number", number.into());
         }
-        if life.appeared != Moment::default() {
+        if life.appeared != HistoryPoint::default() {
             insert(&mut object, "appeared", build_moment(&life.appeared));
         }
         for (_, key, happened) in list_phases(life) {
@@ -83,7 +83,7 @@ pub(super) fn render_json(lives: &[ElementLife]) -> String {
     out
 }
 
-fn build_moment(moment: &Moment) -> Value {
+fn build_moment(moment: &HistoryPoint) -> Value {
     let mut object = Map::new();
     let known = [
         ("version", moment.version.as_ref().map(ToString::to_string)),
@@ -99,7 +99,7 @@ fn build_moment(moment: &Moment) -> Value {
 }
 
 /// A page with a table for each package.
-pub(super) fn render_html(lives: &[ElementLife], title: &str) -> Vec<u8> {
+pub(super) fn render_html(lives: &[ElementHistory], title: &str) -> Vec<u8> {
     let mut tables = String::new();
     for package in lives.chunk_by(|a, b| a.package == b.package) {
         tables.push_str(&format!(
@@ -126,17 +126,17 @@ pub(super) fn render_html(lives: &[ElementLife], title: &str) -> Vec<u8> {
     })
 }
 
-fn render_moment_cell(moment: Option<&Moment>) -> String {
+fn render_moment_cell(moment: Option<&HistoryPoint>) -> String {
     let text = moment.map(|it| escape(&format_moment(it, EARLIER))).unwrap_or_default();
     format!("<td>{text}</td>")
 }
 
-fn package_name(life: &ElementLife) -> String {
+fn package_name(life: &ElementHistory) -> String {
     if life.package.is_empty() { "(no package)".to_owned() } else { shown(&life.package) }
 }
 
 /// Names an element without its package: `field User.name = 2`.
-fn format_title(life: &ElementLife) -> String {
+fn format_title(life: &ElementHistory) -> String {
     let name = life.id.name.strip_prefix(&*life.package).unwrap_or(&life.id.name);
     let number = life.id.number.map(|it| format!(" = {it}")).unwrap_or_default();
     format!("{} {}{number}", life.id.noun, shown(name.trim_start_matches('.')))
@@ -146,7 +146,7 @@ fn format_title(life: &ElementLife) -> String {
 pub(super) const EARLIER: &str = "earlier";
 
 /// A version and a day, as far as they are known.
-fn format_moment(moment: &Moment, unknown: &str) -> String {
+fn format_moment(moment: &HistoryPoint, unknown: &str) -> String {
     let version = moment.version.as_ref().map(ToString::to_string);
     let day = moment.day.map(|it| it.to_string());
     match (version, day) {

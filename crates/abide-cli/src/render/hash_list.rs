@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use abide_hash::{Hashes, TreeHashes};
-use abide_lint::ElementLife;
+use abide_lint::ElementHistory;
 use abide_schema::File;
 use rayon::prelude::*;
 use serde_json::json;
@@ -27,7 +27,7 @@ pub(crate) enum HashList<'t> {
         with_messages: bool,
     },
     /// The elements of the packages.
-    Elements(&'t [ElementLife]),
+    Elements(&'t [ElementHistory]),
 }
 
 pub(super) fn render_human(list: &HashList<'_>, style: Style) -> String {

@@ -1,6 +1,6 @@
 //! Renders a history as a table, as JSON Lines or as an HTML page.
 
-use abide_lint::{Severity, counted};
+use abide_lint::{Severity, pluralize};
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -176,8 +176,8 @@ fn render_total(history: &TreeHistory) -> String {
     format!(
         "{} of {} affected {}: {found}\n",
         history.commits.len(),
-        counted(history.walked, "commit"),
-        counted(count_packages(history), "package"),
+        pluralize(history.walked, "commit"),
+        pluralize(count_packages(history), "package"),
     )
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use abide_lint::{Finding, Location, Origin, Report, Severity, counted};
+use abide_lint::{Finding, Location, Origin, Report, Severity, pluralize};
 use codespan_reporting::files::Files;
 
 use super::context::{RenderContext, TextPlace};
@@ -28,7 +28,7 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let sources = SnippetSources::new(context);
     let mut files = String::new();
     for (path, findings) in context.group_by_path(report) {
-        let count = counted(findings.len(), "finding");
+        let count = pluralize(findings.len(), "finding");
         // Writing to a string cannot fail.
         let _ = writeln!(
             files,

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use abide_lint::{Finding, Report, Severity, counted};
+use abide_lint::{Finding, Report, Severity, pluralize};
 
 use super::context::{RenderContext, full_path};
 use super::markup::escape;
@@ -53,7 +53,7 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     {
         if number > 0 {
             tests += 1;
-            let what = counted(number, noun);
+            let what = pluralize(number, noun);
             let _ = writeln!(
                 suites,
                 "  <testsuite name=\"exceptions\" tests=\"1\" failures=\"0\" errors=\"0\" \

@@ -1,6 +1,6 @@
 //! Markdown in which nothing that comes from the input is live.
 
-use abide_lint::code;
+use abide_lint::backtick;
 
 use super::prose::{ProsePiece, split_pieces};
 use crate::printable::shown;
@@ -82,9 +82,9 @@ impl MarkdownText {
         // One space on each side is not part of a span, and a span of nothing is none.
         let is_stripped = text.starts_with(' ') && text.ends_with(' ') && !text.contains('`');
         self.text.push_str(&match text.as_str() {
-            "" => code(" "),
-            _ if is_stripped && !text.trim().is_empty() => code(format!(" {text} ")),
-            text => code(text),
+            "" => backtick(" "),
+            _ if is_stripped && !text.trim().is_empty() => backtick(format!(" {text} ")),
+            text => backtick(text),
         });
         self
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide_lint::{PackageOwners, counted};
+use abide_lint::{PackageOwners, pluralize};
 use serde_json::{Map, Value, json};
 
 use super::context::{Style, write_styled};
@@ -108,7 +108,7 @@ pub(super) fn render_human(report: &OwnerReport<'_>, style: Style) -> Vec<u8> {
         let _ = writeln!(text, "  help: {}", shown(&report.suggest_lines(package)));
     }
     if !style.quiet {
-        let count = counted(report.packages.len(), "package");
+        let count = pluralize(report.packages.len(), "package");
         let changed = if report.is_change { " changed" } else { "" };
         let unowned = match report.find_unowned().count() {
             0 => String::new(),

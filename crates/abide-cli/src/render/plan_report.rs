@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide_lint::{Bump, PackagePlan, Plan, Reason, Status, Verdict, counted};
+use abide_lint::{Bump, BumpReason, PackagePlan, Plan, PlanVerdict, Status, pluralize};
 use abide_schema::PackageVersion;
 use serde_json::{Map, Value, json};
 
@@ -29,27 +29,27 @@ pub(super) fn render_human(report: &PlanReport<'_>, style: Style) -> Vec<u8> {
     let PlanReport { plan, status, written } = *report;
     let mut text = String::new();
     for package in plan.packages.iter().filter(|it: &&PackagePlan| {
-        style.verbose || it.verdict != Verdict::Recorded || it.required != Bump::None
+        style.verbose || it.verdict != PlanVerdict::Recorded || it.required != Bump::None
     }) {
         write_package(&mut text, package, style);
     }
     if !style.quiet {
         let yet = if written.is_empty() { "to record" } else { "written" };
         let parts = [
-            (plan.count(Verdict::Recorded), "recorded"),
-            (plan.count(Verdict::Unrecorded), yet),
-            (plan.count(Verdict::Refused), "refused"),
-            (plan.count(Verdict::Early), "early"),
-            (plan.count(Verdict::Frozen), "frozen and changed"),
-            (plan.count(Verdict::Waiting), "waiting"),
-            (plan.count(Verdict::Unknown), "unknown"),
+            (plan.count(PlanVerdict::Recorded), "recorded"),
+            (plan.count(PlanVerdict::Unrecorded), yet),
+            (plan.count(PlanVerdict::Refused), "refused"),
+            (plan.count(PlanVerdict::Early), "early"),
+            (plan.count(PlanVerdict::Frozen), "frozen and changed"),
+            (plan.count(PlanVerdict::Waiting), "waiting"),
+            (plan.count(PlanVerdict::Unknown), "unknown"),
         ];
         let parts: Vec<String> = parts
             .into_iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
-        let packages = counted(plan.packages.len(), "package");
+        let packages = pluralize(plan.packages.len(), "package");
         let sum = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{packages}{sum}");
@@ -69,10 +69,10 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
     let from = if behind.is_some() { released } else { recorded.or(released) };
     // The same colours as in the history.
     let code = match package.verdict {
-        Verdict::Recorded => "32",
-        Verdict::Unrecorded | Verdict::Waiting => "33;1",
-        Verdict::Refused | Verdict::Early | Verdict::Frozen => "31;1",
-        Verdict::Unknown => "35;1",
+        PlanVerdict::Recorded => "32",
+        PlanVerdict::Unrecorded | PlanVerdict::Waiting => "33;1",
+        PlanVerdict::Refused | PlanVerdict::Early | PlanVerdict::Frozen => "31;1",
+        PlanVerdict::Unknown => "35;1",
     };
     write_styled(text, style.color, code, &shown(name));
     let _ = match (from, &package.to) {
@@ -82,27 +82,27 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
         (None, None) => Ok(()),
     };
     match package.verdict {
-        Verdict::Refused => text.push_str(" has a breaking change, which is refused"),
-        Verdict::Early => text.push_str(" is a new major outside of the release window"),
-        Verdict::Frozen => text.push_str(" is frozen, and its change is refused"),
-        Verdict::Unknown => {
+        PlanVerdict::Refused => text.push_str(" has a breaking change, which is refused"),
+        PlanVerdict::Early => text.push_str(" is a new major outside of the release window"),
+        PlanVerdict::Frozen => text.push_str(" is frozen, and its change is refused"),
+        PlanVerdict::Unknown => {
             text.push_str(match package.is_as_recorded() {
                 Some(_) => " changed",
                 None => " may have changed since it was recorded",
             });
             text.push_str("; name the last release with `--against SOURCE`");
         }
-        Verdict::Waiting => {
+        PlanVerdict::Waiting => {
             let broken = package.waits_for.as_deref().unwrap_or_default();
             let _ = write!(text, " waits until the break in {} is fixed", shown(broken));
         }
-        Verdict::Unrecorded if package.hash_new.is_none() => text.push_str(" was removed"),
-        Verdict::Unrecorded | Verdict::Recorded => {
+        PlanVerdict::Unrecorded if package.hash_new.is_none() => text.push_str(" was removed"),
+        PlanVerdict::Unrecorded | PlanVerdict::Recorded => {
             if package.required != Bump::None && from.is_some() {
                 let _ = write!(text, " ({}", package.required.name());
                 text.push_str(if package.catches_up { ", to catch up)" } else { ")" });
             }
-            if package.verdict == Verdict::Recorded {
+            if package.verdict == PlanVerdict::Recorded {
                 text.push_str(", recorded");
             } else if from == package.to.as_ref() {
                 text.push_str(match package.is_as_recorded() {
@@ -117,7 +117,8 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
     }
     text.push('\n');
     // A first version does not depend on what changed before it.
-    let is_error = matches!(package.verdict, Verdict::Refused | Verdict::Early | Verdict::Frozen);
+    let is_error =
+        matches!(package.verdict, PlanVerdict::Refused | PlanVerdict::Early | PlanVerdict::Frozen);
     let matter = from.is_some() || is_error;
     let reasons = if matter { &package.reasons[..] } else { &[] };
     let shown_reasons = if style.verbose { reasons.len() } else { REASONS };
@@ -127,13 +128,13 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
     if reasons.len() > shown_reasons {
         let _ = writeln!(text, "  and {} more (-v)", reasons.len() - shown_reasons);
     }
-    if package.verdict == Verdict::Early {
+    if package.verdict == PlanVerdict::Early {
         text.push_str("  keep it an alpha until the window opens, or waive it with a reason\n");
     }
-    if package.verdict == Verdict::Frozen {
+    if package.verdict == PlanVerdict::Frozen {
         text.push_str("  undo it and make it in the active major, or waive it with a reason\n");
     }
-    if package.verdict == Verdict::Refused {
+    if package.verdict == PlanVerdict::Refused {
         let candidates: Vec<&str> = package.candidates.iter().map(String::as_str).collect();
         let _ = match &candidates[..] {
             [] if PackageVersion::of_package(&package.name).is_some() => {
@@ -152,7 +153,7 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
     }
 }
 
-fn format_reason(reason: &Reason) -> String {
+fn format_reason(reason: &BumpReason) -> String {
     let aside = match reason.bump {
         _ if reason.waived => " (a waived break)",
         Bump::Patch if reason.via.is_empty() => " (a security fix)",
@@ -173,13 +174,13 @@ pub(super) fn render_json(report: &PlanReport<'_>, _: Style) -> Vec<u8> {
     });
     if let Value::Object(summary) = &mut summary {
         let verdicts = [
-            Verdict::Recorded,
-            Verdict::Unrecorded,
-            Verdict::Refused,
-            Verdict::Early,
-            Verdict::Frozen,
-            Verdict::Waiting,
-            Verdict::Unknown,
+            PlanVerdict::Recorded,
+            PlanVerdict::Unrecorded,
+            PlanVerdict::Refused,
+            PlanVerdict::Early,
+            PlanVerdict::Frozen,
+            PlanVerdict::Waiting,
+            PlanVerdict::Unknown,
         ];
         for verdict in verdicts {
             summary.insert(verdict.word().to_owned(), plan.count(verdict).into());
@@ -214,7 +215,7 @@ fn text_value(it: &impl std::fmt::Display) -> Value {
     it.to_string().into()
 }
 
-fn build_reason(reason: &Reason) -> Value {
+fn build_reason(reason: &BumpReason) -> Value {
     let mut object = Map::new();
     if let Some(rule) = reason.rule {
         object.insert("rule".to_owned(), rule.into());

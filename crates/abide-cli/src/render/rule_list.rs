@@ -11,7 +11,7 @@ pub(super) fn render_human(policy: &Policy) -> String {
     for rule in RULES {
         let RuleSettings { whole: (severity, reason), parts } = policy.settings(rule.defaults());
         let reason = reason.map_or(String::new(), |reason| format!(" (by {reason})"));
-        let fixed = rule.remedy().is_some_and(|it| it.applied != Applied::Never);
+        let fixed = rule.fix_info().is_some_and(|it| it.applied != Applied::Never);
         let fixed = if fixed { " [--fix]" } else { "" };
         let text = format!("{}{fixed}{reason}", rule.summary);
         write_row(&mut out, width, rule.id, severity, &text);
@@ -45,7 +45,7 @@ fn build_rule(rule: &Rule, policy: &Policy) -> Value {
     if let Some(reason) = reason {
         line["severity_reason"] = reason.into();
     }
-    if let Some(remedy) = rule.remedy() {
+    if let Some(remedy) = rule.fix_info() {
         line["fix"] = remedy.does.into();
         line["fix_applied"] = remedy.applied.word().into();
     }

@@ -1,7 +1,7 @@
 //! The page of a rule, for readers: plain Markdown, or laid out for a terminal. A page is also a
 //! test, whose marks and labels readers do not need.
 
-use abide_lint::{Rule, RuleFamily, Severity, counted};
+use abide_lint::{Rule, RuleFamily, Severity, pluralize};
 
 use super::context::{Style, write_styled};
 use super::prose::{ProsePiece, split_pieces};
@@ -25,7 +25,7 @@ pub(crate) fn render_family_page(family: &RuleFamily) -> String {
     let mut out = format!(
         "# {name}\n\n{}: {about}. `{name}` in `[rules]` of `abide.toml` sets their severity; \
          `abide rules` shows those of a tree. The severities here are the defaults.\n\n",
-        counted(rules.len(), "rule")
+        pluralize(rules.len(), "rule")
     );
     for rule in rules {
         let severity = rule.severity.map_or("off", Severity::word);
@@ -85,7 +85,7 @@ fn render_introduction(name: &str, rules: &[&Rule]) -> String {
     let mut out = format!(
         "{} report what `{name}` does. This is the page of the first one; `abide explain RULE` \
          shows the others.\n\n",
-        counted(rules.len(), "rule")
+        pluralize(rules.len(), "rule")
     );
     for rule in rules {
         out.push_str(&format!("- `{}`: {}\n", rule.id, rule.summary));
@@ -171,7 +171,7 @@ fn wrap(out: &mut String, text: &str, style: Style) {
             match piece {
                 ProsePiece::Words(text) => out.push_str(text),
                 ProsePiece::Code(code) if style.color => write_styled(out, true, CODE, code),
-                ProsePiece::Code(code) => out.push_str(&abide_lint::code(code)),
+                ProsePiece::Code(code) => out.push_str(&abide_lint::backtick(code)),
             }
         }
         used += width;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use abide_instance::runtime::{
     EffectiveLayer, LayerSource, Literal, Runtime, RuntimeValue, Snapshot,
 };
-use abide_lint::counted;
+use abide_lint::pluralize;
 use abide_syntax::Position;
 use serde_json::{Map, Value, json};
 
@@ -89,12 +89,12 @@ fn render_remarks(report: &RuntimeReport<'_>, style: Style) -> String {
     }
     if !style.quiet {
         let statistics = report.runtime.statistics();
-        let layers = counted(statistics.num_layers as usize, "layer");
+        let layers = pluralize(statistics.num_layers as usize, "layer");
         let names: Vec<String> = report.snapshot.layers().iter().map(format_name).collect();
         let names =
             if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
         let _ =
-            writeln!(out, "{} in {layers}{names}", counted(statistics.num_keys as usize, "key"));
+            writeln!(out, "{} in {layers}{names}", pluralize(statistics.num_keys as usize, "key"));
     }
     out
 }

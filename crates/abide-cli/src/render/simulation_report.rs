@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
-use abide_lint::{Bound, Event, Lane, Life, Simulation, State, Step, Stretch, Subject};
+use abide_lint::{
+    DerivationStep, LifeState, LifetimeBound, MajorTrack, Simulation, Timeline, TimelineEvent,
+    TimelineOf, TimelinePeriod,
+};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -20,7 +23,7 @@ pub(crate) struct SimulationReport<'a> {
     /// The simulation.
     pub(crate) simulation: &'a Simulation,
     /// The life.
-    pub(crate) life: Option<&'a Life>,
+    pub(crate) life: Option<&'a Timeline>,
 }
 
 impl SimulationReport<'_> {
@@ -39,15 +42,15 @@ impl SimulationReport<'_> {
         }
     }
 
-    fn lanes(&self) -> Vec<&Lane> {
+    fn lanes(&self) -> Vec<&MajorTrack> {
         self.life.map(|it| &it.lane).into_iter().chain(&self.simulation.lanes).collect()
     }
 
     /// The name of a lane.
-    fn format_name(&self, of: &Subject) -> String {
+    fn format_name(&self, of: &TimelineOf) -> String {
         match of {
-            Subject::Named(name) => shown(name),
-            Subject::Major(at) => format_major(*at),
+            TimelineOf::Named(name) => shown(name),
+            TimelineOf::Major(at) => format_major(*at),
         }
     }
 
@@ -75,12 +78,12 @@ fn format_months(days: u32) -> String {
     }
 }
 
-fn format_keys(step: &Step) -> String {
+fn format_keys(step: &DerivationStep) -> String {
     if step.keys.is_empty() { String::new() } else { format!("  ({})", step.keys.join(", ")) }
 }
 
 /// The span of a bound, in months.
-fn format_span(bound: &Bound) -> String {
+fn format_span(bound: &LifetimeBound) -> String {
     let (least, most) = (format_months(bound.least), format_months(bound.most));
     match (&*least, least == most) {
         ("1", true) => "1 month".to_owned(),
@@ -147,15 +150,15 @@ fn write_title(text: &mut String, style: Style, title: &str) {
 }
 
 /// The letter that draws a state.
-const fn letter(state: State) -> char {
+const fn letter(state: LifeState) -> char {
     match state {
-        State::Newest => '#',
-        State::Supported => '=',
-        State::Usable => '+',
-        State::Deprecated => 'd',
-        State::Warned => 'w',
-        State::Disallowed => 'x',
-        State::Served => '.',
+        LifeState::Newest => '#',
+        LifeState::Supported => '=',
+        LifeState::Usable => '+',
+        LifeState::Deprecated => 'd',
+        LifeState::Warned => 'w',
+        LifeState::Disallowed => 'x',
+        LifeState::Served => '.',
     }
 }
 
@@ -197,7 +200,7 @@ fn render_timeline(report: &SimulationReport<'_>, width: usize) -> String {
         drawn.extend(row.chars());
         let _ = writeln!(text, "  {name:column$}  {}", row.trim_end());
     }
-    let legend: Vec<String> = State::ALL
+    let legend: Vec<String> = LifeState::ALL
         .iter()
         .filter(|state| drawn.contains(&letter(**state)))
         .map(|state| format!("{} {}", letter(*state), state.word()))
@@ -207,7 +210,7 @@ fn render_timeline(report: &SimulationReport<'_>, width: usize) -> String {
     text
 }
 
-fn last_day(stretch: &Stretch) -> Date {
+fn last_day(stretch: &TimelinePeriod) -> Date {
     stretch.until.yesterday().unwrap_or(Date::MIN)
 }
 
@@ -281,14 +284,14 @@ pub(super) fn render_json(report: &SimulationReport<'_>, _: Style) -> Vec<u8> {
     lines.iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
 }
 
-fn build_lane(report: &SimulationReport<'_>, lane: &Lane) -> Value {
+fn build_lane(report: &SimulationReport<'_>, lane: &MajorTrack) -> Value {
     let mut object = Map::new();
     object.insert("kind".to_owned(), "life".into());
     object.insert("name".to_owned(), report.format_name(&lane.of).into());
     let stretches: Vec<Value> = lane
         .stretches
         .iter()
-        .map(|it: &Stretch| {
+        .map(|it: &TimelinePeriod| {
             json!({
                 "state": it.state.word(),
                 "from": it.from.to_string(),
@@ -303,15 +306,15 @@ fn build_lane(report: &SimulationReport<'_>, lane: &Lane) -> Value {
     Value::Object(object)
 }
 
-fn build_event(event: &Event) -> Value {
+fn build_event(event: &TimelineEvent) -> Value {
     json!({ "day": event.day.to_string(), "step": build_step(&event.step) })
 }
 
-fn build_steps(steps: &[Step]) -> Vec<Value> {
+fn build_steps(steps: &[DerivationStep]) -> Vec<Value> {
     steps.iter().map(build_step).collect()
 }
 
-fn build_step(step: &Step) -> Value {
+fn build_step(step: &DerivationStep) -> Value {
     let mut object = Map::from_iter([("text".to_owned(), Value::from(step.text.as_str()))]);
     if !step.keys.is_empty() {
         object.insert("keys".to_owned(), step.keys.as_slice().into());

@@ -1,6 +1,6 @@
 //! The format for people: a snippet for each finding, with the path through the tree as labels.
 
-use abide_lint::{Applied, Bump, ConfigError, Finding, Report, Severity, counted};
+use abide_lint::{Applied, Bump, ConfigError, Finding, Report, Severity, pluralize};
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
@@ -68,7 +68,7 @@ fn count_fixable(report: &Report) -> String {
         .count()
     {
         0 => String::new(),
-        count => format!("{} can be fixed with `--fix`\n", counted(count, "finding")),
+        count => format!("{} can be fixed with `--fix`\n", pluralize(count, "finding")),
     }
 }
 
@@ -76,7 +76,7 @@ fn count_fixable(report: &Report) -> String {
 pub(super) fn describe_exempted(report: &Report) -> Option<String> {
     let kinds = [(report.waived, "waived finding"), (report.accepted, "accepted finding")];
     let some = kinds.into_iter().filter(|(number, _)| *number > 0);
-    let words: Vec<String> = some.map(|(number, noun)| counted(number, noun)).collect();
+    let words: Vec<String> = some.map(|(number, noun)| pluralize(number, noun)).collect();
     let is_one = report.waived + report.accepted == 1;
     let verb = if is_one { "is" } else { "are" };
     (!words.is_empty()).then(|| format!("{} {verb} not shown", words.join(" and ")))
@@ -89,7 +89,7 @@ pub(super) fn render_summary(report: &Report) -> String {
         [(report.errors, "error"), (report.warnings, "warning"), (report.notes, "note")]
     {
         if number > 0 {
-            found.push(counted(number, noun));
+            found.push(pluralize(number, noun));
         }
     }
     let found = if found.is_empty() { "nothing to report".to_owned() } else { found.join(", ") };
@@ -114,9 +114,9 @@ pub(super) fn render_summary(report: &Report) -> String {
     let packages = match (report.files, report.packages) {
         // Files that hold instances belong to no package.
         (1.., 0) => String::new(),
-        (_, packages) => format!(" in {}", counted(packages, "package")),
+        (_, packages) => format!(" in {}", pluralize(packages, "package")),
     };
-    format!("{}{packages}: {found}{spared}{bump}\n", counted(report.files, "file"))
+    format!("{}{packages}: {found}{spared}{bump}\n", pluralize(report.files, "file"))
 }
 
 fn build_diagnostic(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide_lint::{UsableDeprecation, counted};
+use abide_lint::{UsableDeprecation, pluralize};
 use serde_json::{Map, Value};
 
 use super::context::{Style, write_styled};
@@ -30,7 +30,7 @@ pub(super) fn render_human(list: &[UsableDeprecation<'_>], style: Style) -> Stri
     }
     if !style.quiet {
         let disallowed = list.iter().filter(|it| it.is_disallowed).count();
-        let many = counted(list.len(), "deprecated element");
+        let many = pluralize(list.len(), "deprecated element");
         let _ = writeln!(text, "{many}, {disallowed} of them disallowed by default");
     }
     text

@@ -15,9 +15,9 @@ use semver::Version;
 
 use super::dates::{is_before_protobuf, months_after, parse_date};
 use super::phases::{Phases, Replacement};
-use super::release_dates::Clock;
+use super::release_dates::AnnualDates;
 use super::semantic_version::dated;
-use crate::wording::counted;
+use crate::wording::pluralize;
 
 /// How many days before an API release a new major may appear, unless
 /// `[calendar]` sets it.
@@ -27,9 +27,9 @@ const MAJOR_WINDOW_DAYS: u32 = 30;
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     /// When clients of the API, such as a proxy, are released.
-    pub client_releases: Clock,
+    pub client_releases: AnnualDates,
     /// When the API is released: only then may a new major appear.
-    pub api_releases: Clock,
+    pub api_releases: AnnualDates,
     /// How many days before an API release a new major may appear.
     pub major_window_days: Option<u32>,
     /// How many months a stable major is supported once the next one is
@@ -96,11 +96,11 @@ impl Calendar {
     /// limit that sets it.
     pub fn alpha_end(&self, since: Date) -> Option<(Date, String)> {
         let by_months = self.alpha_max_months.and_then(|months| {
-            Some((months_after(since, months)?, counted(months as usize, "month")))
+            Some((months_after(since, months)?, pluralize(months as usize, "month")))
         });
         let by_releases = self.alpha_max_releases.and_then(|releases| {
-            let end = self.api_releases.nth(since, releases)?;
-            Some((end, counted(releases as usize, "API release")))
+            let end = self.api_releases.find_nth(since, releases)?;
+            Some((end, pluralize(releases as usize, "API release")))
         });
         by_months.into_iter().chain(by_releases).min_by_key(|(end, _)| *end)
     }
@@ -111,7 +111,7 @@ impl Calendar {
         let cycles = replacement.warning_cycles();
         let clock = &self.client_releases;
         let warned = clock.next(since)?;
-        let last_warning = clock.nth(since, cycles)?;
+        let last_warning = clock.find_nth(since, cycles)?;
         let disallowed = clock.next(last_warning)?;
         let removed = clock.next(disallowed)?;
         Some(Phases {

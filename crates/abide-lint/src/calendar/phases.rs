@@ -3,7 +3,7 @@
 
 use jiff::civil::Date;
 
-use super::release_dates::Clock;
+use super::release_dates::AnnualDates;
 
 /// The replacement of a deprecated element. It decides how long users are only
 /// warned.
@@ -109,7 +109,7 @@ impl Phases {
 
     /// The same phases, but no release of a frozen day disallows or removes the
     /// element: the first release after the freeze does.
-    pub fn held_back(self, clock: &Clock, freezes: &[PhaseFreeze]) -> Phases {
+    pub fn held_back(self, clock: &AnnualDates, freezes: &[PhaseFreeze]) -> Phases {
         let thawed = |day: Option<Date>| {
             let mut day = day?;
             // Each round leaves a freeze behind.
@@ -122,7 +122,7 @@ impl Phases {
         if disallowed == self.disallowed {
             return Phases { removed: thawed(self.removed), ..self };
         }
-        let before = |day: Date| clock.previous(day.yesterday().ok()?);
+        let before = |day: Date| clock.find_previous(day.yesterday().ok()?);
         Phases {
             last_warning: disallowed.and_then(before),
             disallowed,

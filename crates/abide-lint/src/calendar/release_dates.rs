@@ -6,15 +6,15 @@ use jiff::civil::Date;
 
 /// Days of the year on which something is released.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clock {
+pub struct AnnualDates {
     /// Months and days, in order.
     days: Vec<(i8, i8)>,
 }
 
-impl Clock {
+impl AnnualDates {
     /// A clock of days, each a month and a day. `None` if one of them is not a day
     /// of every year.
-    pub fn of(days: impl IntoIterator<Item = (i8, i8)>) -> Option<Clock> {
+    pub fn new(days: impl IntoIterator<Item = (i8, i8)>) -> Option<AnnualDates> {
         let mut days: Vec<(i8, i8)> = days.into_iter().collect();
         // 2023 has no 29 February.
         if days.iter().any(|(month, day)| Date::new(2023, *month, *day).is_err()) {
@@ -22,7 +22,7 @@ impl Clock {
         }
         days.sort_unstable();
         days.dedup();
-        Some(Clock { days })
+        Some(AnnualDates { days })
     }
 
     /// Whether anything is ever released.
@@ -38,7 +38,7 @@ impl Clock {
     }
 
     /// The last release on a day or before it.
-    pub fn previous(&self, until: Date) -> Option<Date> {
+    pub fn find_previous(&self, until: Date) -> Option<Date> {
         let years = [Some(until.year()), until.year().checked_sub(1)];
         let mut releases = years.into_iter().flatten().flat_map(|year| self.of_year(year).rev());
         releases.find(|release| *release <= until)
@@ -46,7 +46,7 @@ impl Clock {
 
     /// The release with this number, from 1, after a day. Each step moves the day
     /// forward, so the loop ends at the last date at the latest.
-    pub(crate) fn nth(&self, after: Date, number: u32) -> Option<Date> {
+    pub(crate) fn find_nth(&self, after: Date, number: u32) -> Option<Date> {
         let mut day = after;
         for _ in 0..number {
             day = self.next(day)?;
@@ -59,7 +59,7 @@ impl Clock {
     }
 }
 
-impl fmt::Display for Clock {
+impl fmt::Display for AnnualDates {
     /// Its days as month and day, such as `03-31 and 09-30`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (month, day)) in self.days.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::rule::Context;
 
 /// Whether a rule spares an element: one that is deprecated, as api-linter does, or one in a frozen
 /// package, unless the policy follows a rule of api-linter about it.
-pub(crate) fn spares<'t>(context: &Context<'t>, element: Element<'t>, aliases: &[&str]) -> bool {
+pub(crate) fn exempts<'t>(context: &Context<'t>, element: Element<'t>, aliases: &[&str]) -> bool {
     is_deprecated(element)
         || context.is_frozen(element.package()) && !context.policy.follows_any(aliases)
 }

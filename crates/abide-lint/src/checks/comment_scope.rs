@@ -16,7 +16,7 @@ pub(crate) enum Covers {
 }
 
 /// Every comment of a text with the end of the token before it.
-pub(crate) fn comments(text: &[u8]) -> Vec<(Comment, u32)> {
+pub(crate) fn collect_comments(text: &[u8]) -> Vec<(Comment, u32)> {
     let mut lexer = Lexer::new(text, 0);
     let mut comments = Vec::new();
     let mut gap = 0;
@@ -32,7 +32,7 @@ pub(crate) fn comments(text: &[u8]) -> Vec<(Comment, u32)> {
 }
 
 /// The lines of a comment without its comment marks and surrounding space.
-pub(crate) fn lines(text: &[u8], comment: Span) -> Vec<Span> {
+pub(crate) fn split_lines(text: &[u8], comment: Span) -> Vec<Span> {
     let mut lines = Vec::new();
     let mut start = comment.start as usize;
     for line in comment.of(text).split_inclusive(|&byte| byte == b'\n') {
@@ -72,7 +72,7 @@ impl<'a> CommentScopes<'a> {
     }
 
     /// What a comment covers: the statement before it on its line, or below it.
-    pub(crate) fn covered(&self, comment: Comment, token_end: u32) -> Covers {
+    pub(crate) fn find_covered(&self, comment: Comment, token_end: u32) -> Covers {
         let before = Span::new(token_end, comment.span.start).of(self.text);
         let decl = if token_end > 0 && !before.contains(&b'\n') {
             let behind = self.by_end.get(&token_end).and_then(|it| self.ast.decls.get(*it));
@@ -94,7 +94,12 @@ impl<'a> CommentScopes<'a> {
 
     /// What a comment of buf covers. Above `syntax` or `package` that is the statement alone if
     /// settings follow the rule of buf, which then reports each file at that statement.
-    pub(crate) fn buf_covered(&self, comment: Comment, covers: Covers, follows: bool) -> Covers {
+    pub(crate) fn find_covered_for_buf(
+        &self,
+        comment: Comment,
+        covers: Covers,
+        follows: bool,
+    ) -> Covers {
         match (covers, self.next(comment)) {
             (Covers::File, Some(next)) if follows => Covers::Span(next.span),
             _ => covers,

@@ -23,7 +23,7 @@ pub(crate) fn report<'t>(
     let (old, new) = match change {
         Change::Both { old, new } => (old, new),
         Change::Added(new) if wanted(&Inclusion::Tightened) => {
-            return demanded(diff, new, sink);
+            return report_demanded(diff, new, sink);
         }
         Change::Added(_) | Change::Removed(_) => return,
     };
@@ -73,7 +73,7 @@ pub(crate) fn report<'t>(
 }
 
 /// Reports a new element that must be set.
-fn demanded<'t>(diff: &Diff<'t>, new: Element<'t>, sink: &mut Sink) {
+fn report_demanded<'t>(diff: &Diff<'t>, new: Element<'t>, sink: &mut Sink) {
     let (holder, rejects) = match new {
         Element::Field(it) => (it.containing_message(), rejects_absence(it)),
         Element::Oneof(it) => (Some(it.message()), rejects_absence_of_oneof(it)),

@@ -10,7 +10,7 @@ use crate::finding::{Finding, Location};
 use crate::rule::Sink;
 
 /// Reports a field that became an extension with the same number, or the reverse.
-pub(crate) fn converted<'t, 's>(
+pub(crate) fn report_converted<'t, 's>(
     diff: &Diff<'t>,
     old: Field<'t>,
     new: Field<'t>,

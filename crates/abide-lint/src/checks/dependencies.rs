@@ -16,7 +16,7 @@ use crate::rule::{Context, Sink};
 pub(crate) const UNSTABLE_IMPORT: &str = "buf:STABLE_PACKAGE_NO_IMPORT_UNSTABLE";
 
 /// Which packages are versions of one API.
-pub(crate) struct Apis<'c, 't> {
+pub(crate) struct ApiVersions<'c, 't> {
     /// By package: its API. Packages without a version have none.
     of: Vec<Option<usize>>,
     /// By API: its versions, the oldest first.
@@ -25,8 +25,8 @@ pub(crate) struct Apis<'c, 't> {
     newest_stable: Vec<Option<Package<'t>>>,
 }
 
-impl<'c, 't> Apis<'c, 't> {
-    pub(crate) fn new(context: &'c Context<'t>) -> Apis<'c, 't> {
+impl<'c, 't> ApiVersions<'c, 't> {
+    pub(crate) fn new(context: &'c Context<'t>) -> ApiVersions<'c, 't> {
         let versions: Vec<&[Package<'t>]> = context.apis().values().map(Vec::as_slice).collect();
         let mut of = vec![None; context.tree.packages().len()];
         for (api, packages) in versions.iter().enumerate() {
@@ -41,7 +41,7 @@ impl<'c, 't> Apis<'c, 't> {
             newest_first.into_iter().find(|it| is_stable(*it) && is_released(*it))
         });
         let newest_stable = newest_stable.collect();
-        Apis { of, versions, newest_stable }
+        ApiVersions { of, versions, newest_stable }
     }
 
     /// The API that the package is a version of.
@@ -94,7 +94,7 @@ pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> Reach<'g, '
 
 /// Which of the `targets` the checked files of each package reach, in the order of packages;
 /// packages that reach none are left out.
-pub(crate) fn reached<'t>(
+pub(crate) fn find_reached<'t>(
     reach: &Reach<'_, 't>,
     packages: &[Package<'t>],
     targets: &[Package<'t>],
@@ -116,7 +116,7 @@ pub(crate) fn reached<'t>(
 /// stable package, once for each such package, with a shortest path. No path leads
 /// through another checked package that is at least as stable: that one has its
 /// own finding.
-pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: Stability) {
+pub(crate) fn report_less_stable(context: &Context<'_>, sink: &mut Sink, promised: Stability) {
     let mut reach = context.graph().reach(&Level::ALL, |package| match stability(package) {
         None => true,
         Some(stability) => stability >= promised && !package.is_judged(),
@@ -130,14 +130,14 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
         |it: &Package<'_>| stability(*it) == Some(promised) && !context.is_candidate(*it);
     let promising = packages_that(&promises);
     let less = packages_that(&promises_less);
-    for (package, targets) in reached(&reach, &promising, &less) {
+    for (package, targets) in find_reached(&reach, &promising, &less) {
         for (target, path) in reach.paths(judged(package), &targets) {
             let Some(less) = stability(target) else { continue };
             let message = format!(
                 "{promised} package `{}` depends on {less} package `{}`{}",
                 package.name(),
                 target.name(),
-                through(&path),
+                describe_path(&path),
             );
             if let Some(finding) = report(sink, package, &path, message) {
                 finding.fact(target.name());
@@ -161,7 +161,7 @@ pub(crate) fn depends_on_less(context: &Context<'_>, sink: &mut Sink, promised: 
 
 /// Reports every import of an unstable package by a file of a stable one, as buf does: only direct
 /// imports, and only packages whose last component is a version.
-pub(crate) fn imports_unstable(context: &Context<'_>, sink: &mut Sink) {
+pub(crate) fn report_unstable_imports(context: &Context<'_>, sink: &mut Sink) {
     let is =
         |package: Package<'_>, wanted| BufStability::of_package(package.name()) == Some(wanted);
     let judged = context.tree.files().filter(|it| it.is_judged());
@@ -191,28 +191,28 @@ pub(crate) fn report<'s>(
 ) -> Option<&'s mut Finding> {
     let (first, rest) = path.split_first()?;
     let finding = sink.report(first.used.place(), package.name(), package.name(), message);
-    finding.at(phrase(&first.used));
-    label_imports(finding, first);
-    label_steps(finding, rest, "");
+    finding.at(describe_use(&first.used));
+    add_import_label(finding, first);
+    add_step_labels(finding, rest, "");
     Some(finding)
 }
 
 /// Adds a label for each step of a path, each with a prefix.
-pub(crate) fn label_steps(finding: &mut Finding, path: &[Step<'_>], prefix: &str) {
+pub(crate) fn add_step_labels(finding: &mut Finding, path: &[Step<'_>], prefix: &str) {
     for step in path {
-        finding.label(step.used.place(), format!("{prefix}{}", phrase(&step.used)));
-        label_imports(finding, step);
+        finding.label(step.used.place(), format!("{prefix}{}", describe_use(&step.used)));
+        add_import_label(finding, step);
     }
 }
 
-fn label_imports(finding: &mut Finding, step: &Step<'_>) {
+fn add_import_label(finding: &mut Finding, step: &Step<'_>) {
     for import in &step.imports {
-        finding.label(import.place(), format!("visible because {}", phrase(import)));
+        finding.label(import.place(), format!("visible because {}", describe_use(import)));
     }
 }
 
 /// The packages that a path passes through, for the end of a message.
-pub(crate) fn through(path: &[Step<'_>]) -> String {
+pub(crate) fn describe_path(path: &[Step<'_>]) -> String {
     let mut names: Vec<String> = path
         .iter()
         .skip(1)
@@ -230,7 +230,7 @@ pub(crate) fn through(path: &[Step<'_>]) -> String {
 }
 
 /// A piece of evidence in words.
-pub(crate) fn phrase(used: &Use<'_>) -> String {
+pub(crate) fn describe_use(used: &Use<'_>) -> String {
     let (user, target) = (used.user(), used.target());
     match used {
         Use::Import { import, .. } => match import.decl.kind {

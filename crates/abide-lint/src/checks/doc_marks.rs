@@ -21,7 +21,7 @@ pub(crate) const OPENING: &[u8] = b"[#";
 
 /// The marks in the comments of a file, in order. A file from a descriptor has no
 /// text, so no marks are found in it.
-pub(crate) fn marks(file: File<'_>) -> Vec<CommentMark<'_>> {
+pub(crate) fn find_marks(file: File<'_>) -> Vec<CommentMark<'_>> {
     let text = file.decl().source_text().unwrap_or_default();
     let mut found = Vec::new();
     if memmem::find(text, OPENING).is_none() {
@@ -29,7 +29,7 @@ pub(crate) fn marks(file: File<'_>) -> Vec<CommentMark<'_>> {
     }
     let mut start = 0;
     for line in text.split_inclusive(|&it| it == b'\n') {
-        if let Some(comment) = comment(line) {
+        if let Some(comment) = find_comment(line) {
             let marks = memmem::find_iter(&line[comment..], OPENING);
             found.extend(marks.filter_map(|at| mark(file, line, start, comment + at)));
         }
@@ -40,7 +40,7 @@ pub(crate) fn marks(file: File<'_>) -> Vec<CommentMark<'_>> {
 
 /// Where a comment begins in a line: at the first slashes outside quotes, or at the
 /// start if it continues from the line before.
-fn comment(line: &[u8]) -> Option<usize> {
+fn find_comment(line: &[u8]) -> Option<usize> {
     if line.trim_ascii_start().starts_with(b"*") {
         return Some(0);
     }

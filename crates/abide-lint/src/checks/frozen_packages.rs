@@ -9,9 +9,9 @@ use crate::lock::Freeze;
 use crate::rule::Context;
 
 /// The packages of a tree that mean what they meant when they were frozen.
-pub(crate) fn unchanged(context: &Context<'_>, tree: &Tree) -> BTreeSet<String> {
+pub(crate) fn find_unchanged(context: &Context<'_>, tree: &Tree) -> BTreeSet<String> {
     let frozen: Vec<(&str, &Freeze)> =
-        tree.packages().filter_map(|it| Some((it.name(), freeze(context, it)?))).collect();
+        tree.packages().filter_map(|it| Some((it.name(), find_freeze(context, it)?))).collect();
     if frozen.is_empty() {
         return BTreeSet::new();
     }
@@ -23,6 +23,6 @@ pub(crate) fn unchanged(context: &Context<'_>, tree: &Tree) -> BTreeSet<String> 
 }
 
 /// What is recorded about a frozen package.
-pub(crate) fn freeze<'t>(context: &Context<'t>, package: Package<'_>) -> Option<&'t Freeze> {
+pub(crate) fn find_freeze<'t>(context: &Context<'t>, package: Package<'_>) -> Option<&'t Freeze> {
     context.records().lock?.frozen(package.name())
 }

@@ -32,7 +32,7 @@ pub(crate) const EXTENSION_DELETIONS: &[&str] =
     &["buf:EXTENSION_NO_DELETE", "buf:PACKAGE_EXTENSION_NO_DELETE", "buf:FIELD_SAME_NAME"];
 
 /// Reports a removed message, enum, service or extension.
-pub(crate) fn removed<'t, 's>(
+pub(crate) fn report_removed<'t, 's>(
     diff: &Diff<'t>,
     change: Change<Element<'t>>,
     sink: &'s mut Sink,
@@ -40,17 +40,17 @@ pub(crate) fn removed<'t, 's>(
     let old = change.old().filter(|_| change.new().is_none() && !is_told_above(diff, change))?;
     let message = format!("{} `{}` was removed", old.noun(), old.full_name());
     let finding = sink.change(diff, change, Part::Whole, message);
-    let namesake = namesake(diff, old);
-    finding.aliases(&deletions(diff, old, None));
+    let namesake = find_namesake(diff, old);
+    finding.aliases(&collect_deletion_aliases(diff, old, None));
     if let Some(it) = namesake {
         finding.label(it.place(Part::Name), "an extension of another message now has this name");
     }
-    reach(finding, diff, change);
+    add_effects(finding, diff, change);
     Some(finding)
 }
 
 /// The extension that has the name of one that was removed or renamed.
-fn namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
+fn find_namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
     let Element::Field(gone) = gone else { return None };
     let name = gone.full_name();
     let mut extensions = diff.new.extensions_named(&name);
@@ -58,7 +58,7 @@ fn namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
 }
 
 /// Reports one whose full name changed.
-pub(crate) fn renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+pub(crate) fn report_renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.full_name(), new.full_name());
     if was == is || is_told_above(diff, change) {
@@ -66,7 +66,11 @@ pub(crate) fn renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &m
     }
     let message = format!("{} `{was}` was renamed to `{is}`", new.noun());
     let finding = sink.change(diff, change, Part::Name, message);
-    finding.fact(was.clone()).between(was, is).aliases(&deletions(diff, old, Some(new)));
+    finding.fact(was.clone()).between(was, is).aliases(&collect_deletion_aliases(
+        diff,
+        old,
+        Some(new),
+    ));
     // Users in other packages are told by `used-type-renamed`. Those beside it have kept their own
     // names, so buf compares them, if not the type itself.
     if matches!(old, Element::Message(_) | Element::Enum(_)) {
@@ -78,12 +82,12 @@ pub(crate) fn renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &m
         _ => false,
     };
     if !is_replaced {
-        reach(finding, diff, change);
+        add_effects(finding, diff, change);
     }
 }
 
 /// Reports one that moved to another file under the same full name.
-pub(crate) fn moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+pub(crate) fn report_moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.file(), new.file());
     let along = new.parent().is_some() || diff.new_file(was) == Some(is);
@@ -98,18 +102,18 @@ pub(crate) fn moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut
         is.path()
     );
     let finding = sink.change(diff, change, Part::Name, message);
-    finding.changed(was.path(), is.path()).aliases(&deletions(diff, old, Some(new)));
-    finding.breaks(path_effects(diff, was, is)).source(diff, change);
+    finding.changed(was.path(), is.path()).aliases(&collect_deletion_aliases(diff, old, Some(new)));
+    finding.breaks(compute_path_effects(diff, was, is)).source(diff, change);
 }
 
 /// Reports one that was added.
-pub(crate) fn added<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+pub(crate) fn report_added<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     if is_told_above(diff, change) {
         return;
     }
     let message = format!("{} `{}` was added", new.noun(), new.full_name());
-    reach(sink.change(diff, change, Part::Name, message), diff, change);
+    add_effects(sink.change(diff, change, Part::Name, message), diff, change);
 }
 
 /// Whether the removal, addition or rename of an element follows from that of its
@@ -144,7 +148,7 @@ fn short(element: Element<'_>) -> String {
 }
 
 /// Adds the effects of the removal, addition or rename of an element.
-pub(crate) fn reach<'t>(finding: &mut Finding, diff: &Diff<'t>, change: Change<Element<'t>>) {
+pub(crate) fn add_effects<'t>(finding: &mut Finding, diff: &Diff<'t>, change: Change<Element<'t>>) {
     let directions: &[Direction] = match change {
         Change::Removed(_) => &[Direction::Backward],
         Change::Added(_) => &[Direction::Forward],
@@ -197,7 +201,7 @@ fn has_routes(service: Service<'_>) -> bool {
 }
 
 /// The effects of moving elements from the file `old` to the file `new`.
-pub(crate) fn path_effects<'t>(diff: &Diff<'t>, old: File<'t>, new: File<'t>) -> Effects {
+pub(crate) fn compute_path_effects<'t>(diff: &Diff<'t>, old: File<'t>, new: File<'t>) -> Effects {
     let stays = diff.new_file(old).filter(|it| it.path() == old.path());
     let Some(stays) = stays else { return Effects::backward(&BY_PATH) };
     let mut effects = Effects::NONE;
@@ -213,7 +217,7 @@ pub(crate) fn path_effects<'t>(diff: &Diff<'t>, old: File<'t>, new: File<'t>) ->
 }
 
 /// The effects of removing a path.
-pub(crate) fn gone_path() -> Effects {
+pub(crate) fn removed_path() -> Effects {
     Effects::backward(&BY_PATH)
 }
 
@@ -245,13 +249,13 @@ fn is_public(kind: ImportKind) -> bool {
 /// The rules of other tools that report a removed, renamed or moved element. In
 /// buf these are the rules about the file with this path and about the package
 /// with this name; in Google's detector, the rule about the full name.
-pub(crate) fn deletions<'t>(
+pub(crate) fn collect_deletion_aliases<'t>(
     diff: &Diff<'t>,
     old: Element<'t>,
     new: Option<Element<'t>>,
 ) -> Vec<&'static str> {
     let same_name = new.filter(|new| short(*new) == short(old));
-    let same_name = same_name.or_else(|| namesake(diff, old).map(Element::Field));
+    let same_name = same_name.or_else(|| find_namesake(diff, old).map(Element::Field));
     let mut aliases = Vec::new();
     let path_stays = diff.new_file(old.file()).is_some_and(|it| it.path() == old.file().path());
     if path_stays && same_name.is_none_or(|new| new.file().path() != old.file().path()) {
@@ -306,16 +310,16 @@ fn has_like<'t>(diff: &Diff<'t>, old: Element<'t>) -> bool {
 
 /// Adds the effects, and the rules of other tools, of elements that are removed,
 /// added or renamed together.
-pub(crate) fn all_reach<'t>(
+pub(crate) fn add_all_effects<'t>(
     finding: &mut Finding,
     diff: &Diff<'t>,
     changes: impl IntoIterator<Item = Change<Element<'t>>>,
     mut aliases: Vec<&'static str>,
 ) {
     for change in changes {
-        reach(finding, diff, change);
+        add_effects(finding, diff, change);
         if let Some(old) = change.old() {
-            aliases.extend(deletions(diff, old, change.new()));
+            aliases.extend(collect_deletion_aliases(diff, old, change.new()));
         }
     }
     aliases.sort_unstable();
@@ -325,26 +329,26 @@ pub(crate) fn all_reach<'t>(
 
 /// The elements that are reported with their file: its top level, and the
 /// extensions inside messages, which belong to other messages.
-fn told_with(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
+fn collect_reported_with(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
     let nested = file.all_messages().flat_map(Message::extensions);
     top_level(file).chain(nested.map(Element::Field))
 }
 
 /// The elements that are removed with a file: those that exist nowhere else.
-pub(crate) fn gone<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
-    let gone = told_with(old).filter(|it| diff.new_element(*it).is_none());
+pub(crate) fn collect_removed<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
+    let gone = collect_reported_with(old).filter(|it| diff.new_element(*it).is_none());
     gone.map(Change::Removed).collect()
 }
 
 /// The elements that are added with a file: those that did not exist before.
-pub(crate) fn come<'t>(diff: &Diff<'t>, new: File<'t>) -> Vec<Change<Element<'t>>> {
-    let come = told_with(new).filter(|it| diff.old_element(*it).is_none());
+pub(crate) fn collect_added<'t>(diff: &Diff<'t>, new: File<'t>) -> Vec<Change<Element<'t>>> {
+    let come = collect_reported_with(new).filter(|it| diff.old_element(*it).is_none());
     come.map(Change::Added).collect()
 }
 
 /// The elements of an old file that now have the same name in another package.
-pub(crate) fn carried<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
-    let pairs = told_with(old).filter_map(|old| Some((old, diff.new_element(old)?)));
+pub(crate) fn collect_moved<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
+    let pairs = collect_reported_with(old).filter_map(|old| Some((old, diff.new_element(old)?)));
     let along = pairs.filter(|(old, new)| short(*old) == short(*new));
     let along = along.filter(|(old, new)| old.package().name() != new.package().name());
     along.map(|(old, new)| Change::Both { old, new }).collect()

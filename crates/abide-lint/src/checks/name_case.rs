@@ -7,7 +7,7 @@ use crate::rule::{Context, Sink};
 
 /// A naming case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
+pub(crate) enum NameCase {
     /// `HttpRequest`: an acronym is a word like any other.
     UpperCamel,
     /// `http_request`.
@@ -16,31 +16,31 @@ pub(crate) enum Case {
     UpperSnake,
 }
 
-impl Case {
+impl NameCase {
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Case::UpperCamel => "UpperCamelCase",
-            Case::LowerSnake => "lower_snake_case",
-            Case::UpperSnake => "UPPER_SNAKE_CASE",
+            NameCase::UpperCamel => "UpperCamelCase",
+            NameCase::LowerSnake => "lower_snake_case",
+            NameCase::UpperSnake => "UPPER_SNAKE_CASE",
         }
     }
 
     /// The name in this case; the same text if it already has this case.
-    pub(crate) fn of(self, name: &str) -> String {
+    pub(crate) fn convert(self, name: &str) -> String {
         match self {
-            Case::UpperCamel => words(name).map(capitalized).collect(),
-            Case::LowerSnake => joined(words(name)).to_ascii_lowercase(),
+            NameCase::UpperCamel => words(name).map(capitalized).collect(),
+            NameCase::LowerSnake => joined(words(name)).to_ascii_lowercase(),
             // In a run of capitals it is not known where a word ends.
-            Case::UpperSnake if !name.bytes().any(|it| it.is_ascii_lowercase()) => {
+            NameCase::UpperSnake if !name.bytes().any(|it| it.is_ascii_lowercase()) => {
                 joined(name.split(is_delimiter).filter(|it| !it.is_empty()))
             }
-            Case::UpperSnake => joined(words(name)).to_ascii_uppercase(),
+            NameCase::UpperSnake => joined(words(name)).to_ascii_uppercase(),
         }
     }
 
     /// Reports an element whose name is in another case, with the rules of other
     /// tools that report it too. [`Context::spares`] says which are not reported.
-    pub(crate) fn judge<'t>(
+    pub(crate) fn check<'t>(
         self,
         context: &Context<'t>,
         element: Element<'t>,
@@ -48,9 +48,9 @@ impl Case {
         sink: &mut Sink,
     ) {
         let name = element.name();
-        let right = self.of(name);
+        let right = self.convert(name);
         let package = element.package();
-        if name == right || context.spares(element, aliases) {
+        if name == right || context.exempts(element, aliases) {
             return;
         }
         let message =
@@ -209,9 +209,9 @@ mod tests {
             ("__", "", "", ""),
             ("", "", "", ""),
         ] {
-            assert_eq!(Case::UpperCamel.of(name), upper_camel, "{name}");
-            assert_eq!(Case::LowerSnake.of(name), lower_snake, "{name}");
-            assert_eq!(Case::UpperSnake.of(name), upper_snake, "{name}");
+            assert_eq!(NameCase::UpperCamel.convert(name), upper_camel, "{name}");
+            assert_eq!(NameCase::LowerSnake.convert(name), lower_snake, "{name}");
+            assert_eq!(NameCase::UpperSnake.convert(name), upper_snake, "{name}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::rule::Sink;
 
 /// Reports an element that uses a number, a name or both that its message or enum
 /// had reserved. `was` and `is` are its old and new number and name.
-pub(crate) fn reused<'t>(
+pub(crate) fn report_reused<'t>(
     diff: &Diff<'t>,
     new: Element<'t>,
     was: Option<(i32, &str)>,
@@ -39,7 +39,7 @@ pub(crate) fn reused<'t>(
 /// The first field or extension of a type whose number the type in its place neither has nor
 /// reserves, here or in the types of their fields: a field that takes the number
 /// later would read old data as its own.
-pub(crate) fn abandoned<'t>(
+pub(crate) fn find_abandoned<'t>(
     diff: &Diff<'t>,
     was: Message<'t>,
     is: Message<'t>,
@@ -66,7 +66,7 @@ pub(crate) fn abandoned<'t>(
 }
 
 /// Why it matters that a type has no field in the place of `lost`.
-pub(crate) fn why_abandoned(lost: Field<'_>, by: Message<'_>) -> String {
+pub(crate) fn describe_abandoned(lost: Field<'_>, by: Message<'_>) -> String {
     format!(
         "`{}` neither has nor reserves number {} of `{}`, so a field that takes it later reads old \
          data as its own",
@@ -91,7 +91,7 @@ pub(crate) fn allows_extension(extendee: Message<'_>, number: i32) -> bool {
 }
 
 /// Tells a removal that reserves what it leaves from one that does not.
-pub(crate) fn distinguish(finding: &mut Finding, number: bool, name: bool) {
+pub(crate) fn add_reuse_facts(finding: &mut Finding, number: bool, name: bool) {
     for (what, is_reserved) in [("number", number), ("name", name)] {
         if !is_reserved {
             finding.fact(format!("{what} not reserved"));
@@ -101,12 +101,12 @@ pub(crate) fn distinguish(finding: &mut Finding, number: bool, name: bool) {
 
 /// How a message keeps a number and a name for nobody; `None` if it already does. What extensions
 /// may have cannot be reserved.
-pub(crate) fn advise(
+pub(crate) fn suggest_reservation(
     holder: Message<'_>,
     number: Option<i32>,
     name: Option<&str>,
 ) -> Option<String> {
-    let statements = statements(holder.file(), number, name);
+    let statements = format_statements(holder.file(), number, name);
     let first = match number.filter(|it| holder.allows_extension(*it)) {
         Some(number) => format!("take {number} out of `extensions` and "),
         None => String::new(),
@@ -117,7 +117,7 @@ pub(crate) fn advise(
 
 /// The statements that reserve a number and a name in a file. Numbers and names
 /// need separate statements, and editions write names without quotes.
-pub(crate) fn statements(file: File<'_>, number: Option<i32>, name: Option<&str>) -> String {
+pub(crate) fn format_statements(file: File<'_>, number: Option<i32>, name: Option<&str>) -> String {
     let quoted = file.decl().edition < Edition::Edition2023;
     let name = name.map(|it| if quoted { format!("\"{it}\"") } else { it.to_owned() });
     let parts = number.map(|it| it.to_string()).into_iter().chain(name);

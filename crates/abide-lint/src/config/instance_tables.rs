@@ -5,7 +5,7 @@ use abide_syntax::Span;
 use toml_edit::{Item, TableLike};
 
 use super::toml_reader::{TomlReader, entries, span};
-use crate::wording::did_you_mean;
+use crate::wording::suggest;
 
 /// A release of an API that instances are judged by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl TomlReader {
                         if let Some(name) = &one.api
                             && !apis.iter().any(|api| api.name == *name)
                         {
-                            let help = did_you_mean(name, apis.iter().map(|it| &*it.name));
+                            let help = suggest(name, apis.iter().map(|it| &*it.name));
                             let help = help.or_else(|| Some(format!("add `[api.{name}]`")));
                             self.error(span(entry.item), format!("no API is named `{name}`"), help);
                         }

@@ -9,11 +9,11 @@ use jiff::civil::Date;
 use toml_edit::{Item, TableLike};
 
 use super::toml_reader::{TomlReader, entries, span};
-use crate::calendar::{Clock, PhaseFreeze, dated, day_of_year};
-use crate::finding::Weight;
+use crate::calendar::{AnnualDates, PhaseFreeze, dated, day_of_year};
+use crate::finding::Impact;
 use crate::policy::{Edge, LintPolicy, OptionOrder, Policy, Removal};
 use crate::rules::RULES;
-use crate::wording::did_you_mean;
+use crate::wording::suggest;
 
 impl TomlReader {
     pub(super) fn packages(&mut self, item: &Item, policy: &mut Policy) {
@@ -177,7 +177,7 @@ impl TomlReader {
     }
 
     /// Days of the year, such as `06-30`.
-    fn clock(&mut self, item: &Item) -> Clock {
+    fn clock(&mut self, item: &Item) -> AnnualDates {
         let mut days = Vec::new();
         for (text, span) in self.strings(item) {
             match day_of_year(&text) {
@@ -188,7 +188,7 @@ impl TomlReader {
                 }
             }
         }
-        Clock::of(days).expect("each is a day of every year")
+        AnnualDates::new(days).expect("each is a day of every year")
     }
 
     pub(super) fn deprecation(&mut self, item: &Item, policy: &mut Policy) {
@@ -282,8 +282,8 @@ impl TomlReader {
                 "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
                 "directions" => policy.breaking.directions = self.directions(entry.item),
                 "lightest" => {
-                    let lightest = self.word_of(entry.item, Weight::ALL);
-                    policy.breaking.lightest = lightest.unwrap_or(Weight::Options);
+                    let lightest = self.word_of(entry.item, Impact::ALL);
+                    policy.breaking.lightest = lightest.unwrap_or(Impact::Options);
                 }
                 _ => self.unknown_key(&entry, "`[breaking]`", KEYS),
             }
@@ -335,10 +335,9 @@ impl TomlReader {
         // Often only the name of the tool is missing.
         let named = known.iter().find(|it| it.split(':').nth(1) == Some(text)).copied();
         let help = named.map(|it| format!("did you mean `{it}`?"));
-        let help =
-            help.or_else(|| did_you_mean(text, known.iter().copied())).unwrap_or_else(|| {
-                "use the name of a rule of another tool, such as `buf:FIELD_SAME_TYPE`".to_owned()
-            });
+        let help = help.or_else(|| suggest(text, known.iter().copied())).unwrap_or_else(|| {
+            "use the name of a rule of another tool, such as `buf:FIELD_SAME_TYPE`".to_owned()
+        });
         self.error(at, format!("no change has the alias `{text}`"), Some(help));
     }
 

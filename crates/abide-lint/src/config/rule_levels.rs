@@ -12,7 +12,7 @@ use crate::finding::{Group, Severity};
 use crate::other_linters::LintGroup;
 use crate::policy::{Levels, Override};
 use crate::rules::RULES;
-use crate::wording::did_you_mean;
+use crate::wording::suggest;
 
 impl TomlReader {
     pub(super) fn levels(&mut self, item: &Item) -> Levels {
@@ -55,7 +55,7 @@ impl TomlReader {
     ) {
         let known = || RULES.iter().flat_map(|rule| rule.all_aliases());
         let Some(alias) = known().find(|it| *it == entry.key) else {
-            let help = did_you_mean(entry.key, known().chain(LintGroup::names()))
+            let help = suggest(entry.key, known().chain(LintGroup::names()))
                 .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
             let message = format!("no rule reports what `{}` does", entry.key);
             self.error(entry.key_span, message, Some(help));

@@ -12,7 +12,7 @@ use crate::finding::ConfigError;
 use crate::policy::{ConfigFiles, ConfigPattern};
 use crate::rule::Rule;
 use crate::rules::{RULES, find_rule};
-use crate::wording::did_you_mean;
+use crate::wording::suggest;
 
 /// Reads values, and keeps what is wrong with them.
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl TomlReader {
     }
 
     pub(super) fn unknown_key(&mut self, entry: &TableEntry<'_>, place: &str, known: &[&str]) {
-        let help = did_you_mean(entry.key, known.iter().copied()).unwrap_or_else(|| match known {
+        let help = suggest(entry.key, known.iter().copied()).unwrap_or_else(|| match known {
             [] => "it has no keys".to_owned(),
             _ => format!("the keys are {}", listed(known, "and")),
         });
@@ -212,7 +212,7 @@ impl TomlReader {
         if found.is_none() {
             let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
             let message = format!("unknown value `{text}`, expected {}", listed(&known, "or"));
-            self.error(at, message, did_you_mean(text, known.iter().copied()));
+            self.error(at, message, suggest(text, known.iter().copied()));
         }
         found
     }
@@ -231,7 +231,7 @@ impl TomlReader {
     ) -> Option<&'static Rule> {
         let rule = find_rule(id);
         if rule.is_none() {
-            let help = did_you_mean(id, RULES.iter().map(|rule| rule.id).chain(others))
+            let help = suggest(id, RULES.iter().map(|rule| rule.id).chain(others))
                 .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
             self.error(at, format!("unknown rule `{id}`"), Some(help));
         }

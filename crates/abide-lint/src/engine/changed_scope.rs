@@ -8,16 +8,16 @@ use crate::finding::{Finding, Origin};
 use crate::inputs::Options;
 
 /// The packages whose findings are reported.
-pub(super) struct Reached<'t> {
+pub(super) struct ChangedScope<'t> {
     tree: &'t Tree,
     old: Option<&'t Tree>,
     /// All, if absent.
     packages: Option<&'t BTreeSet<Box<str>>>,
 }
 
-impl<'t> Reached<'t> {
-    pub(super) fn of(tree: &'t Tree, options: Options<'t>) -> Reached<'t> {
-        Reached { tree, old: options.baseline, packages: options.reached }
+impl<'t> ChangedScope<'t> {
+    pub(super) fn new(tree: &'t Tree, options: Options<'t>) -> ChangedScope<'t> {
+        ChangedScope { tree, old: options.baseline, packages: options.reached }
     }
 
     /// Whether all packages count.

@@ -18,10 +18,10 @@ use super::pipeline::check;
 use crate::finding::{Applied, Finding, Fix, Location, Origin};
 use crate::inputs::Options;
 use crate::policy::Policy;
-use blame::Blame;
-use guard::{Guard, is_linker_error};
-use proposal::{Proposal, Renames};
-use trial::Trial;
+use blame::HarmSuspects;
+use guard::{HarmCheck, is_linker_error};
+use proposal::{ProposedFix, Renames};
+use trial::FixTrial;
 
 /// How often fixes are applied to what earlier fixes left. Each round ends with fewer findings, and
 /// few texts need a third.
@@ -38,7 +38,7 @@ pub struct FixRequest<'a> {
 
 /// What fixes made of a tree.
 #[derive(Debug, Default)]
-pub struct Fixed {
+pub struct FixResult {
     /// The tree afterwards, if it changed.
     pub tree: Option<Tree>,
     /// The new texts of the files that changed, by the name that reports use.
@@ -68,22 +68,27 @@ pub struct RefusedFix {
 ///
 /// The result has no finding that the tree did not have, and compared with the tree, or with the
 /// baseline of the run, no break that the policy forbids: fixes that would cause one are refused.
-pub fn fix(tree: &Tree, policy: &Policy, options: Options<'_>, request: FixRequest<'_>) -> Fixed {
-    let mut fixing = Fixing {
-        guard: Guard::of(tree, policy, options),
+pub fn fix(
+    tree: &Tree,
+    policy: &Policy,
+    options: Options<'_>,
+    request: FixRequest<'_>,
+) -> FixResult {
+    let mut fixing = FixRun {
+        guard: HarmCheck::new(tree, policy, options),
         request,
         refused: BTreeSet::new(),
         renames: Renames::default(),
-        fixed: Fixed::default(),
+        fixed: FixResult::default(),
     };
     for _ in 0..MAX_ROUNDS {
         let now = fixing.fixed.tree.take();
         let at = now.as_ref().unwrap_or(tree);
         let findings = check(at, policy, options).findings;
-        let next = fixing.round(at, &findings);
+        let next = fixing.apply_round(at, &findings);
         let is_done = next.is_none();
         if is_done {
-            fixing.fixed.accepted = stale_lines(&findings, request);
+            fixing.fixed.accepted = remove_stale_lines(&findings, request);
             fixing.fixed.findings += fixing.fixed.accepted.len();
         }
         fixing.fixed.tree = next.or(now);
@@ -98,7 +103,7 @@ pub fn fix(tree: &Tree, policy: &Policy, options: Options<'_>, request: FixReque
 /// What speaks against each of some fixes, applied to the tree by itself: the reasons for which
 /// [`fix()`] refuses it. One that is only applied when a person chooses it may change what is found,
 /// but the tree has to link as before.
-pub fn objections(
+pub fn find_objections(
     tree: &Tree,
     policy: &Policy,
     options: Options<'_>,
@@ -107,48 +112,48 @@ pub fn objections(
     if fixes.is_empty() {
         return Vec::new();
     }
-    let guard = Guard::of(tree, policy, options);
+    let guard = HarmCheck::new(tree, policy, options);
     let quoted = OnceCell::new();
     let objection = |&(finding, fix): &(_, _)| {
-        let proposal = Proposal { finding, fix };
+        let proposal = ProposedFix { finding, fix };
         if fix.applied == Applied::IfCompatible {
-            let quoted = quoted.get_or_init(|| quoted_words(tree));
+            let quoted = quoted.get_or_init(|| collect_quoted_words(tree));
             if let Some(name) = proposal.simple_name().filter(|it| quoted.contains(it)) {
-                return Some(may_be_named(name));
+                return Some(describe_quoted_name(name));
             }
         }
-        let trial = Trial::of(tree, std::iter::once(proposal));
-        let harm = guard.harm(&trial, &Renames::default());
+        let trial = FixTrial::of(tree, std::iter::once(proposal));
+        let harm = guard.find_harm(&trial, &Renames::default());
         let counts = |it: &&Finding| fix.applied != Applied::Never || is_linker_error(it);
-        harm.iter().find(counts).map(would_cause)
+        harm.iter().find(counts).map(describe_harm)
     };
     fixes.iter().map(objection).collect()
 }
 
 /// The fixes of a tree under way.
-struct Fixing<'a> {
-    guard: Guard<'a>,
+struct FixRun<'a> {
+    guard: HarmCheck<'a>,
     request: FixRequest<'a>,
     /// Which fixes do harm: the fingerprint of the finding, and the title.
     refused: BTreeSet<(String, String)>,
     /// Those that were applied.
     renames: Renames,
-    fixed: Fixed,
+    fixed: FixResult,
 }
 
-impl Fixing<'_> {
+impl FixRun<'_> {
     /// Applies as many fixes as can be applied at once. `None` if there are none.
-    fn round(&mut self, tree: &Tree, findings: &[Finding]) -> Option<Tree> {
+    fn apply_round(&mut self, tree: &Tree, findings: &[Finding]) -> Option<Tree> {
         for applied in [Applied::Always, Applied::IfCompatible] {
-            let mut proposals = self.proposals(tree, findings, applied);
+            let mut proposals = self.collect_proposals(tree, findings, applied);
             if applied == Applied::IfCompatible && !proposals.is_empty() {
-                self.keep_quoted_names(tree, &mut proposals);
+                self.remove_quoted_renames(tree, &mut proposals);
             }
-            if let Some(trial) = self.harmless(tree, proposals) {
+            if let Some(trial) = self.apply_harmless(tree, proposals) {
                 self.fixed.findings += trial.edits.made.len();
                 let named = |(id, text)| (Arc::clone(&tree.file(id).decl().display), text);
                 self.fixed.texts.extend(trial.texts.into_iter().map(named));
-                self.renames.extend(trial.edits.made.iter().filter_map(Proposal::rename));
+                self.renames.extend(trial.edits.made.iter().filter_map(ProposedFix::rename));
                 return Some(trial.tree);
             }
         }
@@ -161,44 +166,48 @@ impl Fixing<'_> {
     /// All of them are tried at once. If that does harm, those that it does not speak against come
     /// first, then a half of each set of suspects, then the other halves, each beside what is known to
     /// do none. So all sets are searched at once, and none costs more trials than the largest.
-    fn harmless<'f>(&mut self, tree: &Tree, proposals: Vec<Proposal<'f>>) -> Option<Trial<'f>> {
-        let mut harmless: Option<Trial<'f>> = None;
+    fn apply_harmless<'f>(
+        &mut self,
+        tree: &Tree,
+        proposals: Vec<ProposedFix<'f>>,
+    ) -> Option<FixTrial<'f>> {
+        let mut harmless: Option<FixTrial<'f>> = None;
         let mut groups = vec![proposals];
         while let Some(mut group) = groups.pop() {
             if group.is_empty() {
                 continue;
             }
             let known = harmless.iter().flat_map(|it| it.edits.made.iter().copied());
-            let trial = Trial::of(tree, known.chain(group.iter().copied()));
-            let harm = self.guard.harm(&trial, &self.renames);
+            let trial = FixTrial::of(tree, known.chain(group.iter().copied()));
+            let harm = self.guard.find_harm(&trial, &self.renames);
             if harm.is_empty() {
                 harmless = Some(trial);
                 continue;
             }
             if let [proposal] = group[..] {
-                self.refuse(tree, proposal, &harm[0]);
+                self.report_harm(tree, proposal, &harm[0]);
                 continue;
             }
-            let blame = Blame::of(tree, &group, &trial, &harm);
+            let blame = HarmSuspects::of(tree, &group, &trial, &harm);
             let count = group.len();
-            group = self.refuse_guilty(tree, group, &blame);
+            group = self.remove_harmful(tree, group, &blame);
             if group.len() < count {
                 groups.push(group);
                 continue;
             }
-            let [cleared, first, second] = self.divide(tree, group, &blame);
+            let [cleared, first, second] = self.split_group(tree, group, &blame);
             groups.extend([second, first, cleared]);
         }
         harmless
     }
 
     /// The fixes of findings that are asked for, and not refused.
-    fn proposals<'f>(
+    fn collect_proposals<'f>(
         &mut self,
         tree: &Tree,
         findings: &'f [Finding],
         applied: Applied,
-    ) -> Vec<Proposal<'f>> {
+    ) -> Vec<ProposedFix<'f>> {
         let wanted = findings.iter().filter(|it| (self.request.wants)(it));
         let first = wanted.filter_map(|finding| {
             let fix = finding.fixes.iter().find(|fix| {
@@ -208,9 +217,9 @@ impl Fixing<'_> {
             fix.edits
                 .iter()
                 .all(|it| it.location.place().is_some())
-                .then_some(Proposal { finding, fix })
+                .then_some(ProposedFix { finding, fix })
         });
-        let all: Vec<Proposal<'f>> = first.collect();
+        let all: Vec<ProposedFix<'f>> = first.collect();
         let may_edit = |location: &Location| {
             location.place().is_some_and(|it| (self.request.may_edit)(tree.file(it.file)))
         };
@@ -229,35 +238,35 @@ impl Fixing<'_> {
         for (proposal, location) in elsewhere {
             let path = location.place().map_or("", |it| &*tree.file(it.file).decl().display);
             let why = format!("`{path}` would have to change, and is not edited");
-            self.refuse_one(tree, proposal, why);
+            self.report_refused(tree, proposal, why);
         }
         proposals
     }
 
     /// Takes out the renames of what strings may name, as routes and resource patterns do: nothing
     /// would follow there.
-    fn keep_quoted_names(&mut self, tree: &Tree, proposals: &mut Vec<Proposal<'_>>) {
-        let quoted = quoted_words(tree);
+    fn remove_quoted_renames(&mut self, tree: &Tree, proposals: &mut Vec<ProposedFix<'_>>) {
+        let quoted = collect_quoted_words(tree);
         let is_quoted =
-            |it: &mut Proposal<'_>| it.simple_name().is_some_and(|it| quoted.contains(it));
-        let refused: Vec<Proposal<'_>> = proposals.extract_if(.., is_quoted).collect();
+            |it: &mut ProposedFix<'_>| it.simple_name().is_some_and(|it| quoted.contains(it));
+        let refused: Vec<ProposedFix<'_>> = proposals.extract_if(.., is_quoted).collect();
         for proposal in refused {
             let name = proposal.simple_name().unwrap_or_default();
-            self.refuse_one(tree, proposal, may_be_named(name));
+            self.report_refused(tree, proposal, describe_quoted_name(name));
         }
     }
 
     /// Takes out the fixes that are known to do harm.
-    fn refuse_guilty<'f>(
+    fn remove_harmful<'f>(
         &mut self,
         tree: &Tree,
-        group: Vec<Proposal<'f>>,
-        blame: &Blame<'_>,
-    ) -> Vec<Proposal<'f>> {
+        group: Vec<ProposedFix<'f>>,
+        blame: &HarmSuspects<'_>,
+    ) -> Vec<ProposedFix<'f>> {
         let mut kept = Vec::new();
         for (proposal, harm) in group.into_iter().zip(&blame.guilty) {
             match harm {
-                Some(harm) => self.refuse(tree, proposal, harm),
+                Some(harm) => self.report_harm(tree, proposal, harm),
                 None => kept.push(proposal),
             }
         }
@@ -266,12 +275,12 @@ impl Fixing<'_> {
 
     /// Those of a group that harm does not speak against, and two halves of the others. Whoever is
     /// the only suspect for a harm is refused.
-    fn divide<'f>(
+    fn split_group<'f>(
         &mut self,
         tree: &Tree,
-        mut group: Vec<Proposal<'f>>,
-        blame: &Blame<'_>,
-    ) -> [Vec<Proposal<'f>>; 3] {
+        mut group: Vec<ProposedFix<'f>>,
+        blame: &HarmSuspects<'_>,
+    ) -> [Vec<ProposedFix<'f>>; 3] {
         if blame.suspects.is_empty() {
             let second = group.split_off(group.len() / 2);
             return [Vec::new(), group, second];
@@ -281,7 +290,7 @@ impl Fixing<'_> {
         for (suspects, harm) in &blame.suspects {
             suspects.iter().for_each(|it| is_suspected[*it] = true);
             if let [alone] = suspects[..] {
-                self.refuse(tree, group[alone], harm);
+                self.report_harm(tree, group[alone], harm);
                 continue;
             }
             let halves = suspects.split_at(suspects.len() / 2);
@@ -293,11 +302,16 @@ impl Fixing<'_> {
         [group, first, second]
     }
 
-    fn refuse(&mut self, tree: &Tree, proposal: Proposal<'_>, harm: &Finding) {
-        self.refuse_one(tree, proposal, would_cause(harm));
+    fn report_harm(&mut self, tree: &Tree, proposal: ProposedFix<'_>, harm: &Finding) {
+        self.report_refused(tree, proposal, describe_harm(harm));
     }
 
-    fn refuse_one(&mut self, tree: &Tree, Proposal { finding, fix }: Proposal<'_>, why: String) {
+    fn report_refused(
+        &mut self,
+        tree: &Tree,
+        ProposedFix { finding, fix }: ProposedFix<'_>,
+        why: String,
+    ) {
         self.refused.insert((finding.fingerprint(), fix.title.clone()));
         self.fixed.refused.extend(finding.location.place().map(|place| RefusedFix {
             path: Arc::clone(&tree.file(place.file).decl().display),
@@ -309,17 +323,17 @@ impl Fixing<'_> {
 }
 
 /// Why a fix that does this harm is refused.
-fn would_cause(harm: &Finding) -> String {
+fn describe_harm(harm: &Finding) -> String {
     format!("it would cause `{}`: {}", harm.rule, harm.message)
 }
 
 /// Why a rename is refused.
-fn may_be_named(name: &str) -> String {
+fn describe_quoted_name(name: &str) -> String {
     format!("a string may name `{name}`")
 }
 
 /// The words in the strings of the checked files.
-fn quoted_words(tree: &Tree) -> FxHashSet<&str> {
+fn collect_quoted_words(tree: &Tree) -> FxHashSet<&str> {
     let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut words = FxHashSet::default();
     for text in tree.files().filter(|it| it.is_judged()).filter_map(|it| it.decl().source_text()) {
@@ -339,7 +353,7 @@ fn quoted_words(tree: &Tree) -> FxHashSet<&str> {
 }
 
 /// The fixes of `abide.accepted`. What accepts nothing in the tree that is left can go.
-fn stale_lines(findings: &[Finding], request: FixRequest<'_>) -> Vec<Edit> {
+fn remove_stale_lines(findings: &[Finding], request: FixRequest<'_>) -> Vec<Edit> {
     let wanted = findings.iter().filter(|it| (request.wants)(it));
     let fixes = wanted.flat_map(|it| &it.fixes).filter(|it| it.applied == Applied::Always);
     let edits = fixes.flat_map(|it| &it.edits);

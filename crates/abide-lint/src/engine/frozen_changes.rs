@@ -2,25 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::{freeze, unchanged};
+use crate::checks::{find_freeze, find_unchanged};
 use crate::finding::{Finding, Location, package_place};
 use crate::rule::Context;
 use crate::rules::FROZEN_CHANGED;
 
 /// The packages whose own hash is no longer that of the day they were frozen on. What
 /// the rule found by comparing trees is not reported again.
-pub(super) fn frozen_changes(context: &Context<'_>, found: &[Finding]) -> Vec<Finding> {
+pub(super) fn check_frozen(context: &Context<'_>, found: &[Finding]) -> Vec<Finding> {
     // A part of a tree may have only a part of a package.
     if context.partial || context.records().lock.is_none() {
         return Vec::new();
     }
-    let unchanged = unchanged(context, context.tree);
+    let unchanged = find_unchanged(context, context.tree);
     let found = found.iter().filter(|it| it.rule == FROZEN_CHANGED.id);
     let found: BTreeSet<&str> = found.map(|it| &*it.package).collect();
     let mut findings = Vec::new();
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let name = package.name();
-        let Some(freeze) = freeze(context, package).filter(|_| !unchanged.contains(name)) else {
+        let Some(freeze) = find_freeze(context, package).filter(|_| !unchanged.contains(name))
+        else {
             continue;
         };
         let Some(place) = package_place(package).filter(|_| !found.contains(name)) else {

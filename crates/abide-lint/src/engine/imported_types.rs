@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::order::sort;
 use super::pipeline::run_on_sides;
-use super::severity::{apply_severities, narrow};
+use super::severity::{apply_severities, limit_to_surfaces};
 use crate::finding::{Finding, Location, Severity};
 use crate::inputs::{Options, RuleScope};
 use crate::policy::Policy;
@@ -18,7 +18,7 @@ use crate::rules::{IMPORTED_TYPE_CHANGED, RULES};
 
 /// The elements of checked files whose types are imported, and are not compatible with those of the
 /// old tree.
-pub(super) fn imported_type_findings<'t>(
+pub(super) fn check_imported_types<'t>(
     context: &Context<'t>,
     options: Options<'t>,
 ) -> Vec<Finding> {
@@ -28,25 +28,26 @@ pub(super) fn imported_type_findings<'t>(
     if !options.scope.has(IMPORTED_TYPE_CHANGED) || !policy.runs(IMPORTED_TYPE_CHANGED.defaults()) {
         return Vec::new();
     }
-    let changed = changed_imports(old, tree);
+    let changed = find_changed_imports(old, tree);
     if changed.is_empty() {
         return Vec::new();
     }
-    let (new_alone, old_alone) = Tree::link_both(alone(tree, &changed), alone(old, &changed));
-    let broken = breaks(&old_alone, &new_alone, policy, options);
+    let (new_alone, old_alone) =
+        Tree::link_both(select_imports(tree, &changed), select_imports(old, &changed));
+    let broken = find_breaks(&old_alone, &new_alone, policy, options);
     if broken.is_empty() {
         return Vec::new();
     }
-    let holders = Holders::of(tree, &new_alone, &old_alone, &broken);
+    let holders = BrokenTypes::of(tree, &new_alone, &old_alone, &broken);
     let mut findings = Vec::new();
     let bound = |file: &File<'_>| file.is_judged() && policy.is_bound(file.package().name());
     for element in tree.files().filter(bound).flat_map(File::elements) {
-        for (part, ty) in types(element) {
-            let Some(cause) = holders.broken_by(&ty) else { continue };
+        for (part, ty) in collect_types(element) {
+            let Some(cause) = holders.find_cause(&ty) else { continue };
             let name = element.full_name();
             let held = |it: &(Part, String)| it.0 == part && it.1 == ty;
             // What is new, or has another type, is judged as such.
-            if !old.element_named(&name).is_some_and(|it| types(it).iter().any(held)) {
+            if !old.element_named(&name).is_some_and(|it| collect_types(it).iter().any(held)) {
                 continue;
             }
             let package = element.package().name();
@@ -69,7 +70,7 @@ pub(super) fn imported_type_findings<'t>(
 }
 
 /// The paths of imported files that both trees have, with different texts.
-fn changed_imports<'t>(old: &'t Tree, new: &'t Tree) -> BTreeSet<&'t str> {
+fn find_changed_imports<'t>(old: &'t Tree, new: &'t Tree) -> BTreeSet<&'t str> {
     let imported = |tree: &'t Tree| tree.files().filter(|it| it.is_imported() && it.parses());
     let before: FxHashMap<&str, File<'_>> = imported(old).map(|it| (it.path(), it)).collect();
     let differs = |file: &File<'t>| {
@@ -84,7 +85,7 @@ fn changed_imports<'t>(old: &'t Tree, new: &'t Tree) -> BTreeSet<&'t str> {
 }
 
 /// The files of a tree, of which only these imported ones are checked.
-fn alone(tree: &Tree, changed: &BTreeSet<&str>) -> Vec<Arc<FileDecl>> {
+fn select_imports(tree: &Tree, changed: &BTreeSet<&str>) -> Vec<Arc<FileDecl>> {
     let file = |file: File<'_>| {
         let mut decl = Arc::clone(file.shared_decl());
         let imported = !(decl.imported && changed.contains(file.path()));
@@ -97,7 +98,7 @@ fn alone(tree: &Tree, changed: &BTreeSet<&str>) -> Vec<Arc<FileDecl>> {
 }
 
 /// What the policy refuses between two trees, in order.
-fn breaks(old: &Tree, new: &Tree, policy: &Policy, options: Options<'_>) -> Vec<Finding> {
+fn find_breaks(old: &Tree, new: &Tree, policy: &Policy, options: Options<'_>) -> Vec<Finding> {
     let options = Options {
         scope: RuleScope::Changes,
         baseline: Some(old),
@@ -112,7 +113,7 @@ fn breaks(old: &Tree, new: &Tree, policy: &Policy, options: Options<'_>) -> Vec<
     let rules: Vec<&'static Rule> = RULES.iter().copied().filter(compares).collect();
     let sides = Sides::of(old, new);
     let mut findings = run_on_sides(&context, &rules, options, Some(&sides));
-    narrow(options.surfaces, &mut findings);
+    limit_to_surfaces(options.surfaces, &mut findings);
     apply_severities(&context, &mut findings);
     findings.retain(|it| {
         it.severity == Severity::Error
@@ -123,15 +124,17 @@ fn breaks(old: &Tree, new: &Tree, policy: &Policy, options: Options<'_>) -> Vec<
 }
 
 /// Which types hold what broke, by full name.
-struct Holders<'f>(BTreeMap<String, &'f Finding>);
+struct BrokenTypes<'f>(BTreeMap<String, &'f Finding>);
 
-impl<'f> Holders<'f> {
-    fn of(tree: &Tree, new: &Tree, old: &Tree, broken: &'f [Finding]) -> Holders<'f> {
+impl<'f> BrokenTypes<'f> {
+    fn of(tree: &Tree, new: &Tree, old: &Tree, broken: &'f [Finding]) -> BrokenTypes<'f> {
         let mut holders = BTreeMap::new();
         let mut open: Vec<(String, &'f Finding)> = Vec::new();
         for finding in broken {
             let declared = new.element_named(&finding.element);
-            let ty = declared.or_else(|| old.element_named(&finding.element)).and_then(type_around);
+            let ty = declared
+                .or_else(|| old.element_named(&finding.element))
+                .and_then(find_enclosing_type);
             open.extend(ty.map(|it| (it, finding)));
         }
         // The first one that is reported of a type counts.
@@ -140,7 +143,7 @@ impl<'f> Holders<'f> {
         let imported = tree.files().filter(|it| it.is_imported());
         for field in imported.flat_map(File::all_fields).filter(|it| !it.is_extension()) {
             let Some(parent) = field.parent() else { continue };
-            for (_, ty) in types(Element::Field(field)) {
+            for (_, ty) in collect_types(Element::Field(field)) {
                 users.entry(ty).or_default().push(parent.full_name());
             }
         }
@@ -152,16 +155,16 @@ impl<'f> Holders<'f> {
             open.splice(..0, around.map(|it| (it.clone(), finding)));
             holders.insert(ty, finding);
         }
-        Holders(holders)
+        BrokenTypes(holders)
     }
 
-    fn broken_by(&self, ty: &str) -> Option<&'f Finding> {
+    fn find_cause(&self, ty: &str) -> Option<&'f Finding> {
         self.0.get(ty).copied()
     }
 }
 
 /// The message or enum that an element is, or is declared in.
-fn type_around(element: Element<'_>) -> Option<String> {
+fn find_enclosing_type(element: Element<'_>) -> Option<String> {
     match element {
         Element::Message(it) => Some(it.full_name()),
         Element::Enum(it) => Some(it.full_name()),
@@ -173,7 +176,7 @@ fn type_around(element: Element<'_>) -> Option<String> {
 }
 
 /// The messages and enums that an element names, each with the part of it that does.
-fn types(element: Element<'_>) -> Vec<(Part, String)> {
+fn collect_types(element: Element<'_>) -> Vec<(Part, String)> {
     let of_field = |it: Field<'_>| {
         let message = it.message_type().map(|it| it.full_name());
         message.or_else(|| it.enum_type().map(|it| it.full_name()))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::rule::Report;
-use crate::wording::counted;
+use crate::wording::pluralize;
 
 /// Joins what several releases say of the same files: what they share is reported once, and each
 /// finding says for which of them it is.
@@ -28,7 +28,7 @@ pub fn join_releases(reports: Vec<(String, Report)>) -> Report {
     }
     for finding in &mut joined.findings {
         let scope = match finding.releases.len() == names.len() {
-            true => format!("for all {}", counted(names.len(), "release")),
+            true => format!("for all {}", pluralize(names.len(), "release")),
             false => format!("only for {}", finding.releases.join(" and ")),
         };
         finding.why = Some(match finding.why.take() {

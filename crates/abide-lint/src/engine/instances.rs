@@ -24,7 +24,7 @@ pub fn check_instances(
     options: InstanceOptions<'_>,
     files: &[InstanceFile<'_>],
 ) -> Report {
-    let rules = rules_of(policy);
+    let rules = select_rules(policy);
     let set = InstanceSet::of(tree, files, options);
     let numbered = (0..).zip(files).zip(&set.overrides);
     let numbered: Vec<_> = numbered.filter(|((_, file), _)| file.is_judged).collect();
@@ -44,7 +44,7 @@ pub fn check_instances(
                 dialect,
                 evaluator,
             };
-            file_findings(&context, &rules, instance_file)
+            check_file(&context, &rules, instance_file)
         });
         findings.collect::<Vec<_>>()
     });
@@ -85,11 +85,11 @@ pub fn check_instances(
         let key = |it: &Finding| (it.location, it.rule);
         key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
     });
-    settle(tree, policy, options, &rules, files, findings)
+    apply_policy(tree, policy, options, &rules, files, findings)
 }
 
 /// The rules about instances that run under a policy.
-pub(super) fn rules_of(policy: &Policy) -> Vec<(&'static Rule, InstanceCheck)> {
+pub(super) fn select_rules(policy: &Policy) -> Vec<(&'static Rule, InstanceCheck)> {
     let rules = RULES.iter().filter(|rule| policy.runs(rule.defaults()));
     let rules = rules.filter_map(|rule| match rule.check {
         Check::Instance(check) => Some((*rule, check)),
@@ -99,7 +99,7 @@ pub(super) fn rules_of(policy: &Policy) -> Vec<(&'static Rule, InstanceCheck)> {
 }
 
 /// Applies waivers and severities to what `rules` found in files.
-pub(super) fn settle(
+pub(super) fn apply_policy(
     tree: &Tree,
     policy: &Policy,
     options: InstanceOptions<'_>,
@@ -117,7 +117,7 @@ pub(super) fn settle(
     let mut waivers = InstanceWaivers::of(files);
     spared.extend(waivers.take(&mut findings, options.as_of));
     let ran = |rule: &Rule| rules.iter().any(|(it, _)| it.id == rule.id);
-    findings.extend(waivers.findings(options.as_of, &ran));
+    findings.extend(waivers.report_defects(options.as_of, &ran));
     findings.sort_by_key(|it| (it.location, it.rule));
     apply_severities(&context, &mut findings);
     let before = findings.len();
@@ -163,17 +163,17 @@ fn number(findings: &mut [Finding]) {
 }
 
 /// What the rules find in one file, but for those that see all files together.
-fn file_findings(
+fn check_file(
     context: &InstanceContext<'_>,
     rules: &[(&'static Rule, InstanceCheck)],
     file: &InstanceFile<'_>,
 ) -> Vec<Finding> {
-    let mut findings = problems(context, rules, "", &file.instance.errors);
-    findings.extend(problems(context, rules, "", &file.instance.liberties));
+    let mut findings = report_problems(context, rules, "", &file.instance.errors);
+    findings.extend(report_problems(context, rules, "", &file.instance.liberties));
     for document in &file.instance.documents {
         let is_bootstrap = bootstrap_of(context.tree, document).is_some();
         let context = InstanceContext { is_bootstrap, dialect: document.dialect, ..*context };
-        let mut found = document_findings(&context, rules, document);
+        let mut found = check_document(&context, rules, document);
         for finding in &mut found {
             locate(context.tree, document, finding);
         }
@@ -183,7 +183,7 @@ fn file_findings(
 }
 
 /// What the rules find in a document: one walk over it offers what it meets to all of them.
-pub(super) fn document_findings<'t>(
+pub(super) fn check_document<'t>(
     context: &InstanceContext<'t>,
     rules: &[(&'static Rule, InstanceCheck)],
     document: &Document,
@@ -191,8 +191,8 @@ pub(super) fn document_findings<'t>(
     let mut findings = Vec::new();
     if let Some(reading) = &document.reading {
         let element = context.tree.message(reading.message.ty).full_name();
-        findings.extend(problems(context, rules, &element, &reading.errors));
-        findings.extend(problems(context, rules, &element, &reading.liberties));
+        findings.extend(report_problems(context, rules, &element, &reading.errors));
+        findings.extend(report_problems(context, rules, &element, &reading.liberties));
     }
     let mut visitors = Vec::new();
     for (rule, check) in rules {
@@ -218,7 +218,7 @@ pub(super) fn document_findings<'t>(
 }
 
 /// What the reader found, under the rules that name it.
-pub(super) fn problems(
+pub(super) fn report_problems(
     context: &InstanceContext<'_>,
     rules: &[(&'static Rule, InstanceCheck)],
     element: &str,
@@ -235,7 +235,7 @@ pub(super) fn problems(
         let field = error.field.map(|field| context.tree.field(field));
         let (package, element) = match field {
             Some(field) => (field.file().package().name().to_owned(), field.full_name()),
-            None => (package_of(context.tree, element), element.to_owned()),
+            None => (find_package(context.tree, element), element.to_owned()),
         };
         let message = error.message.clone();
         let mut finding = Finding::new(named(error)?.id, location, &package, &element, message);
@@ -251,7 +251,7 @@ pub(super) fn problems(
     found.collect()
 }
 
-fn package_of(tree: &Tree, message: &str) -> String {
+fn find_package(tree: &Tree, message: &str) -> String {
     let found = tree.message_named(message);
     found.map_or_else(String::new, |it| it.file().package().name().to_owned())
 }

@@ -2,8 +2,8 @@
 
 use abide_schema::{File, FileId, Problem, Tree};
 
-use super::linker_fixes::linker_fix;
-use super::severity::runs;
+use super::linker_fixes::find_fix;
+use super::severity::is_rule_on;
 use crate::finding::{Finding, FindingLabel, Location, Severity};
 use crate::inputs::RuleScope;
 use crate::policy::Policy;
@@ -11,14 +11,14 @@ use crate::rules::find_rule;
 
 /// The problems of checked files and of imported files. Those of imported files
 /// that no checked file needs become notes.
-pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) -> Vec<Finding> {
+pub(super) fn check_linked(tree: &Tree, policy: &Policy, scope: RuleScope) -> Vec<Finding> {
     let mut needed: Option<Vec<bool>> = None;
     let mut findings = Vec::new();
     // Warnings of the compiler are not about changes.
     let told = |it: &&Problem| scope == RuleScope::Everything || it.kind.is_error();
     for problem in tree.problems().iter().filter(told) {
         let file = tree.file(problem.place.file);
-        let mut finding = linker_finding(file, problem);
+        let mut finding = build_finding(file, problem);
         if file.is_imported() {
             if !problem.kind.is_error() {
                 continue;
@@ -31,14 +31,14 @@ pub(super) fn linker_findings(tree: &Tree, policy: &Policy, scope: RuleScope) ->
         }
         let id = finding.rule;
         debug_assert!(find_rule(id).is_some(), "a test compares kinds and rules");
-        if runs(policy, &finding) {
+        if is_rule_on(policy, &finding) {
             findings.push(finding);
         }
     }
     findings
 }
 
-fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
+fn build_finding(file: File<'_>, problem: &Problem) -> Finding {
     let element = problem.element.clone().unwrap_or_else(|| file.full_name());
     let package = file.package().name();
     let location = Location::tree(problem.place);
@@ -52,7 +52,7 @@ fn linker_finding(file: File<'_>, problem: &Problem) -> Finding {
         })
         .collect();
     finding.help = problem.help.clone();
-    finding.fix(linker_fix(file, problem));
+    finding.fix(find_fix(file, problem));
     finding.facts = vec![problem.message.clone()];
     finding.aliases = find_rule(finding.rule).map_or_else(Vec::new, |it| it.aliases.to_vec());
     finding

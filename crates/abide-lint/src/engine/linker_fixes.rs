@@ -6,7 +6,7 @@ use abide_upgrade::Edit;
 use crate::finding::{Applied, Fix, string_literal, with_import, without_import};
 
 /// The fix of a problem, if it has one.
-pub(super) fn linker_fix(file: File<'_>, problem: &Problem) -> Option<Fix> {
+pub(super) fn find_fix(file: File<'_>, problem: &Problem) -> Option<Fix> {
     if !file.is_judged() {
         return None;
     }
@@ -24,17 +24,17 @@ pub(super) fn linker_fix(file: File<'_>, problem: &Problem) -> Option<Fix> {
             let is_repeated = first.decl.node != import.decl.node;
             is_repeated.then(|| without_import(import, file)).flatten()
         }
-        ProblemKind::ImportNotFound => respelled(file, problem),
+        ProblemKind::ImportNotFound => fix_spelling(file, problem),
         ProblemKind::NameNotFound | ProblemKind::OptionInvalid => match problem.missing_import() {
             Some(path) => with_import(file, path),
-            None => meant_name(file, problem),
+            None => fix_missing_import(file, problem),
         },
         _ => None,
     }
 }
 
 /// Imports the file that was meant. Where more than case and separators differ, a person decides.
-fn respelled(file: File<'_>, problem: &Problem) -> Option<Fix> {
+fn fix_spelling(file: File<'_>, problem: &Problem) -> Option<Fix> {
     let path = problem.meant_path()?;
     let import = file.import_at(Part::Name, problem.place.span)?;
     let is_certain = problem.is_spelled_otherwise(&import.decl.path);
@@ -48,7 +48,7 @@ fn respelled(file: File<'_>, problem: &Problem) -> Option<Fix> {
 }
 
 /// Writes the name that was meant: a person decides.
-fn meant_name(file: File<'_>, problem: &Problem) -> Option<Fix> {
+fn fix_missing_import(file: File<'_>, problem: &Problem) -> Option<Fix> {
     let name = problem.meant()?;
     let is_name = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'.');
     let written = problem.place.span.of(file.decl().source_text()?);

@@ -7,7 +7,7 @@ use abide_schema::Tree;
 use jiff::civil::Date;
 use semver::Version;
 
-use super::version_plan::plan;
+use super::version_plan::plan_versions;
 use crate::inputs::Options;
 use crate::lock::{Lock, Record, Records, VersionIn};
 use crate::policy::Policy;
@@ -17,7 +17,7 @@ use crate::policy::Policy;
 /// stays without them.
 ///
 /// `released` is the lock of the last release: what was counted up since then is counted once.
-pub fn record_made(
+pub fn record_made_versions(
     lock: &mut Lock,
     (before, after): (&Tree, &Tree),
     policy: &Policy,
@@ -35,7 +35,7 @@ pub fn record_made(
         versions: true,
         ..Options::on(day)
     };
-    let plan = plan(after, policy, options);
+    let plan = plan_versions(after, policy, options);
     let (was, is) = (TreeHashes::of(before), TreeHashes::of(after));
     let was_recorded = |name: &str| {
         let recorded = known.record(name).map(|it| it.hashes);

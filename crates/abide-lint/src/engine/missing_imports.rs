@@ -6,7 +6,7 @@ use abide_schema::{Import, Part, Tree};
 
 use crate::finding::{Finding, Severity};
 use crate::rules::IMPORT_NOT_FOUND;
-use crate::wording::counted;
+use crate::wording::pluralize;
 
 /// The findings about one import path.
 #[derive(Default)]
@@ -39,7 +39,7 @@ pub(super) fn join_missing_imports(tree: &Tree, findings: &mut Vec<Finding>) {
                 format!("the import `{path}` of {} files was not found", missing.files);
         }
         if missing.uses > 0 {
-            let uses = counted(missing.uses as usize, "use");
+            let uses = pluralize(missing.uses as usize, "use");
             let verb = if missing.uses == 1 { "is" } else { "are" };
             finding.at(format!("{uses} of names {verb} unknown without it"));
         }

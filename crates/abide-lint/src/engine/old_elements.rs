@@ -23,6 +23,6 @@ impl<'t> OldElements<'t> {
             let extent = |it: Element<'t>| file.decl().extent(it.place(Part::Whole).span);
             NestedSpans::of(file.elements().map(|it| (extent(it), it)))
         });
-        elements.around(file.decl().extent(place.span)).next().copied()
+        elements.find_around(file.decl().extent(place.span)).next().copied()
     }
 }

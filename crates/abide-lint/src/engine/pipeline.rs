@@ -7,39 +7,39 @@ use abide_schema::{Package, Tree};
 
 use super::accepted_findings::accept;
 use super::candidate_findings::SourceFindings;
-use super::changed_scope::Reached;
-use super::frozen_changes::frozen_changes;
-use super::imported_types::imported_type_findings;
+use super::changed_scope::ChangedScope;
+use super::frozen_changes::check_frozen;
+use super::imported_types::check_imported_types;
 use super::last_release::LastRelease;
-use super::linker_findings::linker_findings;
+use super::linker_findings::check_linked;
 use super::missing_imports::join_missing_imports;
 use super::order::sort;
-use super::removals::identify_removals;
+use super::removals::add_removal_digests;
 use super::repeated_roots::join_repeated_roots;
-use super::severity::{apply_severities, narrow, runs};
+use super::severity::{apply_severities, is_rule_on, limit_to_surfaces};
 use super::unknown_options::drop_unknown_options;
-use super::walk::run;
-use super::work_in_progress::spare_work_in_progress;
-use crate::exceptions::{Waivers, merged};
+use super::walk::run_rules;
+use super::work_in_progress::exempt_work_in_progress;
+use crate::exceptions::{Waivers, describe_merged};
 use crate::finding::{Bump, Finding, Location, Severity};
 use crate::inputs::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::rule::{Check, Context, Report, Rule};
 use crate::rules;
 use crate::rules::{RULES, find_rule};
-use crate::versions::{Released, number_reuse, plan_since, required, unrecorded};
+use crate::versions::{ReleasedState, compute_required, number_reuse, plan_since, unrecorded};
 
 /// Checks a tree. The result only depends on the arguments, not on threads or on
 /// the order of the files.
 pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
     // A fingerprint may belong to a change or to any other finding.
     let is_whole = options.baseline.is_some() && options.scope == RuleScope::Everything;
-    judge_tree(tree, policy, options, is_whole)
+    run_pipeline(tree, policy, options, is_whole)
 }
 
 /// Checks a tree. `fingerprints` says whether a waiver with only a fingerprint
 /// is stale if it matches nothing.
-fn judge_tree<'t>(
+fn run_pipeline<'t>(
     tree: &'t Tree,
     policy: &'t Policy,
     options: Options<'t>,
@@ -57,31 +57,31 @@ fn judge_tree<'t>(
 
     let sides = options.baseline.map(|old| Sides::of(old, tree));
     let mut findings = run_on_sides(&context, &rules, options, sides.as_ref());
-    identify_removals(&context, &mut findings);
+    add_removal_digests(&context, &mut findings);
     drop_unknown_options(tree, options.baseline, &mut findings);
-    findings.extend(linker_findings(tree, policy, options.scope));
+    findings.extend(check_linked(tree, policy, options.scope));
     join_repeated_roots(tree, &mut findings);
     join_missing_imports(tree, &mut findings);
     if options.versions {
-        let reused = number_reuse::findings(tree, policy, options.records, &findings);
-        findings.extend(reused.into_iter().filter(|it| runs(policy, it)));
+        let reused = number_reuse::check_reuse(tree, policy, options.records, &findings);
+        findings.extend(reused.into_iter().filter(|it| is_rule_on(policy, it)));
     }
     if options.scope == RuleScope::Everything {
-        let thawed = frozen_changes(&context, &findings);
-        findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
+        let thawed = check_frozen(&context, &findings);
+        findings.extend(thawed.into_iter().filter(|it| is_rule_on(policy, it)));
     }
-    findings.extend(imported_type_findings(&context, options));
+    findings.extend(check_imported_types(&context, options));
     let trees = options.baseline.zip(options.bump_baseline);
     let mut release = trees.map(|(old, released)| LastRelease::of(old, released));
-    spare_work_in_progress(&context, release.as_mut(), &mut findings);
+    exempt_work_in_progress(&context, release.as_mut(), &mut findings);
     if let Some(release) = &mut release {
         release.limit_deprecations(&context, &mut findings);
     }
-    narrow(options.surfaces, &mut findings);
+    limit_to_surfaces(options.surfaces, &mut findings);
     sort(&context, &mut findings);
     findings.dedup();
 
-    let reached = Reached::of(tree, options);
+    let reached = ChangedScope::new(tree, options);
     let counts = |package: Package<'_>| reached.has_package(package.name());
     let files = tree.files().filter(|it| it.is_judged() && counts(it.package()));
     let packages = tree.packages().filter(|it| it.is_judged() && counts(*it));
@@ -101,16 +101,18 @@ fn judge_tree<'t>(
     report.waived = report.spared.iter().filter(|it| reached.has(it)).count();
     apply_severities(&context, &mut findings);
     apply_severities(&context, &mut report.spared);
-    let since = options.bump_baseline.map(|old| (old, since_release(tree, policy, options, old)));
+    let since =
+        options.bump_baseline.map(|old| (old, check_since_release(tree, policy, options, old)));
     let accepted = options.accepted;
-    let released = |tree, [changes, spared]: [_; 2]| Released { tree, changes, spared, accepted };
+    let released =
+        |tree, [changes, spared]: [_; 2]| ReleasedState { tree, changes, spared, accepted };
     let bump_from = match &since {
         Some((old, since)) => Some(released(*old, [&*since.findings, &*since.spared])),
         None => options.baseline.map(|old| released(old, [&*findings, &*report.spared])),
     };
     if let Some(released) = bump_from.as_ref().filter(|_| options.counts_bump) {
         let are_all = options.surfaces.is_empty();
-        let (bump, waives) = required(tree, policy, released, are_all);
+        let (bump, waives) = compute_required(tree, policy, released, are_all);
         // Only the highest is certain, whatever else may have changed.
         let is_certain = !is_incomplete || bump == Bump::Major;
         (report.required_bump, report.waives_breaks) = (is_certain.then_some(bump), waives);
@@ -126,8 +128,8 @@ fn judge_tree<'t>(
         let plan = plan_since(tree, policy, records, bump_from, &blocking);
         let (before, is_whole) = (options.baseline, reached.is_everything());
         let mut unrecorded =
-            unrecorded::findings(tree, before, is_whole, &plan, options.bump_command);
-        unrecorded.retain(|it| runs(policy, it));
+            unrecorded::check_recorded(tree, before, is_whole, &plan, options.bump_command);
+        unrecorded.retain(|it| is_rule_on(policy, it));
         let waived = waivers.take(&context, &mut unrecorded);
         report.waived += waived.iter().filter(|it| reached.has(it)).count();
         apply_severities(&context, &mut unrecorded);
@@ -140,14 +142,14 @@ fn judge_tree<'t>(
             && (options.baseline.is_some() || !rule.needs_baseline())
             && (asks_versions || rule.id != rules::VERSION_NOT_BUMPED.id)
     };
-    let mut about_waivers = waivers.findings(&context, &ran, fingerprints);
+    let mut about_waivers = waivers.report_defects(&context, &ran, fingerprints);
     apply_severities(&context, &mut about_waivers);
     findings.extend(about_waivers);
     if let Some((_, since)) = &since {
         let since = since.findings.iter().map(|it| (it.rule, &it.location)).collect();
         let waivers = findings
             .extract_if(.., |it| it.rule == rules::WAIVER_UNUSED.id && !is_unused_in(&since, it));
-        let merged: Vec<Finding> = waivers.filter_map(merged).collect();
+        let merged: Vec<Finding> = waivers.filter_map(describe_merged).collect();
         findings.extend(merged);
     }
     if !options.changes {
@@ -193,16 +195,17 @@ pub(super) fn run_on_sides<'s, 't: 's>(
     options: Options<'s>,
     sides: Option<&'s Sides<'s>>,
 ) -> Vec<Finding> {
-    let Some(sides) = sides.filter(|it| it.are_reduced()) else { return run(context, rules) };
+    let Some(sides) = sides.filter(|it| it.are_reduced()) else { return run_rules(context, rules) };
     let (comparing, others): (Vec<_>, Vec<_>) = rules.iter().partition(|it| it.needs_baseline());
     let compared = Options { baseline: Some(sides.old_tree()), ..options };
-    let mut findings = run(context, &others);
-    findings.extend(run(&Context::new(sides.new_tree(), context.policy, compared), &comparing));
+    let mut findings = run_rules(context, &others);
+    findings
+        .extend(run_rules(&Context::new(sides.new_tree(), context.policy, compared), &comparing));
     findings
 }
 
 /// The changes since the last release, for the bump.
-pub(super) fn since_release<'t>(
+pub(super) fn check_since_release<'t>(
     tree: &'t Tree,
     policy: &'t Policy,
     options: Options<'t>,
@@ -219,7 +222,7 @@ pub(super) fn since_release<'t>(
         accepted: None,
         ..options
     };
-    judge_tree(tree, policy, since, true)
+    run_pipeline(tree, policy, since, true)
 }
 
 /// Whether a rule reports what no version may be recorded for.
@@ -230,7 +233,7 @@ fn blocks(rule: &str) -> bool {
 /// The findings about packages that no version may be recorded for: new majors since
 /// the last release outside the window, and changes of frozen packages. Waived and
 /// accepted ones are left out.
-pub(super) fn blocking<'t>(
+pub(super) fn find_blocking<'t>(
     tree: &'t Tree,
     policy: &'t Policy,
     options: Options<'t>,
@@ -244,8 +247,8 @@ pub(super) fn blocking<'t>(
         rules.filter(|it| blocks(it.id) && policy.runs(it.defaults())).collect();
     let sides = released.map(|old| Sides::of(old, tree));
     let mut findings = run_on_sides(&context, &rules, since, sides.as_ref());
-    let thawed = frozen_changes(&context, &findings);
-    findings.extend(thawed.into_iter().filter(|it| runs(policy, it)));
+    let thawed = check_frozen(&context, &findings);
+    findings.extend(thawed.into_iter().filter(|it| is_rule_on(policy, it)));
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
     apply_severities(&context, &mut findings);

@@ -12,11 +12,11 @@ use crate::rule::Context;
 use crate::rules;
 
 /// Adds to each removal a digest of all that was removed.
-pub(super) fn identify_removals(context: &Context<'_>, findings: &mut [Finding]) {
+pub(super) fn add_removal_digests(context: &Context<'_>, findings: &mut [Finding]) {
     let Some(old) = context.baseline else { return };
     let mut elements = OldElements::of(old);
     let hashes = LazyCell::new(|| TreeHashes::of(old));
-    let definitions = Definitions { hashes: &|| &hashes };
+    let definitions = DefinitionDigests { hashes: &|| &hashes };
     for finding in findings {
         let Some(change) = &finding.change else { continue };
         let what = match finding.rule {
@@ -33,11 +33,11 @@ pub(super) fn identify_removals(context: &Context<'_>, findings: &mut [Finding])
 }
 
 /// What elements of a tree mean, with all that they reach, as texts to compare.
-struct Definitions<'a> {
+struct DefinitionDigests<'a> {
     hashes: &'a dyn Fn() -> &'a TreeHashes,
 }
 
-impl Definitions<'_> {
+impl DefinitionDigests<'_> {
     fn file(&self, path: &str) -> Option<String> {
         (self.hashes)().file(path).map(|it| it.closure.to_string())
     }

@@ -6,7 +6,7 @@ use abide_schema::{File, ProblemKind, Tree};
 
 use crate::finding::{Finding, Location, package_name};
 use crate::rules::{FOLDER_RULES, NAME_DUPLICATED};
-use crate::wording::counted;
+use crate::wording::pluralize;
 
 /// A folder whose files have the packages, and the paths below it, of files of
 /// another folder. It is meant to be a root of its own.
@@ -105,7 +105,7 @@ impl<'t> RepeatedRoot<'t> {
             });
             original.is_some_and(|it| paths.contains(it.as_str()))
         };
-        let count = counted(tree.files().filter(repeats).count(), "file");
+        let count = pluralize(tree.files().filter(repeats).count(), "file");
         let message = match self.original {
             "" => format!("the folder `{folder}` repeats {count} of the folder that it is in"),
             original => format!("the folder `{folder}` repeats {count} of `{original}`"),

@@ -10,7 +10,7 @@ use crate::rules::find_rule;
 
 /// Limits findings to these surfaces. A breaking change that breaks none of them is
 /// dropped.
-pub(super) fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
+pub(super) fn limit_to_surfaces(surfaces: &[Surface], findings: &mut Vec<Finding>) {
     if surfaces.is_empty() {
         return;
     }
@@ -26,7 +26,7 @@ pub(super) fn narrow(surfaces: &[Surface], findings: &mut Vec<Finding>) {
 }
 
 /// Whether the rule of a finding is on anywhere.
-pub(super) fn runs(policy: &Policy, finding: &Finding) -> bool {
+pub(super) fn is_rule_on(policy: &Policy, finding: &Finding) -> bool {
     find_rule(finding.rule).is_none_or(|rule| policy.runs(rule.defaults()))
 }
 
@@ -35,9 +35,9 @@ pub(super) fn runs(policy: &Policy, finding: &Finding) -> bool {
 pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let policy = context.policy;
     findings.retain_mut(|finding| {
-        demote(context, finding);
+        apply_removal_terms(context, finding);
         let Some(rule) = find_rule(finding.rule) else { return true };
-        let subject = subject(context, finding);
+        let subject = build_scope(context, finding);
         let change = policy.judged(finding, subject);
         let is_left_out = change.as_ref().is_some_and(JudgedChange::is_left_out);
         let (severity, reason) = policy.severity(rule.defaults(), subject, change);
@@ -67,7 +67,7 @@ pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding
 }
 
 /// What settings can be for.
-fn subject<'f>(context: &'f Context<'_>, finding: &'f Finding) -> FindingScope<'f> {
+fn build_scope<'f>(context: &'f Context<'_>, finding: &'f Finding) -> FindingScope<'f> {
     let place = finding.location.place().map(|it| context.tree.file(it.file));
     let old = || Some(context.baseline?.file(finding.location.old_place()?.file));
     let path = place.or_else(old).map(|file| &*file.decl().display);
@@ -76,9 +76,9 @@ fn subject<'f>(context: &'f Context<'_>, finding: &'f Finding) -> FindingScope<'
 
 /// Turns a removal into a note if `[deprecation]` allows it. One that it does not allow is told
 /// what would allow it.
-fn demote(context: &Context<'_>, finding: &mut Finding) {
+fn apply_removal_terms(context: &Context<'_>, finding: &mut Finding) {
     let (policy, as_of) = (context.policy, context.as_of);
-    let change = policy.judged(finding, subject(context, finding));
+    let change = policy.judged(finding, build_scope(context, finding));
     let is_left_out = change.is_some_and(|it| it.is_left_out());
     let bound = policy.is_bound(&finding.package);
     let Some(change) = &mut finding.change else { return };

@@ -5,7 +5,7 @@ use abide_change::Evaluator;
 use abide_instance::{Carried, Dialect, Loss};
 use abide_schema::Tree;
 
-use super::instances::{document_findings, problems, rules_of, settle};
+use super::instances::{apply_policy, check_document, report_problems, select_rules};
 use crate::finding::{Finding, Severity};
 use crate::inputs::{InstanceFile, InstanceOptions, InstanceSet};
 use crate::policy::Policy;
@@ -28,7 +28,7 @@ pub fn check_translations(
     files: &[CarriedFile<'_>],
     allows_loss: bool,
 ) -> Report {
-    let mut rules = rules_of(policy);
+    let mut rules = select_rules(policy);
     // What may be written today does not matter for what becomes of it.
     rules.retain(|(_, check)| {
         use InstanceCheck::{Document, Loss, Problem};
@@ -52,14 +52,14 @@ pub fn check_translations(
             evaluator,
         };
         if carried.text.is_none() {
-            findings.extend(problems(&context, &rules, "", &carried.instance.errors));
+            findings.extend(report_problems(&context, &rules, "", &carried.instance.errors));
             let documents = carried.instance.documents.iter();
-            findings.extend(documents.flat_map(|it| document_findings(&context, &rules, it)));
+            findings.extend(documents.flat_map(|it| check_document(&context, &rules, it)));
         }
         let losses = carried.documents.iter().flat_map(|it| &it.losses);
         findings.extend(losses.filter_map(|it| loss_finding(&context, &rules, it)));
     }
-    let mut report = settle(tree, policy, options, &rules, &read, findings);
+    let mut report = apply_policy(tree, policy, options, &rules, &read, findings);
     for finding in &mut report.findings {
         let is_loss = rules
             .iter()

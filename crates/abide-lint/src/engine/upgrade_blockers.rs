@@ -7,13 +7,13 @@ use abide_syntax::Span;
 use abide_upgrade::{Generated, Standing};
 use jiff::civil::Date;
 
-use super::linker_findings::linker_findings;
+use super::linker_findings::check_linked;
 use super::missing_imports::join_missing_imports;
 use super::order::sort;
-use super::pipeline::blocking;
+use super::pipeline::find_blocking;
 use super::severity::apply_severities;
-use super::walk::run;
-use super::work_in_progress::spare_work_in_progress;
+use super::walk::run_rules;
+use super::work_in_progress::exempt_work_in_progress;
 use crate::exceptions::Waivers;
 use crate::finding::{Finding, Location, Severity};
 use crate::inputs::{Options, RuleScope};
@@ -23,13 +23,13 @@ use crate::rules::{ADDITION, CONVERSION, DEPRECATED_TYPE, EARLY_MAJOR, UPGRADE_R
 
 /// The findings that prevent a release on its day: new majors outside the window
 /// for them, as errors. Severities, waivers and accepted findings count.
-pub fn early_release<'t>(
+pub fn check_early_release<'t>(
     released: &'t Tree,
     policy: &'t Policy,
     options: Options<'t>,
     before: &'t Tree,
 ) -> Report {
-    let mut findings = blocking(released, policy, options, Some(before));
+    let mut findings = find_blocking(released, policy, options, Some(before));
     findings.retain(|it| it.rule == EARLY_MAJOR.id && it.severity == Severity::Error);
     for finding in &mut findings {
         let package = finding.package.clone();
@@ -42,13 +42,13 @@ pub fn early_release<'t>(
 
 /// The findings that prevent a release because values would get lost, as errors.
 /// Waivers and accepted findings count.
-pub fn lossy_release<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
+pub fn check_lossy_release<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
     if !policy.runs(CONVERSION.defaults()) {
         return Report::default();
     }
     let context = Context::new(tree, policy, options);
-    let mut findings = run(&context, &[CONVERSION]);
-    spare_work_in_progress(&context, None, &mut findings);
+    let mut findings = run_rules(&context, &[CONVERSION]);
+    exempt_work_in_progress(&context, None, &mut findings);
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
     apply_severities(&context, &mut findings);
@@ -64,7 +64,7 @@ pub fn lossy_release<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t
 /// and migrations that do not compile. Waivers, severities and work in progress
 /// do not suppress them. If candidates are deleted because nothing calls for them, an
 /// error of the language in any other file may be why, and prevents that.
-pub fn hindrances(
+pub fn find_upgrade_blockers(
     tree: &Tree,
     policy: &Policy,
     as_of: Date,
@@ -76,7 +76,7 @@ pub fn hindrances(
     let scope = RuleScope::Changes;
     let context = Context::new(tree, policy, Options { scope, ..Options::on(as_of) });
     let rules = UPGRADE_RULES;
-    let mut findings = linker_findings(tree, policy, scope);
+    let mut findings = check_linked(tree, policy, scope);
     apply_severities(&context, &mut findings);
     findings.retain(|it| {
         let Some(place) = it.location.place().filter(|_| it.severity == Severity::Error) else {
@@ -88,7 +88,7 @@ pub fn hindrances(
         };
         by_source.contains_key(&place.file) || deletes && !is_candidate()
     });
-    let mut migrations = run(&context, rules);
+    let mut migrations = run_rules(&context, rules);
     migrations.retain(|finding| {
         let Some(place) = finding.location.place() else { return false };
         if finding.rule == ADDITION.id {

@@ -12,7 +12,7 @@ use crate::rules;
 /// Runs every rule except those of the linker. Files are checked in parallel,
 /// each by all rules, so that its declarations stay in the cache. What a rule finds
 /// in a file or a package it reports there, so it only runs where that counts.
-pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
+pub(super) fn run_rules<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Finding> {
     let whole_tree = || -> Vec<Finding> {
         let each = rules.par_iter().map(|rule| {
             let mut sink = Sink::of(rule);
@@ -41,7 +41,7 @@ pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Fin
         });
         let mut findings: Vec<Finding> = each.flatten().collect();
         if let Some(diff) = context.diff() {
-            findings.extend(changes(context, diff, rules, false));
+            findings.extend(check_changes(context, diff, rules, false));
         }
         findings
     };
@@ -58,7 +58,7 @@ pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Fin
         files
             .par_iter()
             .with_min_len(16)
-            .flat_map_iter(|&file| judge(context, &file_rules, file))
+            .flat_map_iter(|&file| check_file(context, &file_rules, file))
             .collect()
     };
     let (mut findings, more) = rayon::join(whole_tree, by_file);
@@ -69,7 +69,7 @@ pub(super) fn run<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> Vec<Fin
 /// Offers every change to every rule that subscribes to its kind, one kind after
 /// the other, since large trees have many of each. `settled` selects the settled
 /// elements, which find nothing, or all others.
-fn changes<'t>(
+fn check_changes<'t>(
     context: &Context<'t>,
     diff: &Diff<'t>,
     rules: &[&'static Rule],
@@ -123,13 +123,13 @@ fn changes<'t>(
     offer_elements!(EnumValue, diff.values_that_are(settled));
     offer_elements!(Service, diff.services_that_are(settled));
     offer_elements!(Method, diff.methods_that_are(settled));
-    told_once(&mut findings);
+    dedup_findings(&mut findings);
     findings
 }
 
 /// Joins the findings about a replaced field into one, and those about a field that got another
 /// number: that is one defect, however many properties of the two fields differ.
-fn told_once(findings: &mut Vec<Finding>) {
+fn dedup_findings(findings: &mut Vec<Finding>) {
     let is_whole =
         |it: &Finding| [rules::REPLACED.id, rules::FIELD_NUMBER_CHANGED.id].contains(&it.rule);
     let (mut whole, parts): (Vec<Finding>, Vec<Finding>) =
@@ -150,7 +150,7 @@ fn told_once(findings: &mut Vec<Finding>) {
     findings.append(&mut whole);
 }
 
-fn judge<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> Vec<Finding> {
+fn check_file<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let elements: Vec<Element<'t>> = file.elements().collect();
     let annotated: Vec<Element<'t>> =
@@ -190,7 +190,7 @@ mod tests {
     use abide_schema::{FileDecl, SourceFile, Tree};
     use jiff::civil::date;
 
-    use super::changes;
+    use super::check_changes;
     use crate::config::Config;
     use crate::inputs::{Options, RuleScope};
     use crate::protos::protos;
@@ -338,7 +338,7 @@ service Users {
             let context = Context::new(&new, &policy, options);
             let diff = context.diff().expect("there is a baseline");
             settled += diff.fields_that_are(true).len();
-            let found = changes(&context, diff, RULES, true);
+            let found = check_changes(&context, diff, RULES, true);
             assert!(found.is_empty(), "{found:#?}");
         }
         assert!(settled > 400, "{settled} fields are settled");

@@ -13,7 +13,7 @@ use crate::rules::find_rule;
 
 /// Drops findings about work in progress of rules that spare it. A change of an
 /// element that was work in progress stays as a note, unless the last release promised more.
-pub(super) fn spare_work_in_progress<'t>(
+pub(super) fn exempt_work_in_progress<'t>(
     context: &Context<'t>,
     mut release: Option<&mut LastRelease<'t>>,
     findings: &mut Vec<Finding>,
@@ -22,8 +22,8 @@ pub(super) fn spare_work_in_progress<'t>(
         find_rule(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
             && !context.policy.follows_any(&finding.aliases)
     };
-    let (mut old_spans, mut spans) = (Unready::default(), Unready::default());
-    let mut holders = Holders::default();
+    let (mut old_spans, mut spans) = (UnstableParts::default(), UnstableParts::default());
+    let mut holders = Containers::default();
     let mut was_promised = |place| {
         let released = release.as_mut().and_then(|it| it.find(place));
         released.is_some_and(|it| is_promised(context.policy, it))
@@ -60,9 +60,9 @@ fn is_promised(policy: &Policy, released: Holder<'_>) -> bool {
 
 /// The places of work in progress by file, computed on first use.
 #[derive(Default)]
-struct Unready(FxHashMap<FileId, NestedSpans<()>>);
+struct UnstableParts(FxHashMap<FileId, NestedSpans<()>>);
 
-impl Unready {
+impl UnstableParts {
     /// Whether a place lies in a file or an element that is work in progress.
     fn contains(&mut self, tree: &Tree, place: Place) -> bool {
         let file = tree.file(place.file);
@@ -72,15 +72,15 @@ impl Unready {
             NestedSpans::of(unready.map(|it| (extent(it), ())))
         });
         let extent = file.decl().extent(place.span);
-        file.work_in_progress().is_some() || spans.around(extent).next().is_some()
+        file.work_in_progress().is_some() || spans.find_around(extent).next().is_some()
     }
 }
 
 /// The messages by file, computed on first use.
 #[derive(Default)]
-struct Holders<'t>(FxHashMap<FileId, NestedSpans<Message<'t>>>);
+struct Containers<'t>(FxHashMap<FileId, NestedSpans<Message<'t>>>);
 
-impl<'t> Holders<'t> {
+impl<'t> Containers<'t> {
     /// The old place of the message that something is added to.
     fn before(&mut self, context: &Context<'t>, added: Place) -> Option<Place> {
         let file = context.tree.file(added.file);
@@ -89,7 +89,7 @@ impl<'t> Holders<'t> {
                 |it: Message<'t>| file.decl().extent(Element::Message(it).place(Part::Whole).span);
             NestedSpans::of(file.all_messages().map(|it| (extent(it), it)))
         });
-        let holder = messages.around(file.decl().extent(added.span)).next()?;
+        let holder = messages.find_around(file.decl().extent(added.span)).next()?;
         let before = context.diff()?.old_message(*holder)?;
         Some(Element::Message(before).place(Part::Whole))
     }

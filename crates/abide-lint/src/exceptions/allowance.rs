@@ -3,17 +3,17 @@
 use abide_syntax::Span;
 use jiff::civil::Date;
 
-use super::waiver_defect::Defect;
+use super::waiver_defect::WaiverDefect;
 use crate::calendar::parse_date;
 use crate::checks::MARKER;
 use crate::finding::{Finding, Group, is_fingerprint};
 use crate::rule::Rule;
 use crate::rules::{RULES, WAIVER_INVALID, find_rule};
-use crate::wording::did_you_mean;
+use crate::wording::suggest;
 
 /// What the comment of a waiver says.
 #[derive(Clone, Debug)]
-pub(crate) struct Allowance {
+pub(crate) struct WaiverText {
     pub(crate) rule: &'static Rule,
     /// The last day.
     pub(crate) until: Option<Date>,
@@ -51,7 +51,7 @@ const SHAPE: &str = "write `abide:allow(RULE): REASON` or `abide:allow(RULE, unt
                      REASON`; `from`, `to` and `fingerprint` are written like `until`";
 
 /// The beginning of a waiver that names the change of a finding: all but its reason.
-pub fn waiver_of(finding: &Finding) -> String {
+pub fn format_waiver(finding: &Finding) -> String {
     let rule = finding.rule;
     let value = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let is_plain = |text: &String| !text.is_empty() && !text.chars().any(char::is_control);
@@ -66,14 +66,14 @@ pub fn waiver_of(finding: &Finding) -> String {
 }
 
 /// Reads a waiver. An error has the bytes of `words` that it is about.
-pub(crate) fn parse(words: &str) -> Result<Allowance, (Span, Defect)> {
+pub(crate) fn parse(words: &str) -> Result<WaiverText, (Span, WaiverDefect)> {
     let at = |part: &str| {
         // Every part is a slice of `words`.
         let start = part.as_ptr() as usize - words.as_ptr() as usize;
         Span::new(start as u32, (start + part.len()) as u32)
     };
     let invalid = |part: &str, message: String, help: &str| {
-        let defect = Defect {
+        let defect = WaiverDefect {
             rule: WAIVER_INVALID.id,
             message,
             at: None,
@@ -88,7 +88,7 @@ pub(crate) fn parse(words: &str) -> Result<Allowance, (Span, Defect)> {
     let parts = split(rest).ok_or_else(malformed)?;
     let (id, keys) = parts.inside.split_first().ok_or_else(malformed)?;
     let Some(rule) = find_rule(id) else {
-        let help = did_you_mean(id, RULES.iter().map(|rule| rule.id))
+        let help = suggest(id, RULES.iter().map(|rule| rule.id))
             .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
         return Err(invalid(id, format!("the waiver names an unknown rule `{id}`"), &help));
     };
@@ -96,7 +96,7 @@ pub(crate) fn parse(words: &str) -> Result<Allowance, (Span, Defect)> {
         let message = format!("`{id}` is about waivers and cannot be waived");
         return Err(invalid(id, message, "set it to `off` in `[rules]` instead"));
     }
-    let mut allowance = Allowance { rule, until: None, change: NamedChange::default() };
+    let mut allowance = WaiverText { rule, until: None, change: NamedChange::default() };
     for part in keys {
         let (key, quoted) = part.split_once('=').ok_or_else(malformed)?;
         let (key, quoted) = (key.trim(), quoted.trim());

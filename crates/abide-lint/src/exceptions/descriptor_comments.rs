@@ -4,14 +4,14 @@
 use abide_schema::{File, Origin, Place};
 use abide_syntax::Span;
 
-use super::allowance::{Allowance, NamedChange, parse};
-use super::waiver::{Allows, Reach, Waiver};
+use super::allowance::{NamedChange, WaiverText, parse};
+use super::waiver::{WaivedRules, Waiver, WaiverReach};
 use crate::checks::{BUF_MARKER, Covers, MARKER, ignored_by};
 use crate::finding::{Finding, Location};
 use crate::rule::Context;
 
 /// The waivers of a file, and what is wrong with them.
-pub(super) fn waivers<'t>(
+pub(super) fn collect_waivers<'t>(
     context: &Context<'_>,
     file: File<'t>,
 ) -> Option<(File<'t>, Vec<Waiver>, Vec<Finding>)> {
@@ -25,7 +25,7 @@ pub(super) fn waivers<'t>(
         let covers = span.map_or(Covers::File, Covers::Span);
         let place = Place { file: file.id, span: span.unwrap_or_default() };
         let waiver = |allows, until, change| {
-            let (reach, comment) = (Reach::Whole(covers), Span::default());
+            let (reach, comment) = (WaiverReach::Whole(covers), Span::default());
             Waiver { allows, until, change, reach, place, comment, used: false }
         };
         let of_buf = of_buf.then_some(comments.leading.as_ref()).flatten();
@@ -33,14 +33,15 @@ pub(super) fn waivers<'t>(
             let id = line.strip_prefix(BUF_MARKER).and_then(|it| it.strip_prefix(' '));
             let aliases = id.into_iter().flat_map(ignored_by);
             waivers.extend(
-                aliases.map(|alias| waiver(Allows::Alias(alias), None, NamedChange::default())),
+                aliases
+                    .map(|alias| waiver(WaivedRules::Alias(alias), None, NamedChange::default())),
             );
         }
         let all = comments.detached.iter().chain(&comments.leading).chain(&comments.trailing);
         for line in all.flat_map(|it| lines(&it.text)).filter(|it| it.starts_with(MARKER)) {
             match parse(line) {
-                Ok(Allowance { rule, until, change }) => {
-                    waivers.push(waiver(Allows::Rule(rule), until, change));
+                Ok(WaiverText { rule, until, change }) => {
+                    waivers.push(waiver(WaivedRules::Rule(rule), until, change));
                 }
                 Err((_, defect)) => {
                     let package = file.package().name();

@@ -8,8 +8,8 @@ use abide_schema::value::{Message, Value};
 use abide_syntax::Span;
 use jiff::civil::Date;
 
-use super::allowance::{Allowance, NamedChange, parse};
-use super::waiver_defect::state;
+use super::allowance::{NamedChange, WaiverText, parse};
+use super::waiver_defect::find_defect;
 use crate::checks::MARKER;
 use crate::finding::{Finding, Location, Origin};
 use crate::inputs::InstanceFile;
@@ -54,13 +54,13 @@ impl InstanceWaivers {
                 + (text.len() - text.trim_start_matches('#').trim_start().len()) as u32;
             let span = Span::new(start, start + words.len() as u32);
             match parse(words) {
-                Ok(Allowance { rule, until, change }) => self.waivers.push(InstanceWaiver {
+                Ok(WaiverText { rule, until, change }) => self.waivers.push(InstanceWaiver {
                     rule,
                     until,
                     change,
                     file: number,
                     span,
-                    covers: covered(file, *comment),
+                    covers: find_covered(file, *comment),
                     used: false,
                 }),
                 Err((at, defect)) => {
@@ -90,11 +90,11 @@ impl InstanceWaivers {
     }
 
     /// The findings about the waivers themselves. `ran` says whether a rule ran.
-    pub(crate) fn findings(self, as_of: Date, ran: &dyn Fn(&Rule) -> bool) -> Vec<Finding> {
+    pub(crate) fn report_defects(self, as_of: Date, ran: &dyn Fn(&Rule) -> bool) -> Vec<Finding> {
         let mut findings = self.invalid;
         for waiver in self.waivers {
             let id = waiver.rule.id;
-            let found = state(id, waiver.until, as_of, waiver.used || !ran(waiver.rule));
+            let found = find_defect(id, waiver.until, as_of, waiver.used || !ran(waiver.rule));
             let location = Location::instance(waiver.file, waiver.span);
             findings.extend(found.map(|it| it.finding(location, id, "")));
         }
@@ -103,7 +103,7 @@ impl InstanceWaivers {
 }
 
 /// What a comment covers: its target line, and all of what begins there.
-fn covered(file: &InstanceFile<'_>, comment: Span) -> Vec<Span> {
+fn find_covered(file: &InstanceFile<'_>, comment: Span) -> Vec<Span> {
     let text = file.text;
     let line = line_at(text, comment.start);
     let is_alone = Span::new(line.start, comment.start).of(text).trim_ascii().is_empty();
@@ -138,7 +138,7 @@ fn covered(file: &InstanceFile<'_>, comment: Span) -> Vec<Span> {
     let mut spans = vec![target];
     for document in &file.instance.documents {
         if let Some(message) = document.message() {
-            begun(message, target, &mut spans);
+            collect_begun(message, target, &mut spans);
         }
         let undeclared = document.reading.iter().flat_map(|it| &it.undeclared);
         spans.extend(undeclared.map(|it| it.key.to(it.value)).filter(|it| begins(*it, target)));
@@ -157,9 +157,9 @@ fn is_head(line: &[u8]) -> bool {
 }
 
 /// Finds what of a message begins on a line.
-fn begun(message: &Message, line: Span, spans: &mut Vec<Span>) {
+fn collect_begun(message: &Message, line: Span, spans: &mut Vec<Span>) {
     if let Some(content) = &message.content {
-        return begun(content, line, spans);
+        return collect_begun(content, line, spans);
     }
     for entry in &message.entries {
         // What is said once by its key covers every value of a list.
@@ -167,7 +167,7 @@ fn begun(message: &Message, line: Span, spans: &mut Vec<Span>) {
         if !entry.span.is_empty() && begins(whole, line) {
             spans.push(whole);
         } else if let Value::Message(inner) = &entry.value {
-            begun(inner, line, spans);
+            collect_begun(inner, line, spans);
         }
     }
 }

@@ -4,7 +4,7 @@
 use abide_syntax::{Comment, Span};
 use memchr::memmem;
 
-use super::waiver::Reach;
+use super::waiver::WaiverReach;
 use crate::checks::{CommentScopes, Covers};
 use crate::other_linters::{api_linter_rules, protolint_rule};
 use crate::policy::LintPolicy;
@@ -13,7 +13,7 @@ const PROTOLINT: &str = "protolint:";
 const API_LINTER: &str = "api-linter:";
 
 /// An alias that a line of a comment turns off, that line, and how far that reaches.
-type TurnedOff = (&'static str, Span, Reach);
+type TurnedOff = (&'static str, Span, WaiverReach);
 
 /// Reads the comments of a text in their order.
 pub(super) struct LinterComments<'a> {
@@ -65,11 +65,11 @@ impl<'a> LinterComments<'a> {
                 "enable" => self.close(rule, line.start),
                 "disable:this" => {
                     let before = self.scopes.line_before(comment);
-                    self.found.push((rule, line, Reach::Beginnings(before)));
+                    self.found.push((rule, line, WaiverReach::Beginnings(before)));
                 }
                 "disable:next" => {
                     let head = self.scopes.head_below(comment);
-                    self.found.extend(head.map(|it| (rule, line, Reach::Beginnings(it))));
+                    self.found.extend(head.map(|it| (rule, line, WaiverReach::Beginnings(it))));
                 }
                 _ => {}
             }
@@ -79,7 +79,9 @@ impl<'a> LinterComments<'a> {
     fn close(&mut self, rule: &str, end: u32) {
         let closed = self.open.extract_if(.., |(open, _)| *open == rule);
         self.found.extend(
-            closed.map(|(rule, line)| (rule, line, Reach::Beginnings(Span::new(line.start, end)))),
+            closed.map(|(rule, line)| {
+                (rule, line, WaiverReach::Beginnings(Span::new(line.start, end)))
+            }),
         );
     }
 
@@ -87,11 +89,11 @@ impl<'a> LinterComments<'a> {
     /// `syntax` or `package` for the file.
     fn api_linter(&mut self, comment: Comment, token_end: u32, line: Span, setting: &str) {
         let Some((name, value)) = setting.split_once('=') else { return };
-        let covers = self.scopes.covered(comment, token_end);
+        let covers = self.scopes.find_covered(comment, token_end);
         let counts = self.scopes.leads(comment, token_end) || matches!(covers, Covers::File);
         if counts && value.trim_start().starts_with("disabled") {
             self.found.extend(
-                api_linter_rules(name.trim()).map(|rule| (rule, line, Reach::Whole(covers))),
+                api_linter_rules(name.trim()).map(|rule| (rule, line, WaiverReach::Whole(covers))),
             );
         }
     }
@@ -101,8 +103,9 @@ impl<'a> LinterComments<'a> {
         let end = self.text.len() as u32 + 1;
         let open = std::mem::take(&mut self.open);
         self.found.extend(
-            open.into_iter()
-                .map(|(rule, line)| (rule, line, Reach::Beginnings(Span::new(line.start, end)))),
+            open.into_iter().map(|(rule, line)| {
+                (rule, line, WaiverReach::Beginnings(Span::new(line.start, end)))
+            }),
         );
         self.found
     }

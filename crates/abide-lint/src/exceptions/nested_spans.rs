@@ -44,7 +44,7 @@ impl<T> NestedSpans<T> {
     }
 
     /// What covers all of a span, from the inside out. An empty span between two parts is in both.
-    pub(crate) fn around(&self, span: Span) -> impl Iterator<Item = &T> {
+    pub(crate) fn find_around(&self, span: Span) -> impl Iterator<Item = &T> {
         let earlier = self.parts.partition_point(|it| it.span.start < span.start);
         let part = |at: Option<usize>| self.parts.get(at?);
         let begin_here =
@@ -82,7 +82,8 @@ mod tests {
             nested(&mut random, Span::new(0, 40), 4, &mut spans);
             let parts = NestedSpans::of(spans.iter().copied().zip(0..));
             for (start, end) in (0..40).flat_map(|start| (start..40).map(move |end| (start, end))) {
-                let mut found: Vec<usize> = parts.around(Span::new(start, end)).copied().collect();
+                let mut found: Vec<usize> =
+                    parts.find_around(Span::new(start, end)).copied().collect();
                 found.sort_unstable();
                 let holds = |it: &usize| spans[*it].start <= start && end <= spans[*it].end;
                 let all: Vec<usize> = (0..spans.len()).filter(holds).collect();

@@ -35,7 +35,7 @@ impl<'a> SecurityFixes<'a> {
     /// does not count.
     pub(crate) fn of(tree: &'a Tree, released: Option<&'a Tree>, policy: &'a Policy) -> Self {
         let files: Vec<File<'_>> = tree.files().filter(|it| it.is_judged()).collect();
-        let marked = files.par_iter().with_min_len(16).map(|file| (*file, marks(*file)));
+        let marked = files.par_iter().with_min_len(16).map(|file| (*file, find_marks(*file)));
         let marked: Vec<(File<'_>, Vec<SecurityMark>)> =
             marked.filter(|(_, marks)| !marks.is_empty()).collect();
         // Once for a package, however many of its files have marks.
@@ -43,7 +43,7 @@ impl<'a> SecurityFixes<'a> {
         let before: BTreeMap<&str, FxHashSet<Mark>> = names
             .into_par_iter()
             .filter_map(|name| {
-                let old = released?.package_named(name)?.files().flat_map(marks);
+                let old = released?.package_named(name)?.files().flat_map(find_marks);
                 Some((name, old.map(|it| it.mark).collect()))
             })
             .collect();
@@ -64,7 +64,7 @@ impl<'a> SecurityFixes<'a> {
     /// of the reported element, or be gone.
     pub(crate) fn covers(&self, finding: &Finding) -> bool {
         finding.location.place().is_some_and(|it| self.is_marked(it))
-            || !self.named.covering(finding).is_empty()
+            || !self.named.find_covering(finding).is_empty()
             || !self.is_empty() && self.covers_parts(finding)
     }
 
@@ -72,7 +72,7 @@ impl<'a> SecurityFixes<'a> {
     /// number or the name of a removed one.
     fn covers_parts(&self, finding: &Finding) -> bool {
         let Some(change) = &finding.change else { return false };
-        let element = |tree: &'a Tree| element_of(tree, finding);
+        let element = |tree: &'a Tree| find_element(tree, finding);
         match (&change.old, &change.gone) {
             (None, _) => element(self.tree).is_some_and(|it| self.marks_all_of(it)),
             (Some(_), Some(_)) => {
@@ -93,12 +93,12 @@ impl<'a> SecurityFixes<'a> {
     }
 
     fn names(&self, element: Element<'_>) -> bool {
-        !self.named.is_empty() && !self.named.naming(&element.full_name()).is_empty()
+        !self.named.is_empty() && !self.named.find_naming(&element.full_name()).is_empty()
     }
 
     fn is_marked(&self, place: Place) -> bool {
         let spans = self.marked.get(&place.file.0);
-        spans.is_some_and(|it| it.around(place.span).next().is_some())
+        spans.is_some_and(|it| it.find_around(place.span).next().is_some())
     }
 
     /// Whether a part of an element is marked or named, and not the whole.
@@ -199,7 +199,7 @@ impl<'a> SecurityFixes<'a> {
 }
 
 /// The element that a finding is about.
-fn element_of<'t>(tree: &'t Tree, finding: &Finding) -> Option<Element<'t>> {
+fn find_element<'t>(tree: &'t Tree, finding: &Finding) -> Option<Element<'t>> {
     let name = finding.element.as_str();
     let (scope, last) = name.rsplit_once('.')?;
     // Most are in messages, which are found by name.
@@ -274,7 +274,7 @@ struct Mark {
     at: Option<String>,
 }
 
-fn marks(file: File<'_>) -> Vec<SecurityMark> {
+fn find_marks(file: File<'_>) -> Vec<SecurityMark> {
     let decl = file.decl();
     let (Some(text), Some(ast)) = (decl.source_text(), decl.ast()) else { return Vec::new() };
     if memmem::find(text, SECURITY_MARKER.as_bytes()).is_none() {
@@ -284,15 +284,15 @@ fn marks(file: File<'_>) -> Vec<SecurityMark> {
     let elements = NestedSpans::of(file.elements().map(|it| (it.place(Part::Whole).span, it)));
     let at = |span: Span| {
         let first = Span::new(span.start, span.start.saturating_add(1));
-        elements.around(first).next().map(|it| it.full_name())
+        elements.find_around(first).next().map(|it| it.full_name())
     };
     let scopes = CommentScopes::of(ast, text);
     let mut marks = Vec::new();
-    for (comment, token_end) in comment_scope::comments(text) {
-        for line in comment_scope::lines(text, comment.span) {
+    for (comment, token_end) in comment_scope::collect_comments(text) {
+        for line in comment_scope::split_lines(text, comment.span) {
             let words = line.str(text);
             if gives_reason(words) == Some(true) {
-                let (at, covers) = match scopes.covered(comment, token_end) {
+                let (at, covers) = match scopes.find_covered(comment, token_end) {
                     Covers::File => (None, Span::new(0, text.len() as u32)),
                     Covers::Span(span) => (at(span), span),
                 };

@@ -4,13 +4,13 @@ use abide_schema::{File, Place};
 use abide_syntax::Span;
 use memchr::memmem;
 
-use super::allowance::{Allowance, NamedChange, parse};
+use super::allowance::{NamedChange, WaiverText, parse};
 use super::descriptor_comments;
 use super::linter_comments::LinterComments;
 use super::security_fixes::{SECURITY_MARKER, gives_reason};
-use super::waiver::{Allows, Reach, Waiver};
-use super::waiver_defect::Defect;
-use crate::checks::{BUF_MARKER, CommentScopes, MARKER, comments, ignored_by, lines};
+use super::waiver::{WaivedRules, Waiver, WaiverReach};
+use super::waiver_defect::WaiverDefect;
+use crate::checks::{BUF_MARKER, CommentScopes, MARKER, collect_comments, ignored_by, split_lines};
 use crate::finding::{Finding, Location};
 use crate::rule::Context;
 use crate::rules::WAIVER_INVALID;
@@ -20,13 +20,13 @@ const OWN_PREFIX: &str = "abide:";
 
 /// The waivers in the comments of a file. Only a file with a marker costs more
 /// than one search.
-pub(super) fn in_comments<'t>(
+pub(super) fn collect_waivers<'t>(
     context: &Context<'_>,
     file: File<'t>,
 ) -> Option<(File<'t>, Vec<Waiver>, Vec<Finding>)> {
     let decl = file.decl();
     let Some(text) = decl.source_text() else {
-        return descriptor_comments::waivers(context, file);
+        return descriptor_comments::collect_waivers(context, file);
     };
     let marked = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
     // One search tells most texts without a comment of any linter.
@@ -41,18 +41,18 @@ pub(super) fn in_comments<'t>(
     let scopes = CommentScopes::of(ast, text);
     let (mut waivers, mut findings) = (Vec::new(), Vec::new());
     let mut linters = LinterComments::of(&scopes, text, &context.policy.lint);
-    for (comment, token_end) in comments(text) {
-        let covers = scopes.covered(comment, token_end);
-        for line in lines(text, comment.span) {
+    for (comment, token_end) in collect_comments(text) {
+        let covers = scopes.find_covered(comment, token_end);
+        for line in split_lines(text, comment.span) {
             let words = line.str(text);
             let place = Place { file: file.id, span: line };
             if words.starts_with(MARKER) {
                 match parse(words) {
-                    Ok(Allowance { rule, until, change }) => waivers.push(Waiver {
-                        allows: Allows::Rule(rule),
+                    Ok(WaiverText { rule, until, change }) => waivers.push(Waiver {
+                        allows: WaivedRules::Rule(rule),
                         until,
                         change,
-                        reach: Reach::Whole(covers),
+                        reach: WaiverReach::Whole(covers),
                         place,
                         comment: comment.span,
                         used: false,
@@ -66,7 +66,7 @@ pub(super) fn in_comments<'t>(
                     }
                 }
             } else if gives_reason(words) == Some(false) {
-                let defect = Defect {
+                let defect = WaiverDefect {
                     rule: WAIVER_INVALID.id,
                     message: "the security fix has no reason".to_owned(),
                     at: None,
@@ -81,8 +81,9 @@ pub(super) fn in_comments<'t>(
                 && scopes.leads(comment, token_end)
             {
                 waivers.extend(ignored_by(id).map(|alias| {
-                    let covers = scopes.buf_covered(comment, covers, context.policy.follows(alias));
-                    let (allows, reach) = (Allows::Alias(alias), Reach::Whole(covers));
+                    let covers =
+                        scopes.find_covered_for_buf(comment, covers, context.policy.follows(alias));
+                    let (allows, reach) = (WaivedRules::Alias(alias), WaiverReach::Whole(covers));
                     let (until, change) = (None, NamedChange::default());
                     let comment = comment.span;
                     Waiver { allows, until, change, reach, place, comment, used: false }
@@ -95,7 +96,7 @@ pub(super) fn in_comments<'t>(
     waivers.extend(linters.finish().into_iter().map(|(alias, line, reach)| {
         let place = Place { file: file.id, span: line };
         Waiver {
-            allows: Allows::Alias(alias),
+            allows: WaivedRules::Alias(alias),
             until: None,
             change: NamedChange::default(),
             reach,

@@ -34,7 +34,7 @@ impl<'p> TargetIndex<'p> {
     }
 
     /// The numbers of the exceptions that name an element or a container of it.
-    pub(crate) fn naming(&self, element: &str) -> Vec<usize> {
+    pub(crate) fn find_naming(&self, element: &str) -> Vec<usize> {
         let names = |it: &usize| match self.targets.get(*it) {
             Some(WaiverTarget::Element(glob)) => glob.covers(element),
             Some(WaiverTarget::Fingerprint(_)) | None => false,
@@ -45,8 +45,8 @@ impl<'p> TargetIndex<'p> {
     }
 
     /// The numbers of the exceptions that cover a finding.
-    pub(crate) fn covering(&self, finding: &Finding) -> Vec<usize> {
-        let mut covering = self.naming(&finding.element);
+    pub(crate) fn find_covering(&self, finding: &Finding) -> Vec<usize> {
+        let mut covering = self.find_naming(&finding.element);
         if !self.by_fingerprint.is_empty() {
             let named = self.by_fingerprint.get(&*finding.fingerprint());
             covering.extend(named.into_iter().flatten());

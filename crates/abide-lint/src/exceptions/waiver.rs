@@ -10,10 +10,10 @@ use crate::rule::Rule;
 
 /// A waiver in a comment.
 pub(super) struct Waiver {
-    pub(super) allows: Allows,
+    pub(super) allows: WaivedRules,
     pub(super) until: Option<Date>,
     pub(super) change: NamedChange,
-    pub(super) reach: Reach,
+    pub(super) reach: WaiverReach,
     /// From the marker to the end of its line.
     pub(super) place: Place,
     /// The comment that it is in.
@@ -22,25 +22,25 @@ pub(super) struct Waiver {
 }
 
 /// Which rules a comment names.
-pub(super) enum Allows {
+pub(super) enum WaivedRules {
     Rule(&'static Rule),
     /// Every finding that has this alias.
     Alias(&'static str),
 }
 
-impl Allows {
+impl WaivedRules {
     /// The id or the alias of the rules.
     pub(super) fn name(&self) -> &str {
         match self {
-            Allows::Rule(rule) => rule.id,
-            Allows::Alias(alias) => alias,
+            WaivedRules::Rule(rule) => rule.id,
+            WaivedRules::Alias(alias) => alias,
         }
     }
 }
 
 /// How far a waiver in a comment reaches.
 #[derive(Clone, Copy)]
-pub(super) enum Reach {
+pub(super) enum WaiverReach {
     /// Over statements with all that is in them.
     Whole(Covers),
     /// Over what begins in a part of the text, even if it ends outside.

@@ -6,7 +6,7 @@ use crate::finding::{Finding, Location};
 use crate::rules::{WAIVER_EXPIRED, WAIVER_UNUSED};
 
 /// What is wrong with a waiver.
-pub(crate) struct Defect {
+pub(crate) struct WaiverDefect {
     pub(crate) rule: &'static str,
     pub(super) message: String,
     pub(super) at: Option<&'static str>,
@@ -14,7 +14,7 @@ pub(crate) struct Defect {
     pub(super) fact: String,
 }
 
-impl Defect {
+impl WaiverDefect {
     pub(crate) fn finding(self, location: Location, element: &str, package: &str) -> Finding {
         let mut finding = Finding::new(self.rule, location, package, element, self.message);
         finding.at = self.at.map(str::to_owned);
@@ -24,11 +24,16 @@ impl Defect {
 }
 
 /// Whether a waiver is expired or matched nothing.
-pub(crate) fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) -> Option<Defect> {
+pub(crate) fn find_defect(
+    what: &str,
+    until: Option<Date>,
+    as_of: Date,
+    silent: bool,
+) -> Option<WaiverDefect> {
     if let Some(until) = until
         && as_of > until
     {
-        return Some(Defect {
+        return Some(WaiverDefect {
             rule: WAIVER_EXPIRED.id,
             message: format!("the waiver of `{what}` expired on {until}"),
             at: None,
@@ -36,7 +41,7 @@ pub(crate) fn state(what: &str, until: Option<Date>, as_of: Date, silent: bool) 
             fact: until.to_string(),
         });
     }
-    (!silent).then(|| Defect {
+    (!silent).then(|| WaiverDefect {
         rule: WAIVER_UNUSED.id,
         message: format!("the waiver of `{what}` matches nothing"),
         at: None,

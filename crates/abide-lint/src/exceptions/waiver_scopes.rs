@@ -7,7 +7,7 @@ use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use super::nested_spans::NestedSpans;
-use super::waiver::{Reach, Waiver};
+use super::waiver::{Waiver, WaiverReach};
 use crate::checks::Covers;
 use crate::finding::Finding;
 use crate::rules::find_rule;
@@ -45,11 +45,11 @@ impl WaiverScopes {
             let (mut whole, mut parts, mut beginnings) = (Vec::new(), Vec::new(), Vec::new());
             for number in numbers {
                 match waivers[number].reach {
-                    Reach::Whole(Covers::Span(span)) => {
+                    WaiverReach::Whole(Covers::Span(span)) => {
                         parts.push((tree.file(file).decl().extent(span), number));
                     }
-                    Reach::Whole(Covers::File) => whole.push(number),
-                    Reach::Beginnings(span) => beginnings.push((span, number)),
+                    WaiverReach::Whole(Covers::File) => whole.push(number),
+                    WaiverReach::Beginnings(span) => beginnings.push((span, number)),
                 }
             }
             let package = tree.file(file).package().id;
@@ -61,7 +61,7 @@ impl WaiverScopes {
     }
 
     /// The numbers of the waivers that cover a finding at a place, some of them twice.
-    pub(super) fn covering(&self, tree: &Tree, finding: &Finding, place: Place) -> Vec<usize> {
+    pub(super) fn find_covering(&self, tree: &Tree, finding: &Finding, place: Place) -> Vec<usize> {
         let mut covering = Vec::new();
         if self.0.is_empty() {
             return covering;
@@ -75,7 +75,7 @@ impl WaiverScopes {
             let Some(of_rules) = self.0.get(*rules) else { continue };
             if let Some(in_file) = of_rules.in_files.get(&place.file) {
                 covering.extend(&in_file.whole);
-                covering.extend(in_file.parts.around(file.decl().extent(place.span)));
+                covering.extend(in_file.parts.find_around(file.decl().extent(place.span)));
                 let start = place.span.start;
                 let begins = |(span, _): &&(Span, usize)| (span.start..span.end).contains(&start);
                 covering.extend(in_file.beginnings.iter().filter(begins).map(|(_, it)| it));

@@ -11,10 +11,10 @@ use abide_schema::File;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use super::source_comments::in_comments;
+use super::source_comments::collect_waivers;
 use super::target_index::TargetIndex;
-use super::waiver::{Allows, Waiver};
-use super::waiver_defect::state;
+use super::waiver::{WaivedRules, Waiver};
+use super::waiver_defect::find_defect;
 use super::waiver_scopes::WaiverScopes;
 use crate::finding::{Finding, Location, without_comment_line};
 use crate::policy::WaiverTarget;
@@ -27,7 +27,7 @@ const NAMED: &str = "named";
 /// Says of a waiver in a comment that only matches what changed since the last release that its
 /// change is merged: the next change of the kind would be waived, too. `None` if it may stay, since
 /// it names its change, or stands in `abide.toml`, which is reviewed as the policy that it is.
-pub(crate) fn merged(mut unused: Finding) -> Option<Finding> {
+pub(crate) fn describe_merged(mut unused: Finding) -> Option<Finding> {
     let is_comment = unused.location.place().is_some();
     if !is_comment || unused.facts.iter().any(|it| it == NAMED) {
         return None;
@@ -60,7 +60,7 @@ impl<'p> Waivers<'p> {
         let mut found: Vec<_> = files
             .into_par_iter()
             .with_min_len(16)
-            .filter_map(|it| in_comments(context, it))
+            .filter_map(|it| collect_waivers(context, it))
             .collect();
         found.sort_by_key(|(file, ..)| file.package().id);
         let (mut in_comments, mut invalid) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl<'p> Waivers<'p> {
             .extract_if(.., |finding| {
                 let mut taken = false;
                 let place = finding.location.place();
-                let covering = |it| self.scopes.covering(context.tree, finding, it);
+                let covering = |it| self.scopes.find_covering(context.tree, finding, it);
                 for number in place.map_or_else(Vec::new, covering) {
                     let waiver = self.in_comments.get_mut(number);
                     let is_meant = |it: &&mut Waiver| holds(it.until) && it.change.is_of(finding);
@@ -98,7 +98,7 @@ impl<'p> Waivers<'p> {
                         taken = true;
                     }
                 }
-                for number in self.in_config.covering(finding) {
+                for number in self.in_config.find_covering(finding) {
                     let waiver = &context.policy.waivers[number];
                     let rule = waiver.rule.is_none_or(|rule| rule == finding.rule);
                     if rule && holds(waiver.until) {
@@ -114,7 +114,7 @@ impl<'p> Waivers<'p> {
     /// The findings about the waivers themselves. `ran` says whether a rule could
     /// have found something in this run; `fingerprints`, whether every rule
     /// could.
-    pub(crate) fn findings(
+    pub(crate) fn report_defects(
         self,
         context: &Context<'_>,
         ran: &dyn Fn(&Rule) -> bool,
@@ -123,11 +123,12 @@ impl<'p> Waivers<'p> {
         let mut findings = self.invalid;
         // A waiver is only checked if its rule could have matched it.
         for waiver in &self.in_comments {
-            let Allows::Rule(rule) = waiver.allows else { continue };
+            let WaivedRules::Rule(rule) = waiver.allows else { continue };
             let file = context.tree.file(waiver.place.file);
             let package = file.package().name();
             let location = Location::tree(waiver.place);
-            let found = state(rule.id, waiver.until, context.as_of, waiver.used || !ran(rule));
+            let found =
+                find_defect(rule.id, waiver.until, context.as_of, waiver.used || !ran(rule));
             findings.extend(found.map(|it| {
                 let mut finding = it.finding(location, rule.id, package);
                 if finding.rule == WAIVER_UNUSED.id {
@@ -146,7 +147,7 @@ impl<'p> Waivers<'p> {
             };
             let silent = used || !waiver.rule.and_then(find_rule).map_or(fingerprints, ran);
             let what = waiver.rule.unwrap_or(name);
-            let found = state(what, waiver.until, context.as_of, silent);
+            let found = find_defect(what, waiver.until, context.as_of, silent);
             let location = Location::config(waiver.span);
             findings.extend(found.map(|it| it.finding(location, name, "")));
         }

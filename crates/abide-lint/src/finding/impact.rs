@@ -6,7 +6,7 @@ use super::finding::Finding;
 
 /// What a finding weighs. Reports for people begin with the heaviest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum Impact {
     /// It breaks clients and values that exist: encodings, calls, types in an `Any` or
     /// validation.
     Clients,
@@ -17,10 +17,10 @@ pub enum Weight {
     Options,
 }
 
-impl Weight {
+impl Impact {
     /// Every weight of a change, with its name in configuration.
-    pub const ALL: &[(&str, Weight)] =
-        &[("clients", Weight::Clients), ("source", Weight::Source), ("options", Weight::Options)];
+    pub const ALL: &[(&str, Impact)] =
+        &[("clients", Impact::Clients), ("source", Impact::Source), ("options", Impact::Options)];
 
     /// The surfaces on which running clients and stored values depend.
     const RUNNING: &[Surface] = &[
@@ -34,13 +34,13 @@ impl Weight {
     ];
 
     /// The weight of a finding.
-    pub fn of(finding: &Finding) -> Weight {
-        let Some(change) = &finding.change else { return Weight::Source };
+    pub fn of(finding: &Finding) -> Impact {
+        let Some(change) = &finding.change else { return Impact::Source };
         match change.effects {
-            _ if change.is_light => Weight::Options,
-            it if it.on(Weight::RUNNING).breaks_backward() => Weight::Clients,
-            it if it.breaks_backward() => Weight::Source,
-            _ => Weight::Options,
+            _ if change.is_light => Impact::Options,
+            it if it.on(Impact::RUNNING).breaks_backward() => Impact::Clients,
+            it if it.breaks_backward() => Impact::Source,
+            _ => Impact::Options,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::deprecated_use::Use;
 use crate::finding::Location;
 use crate::inputs::{ENABLE_ALL, FAIL_ON_ANY, FEATURE, InstanceSet, RuntimeSetting, bootstrap_of};
 use crate::rule::InstanceContext;
-use crate::wording::nearest;
+use crate::wording::find_nearest;
 
 /// A key of runtime at its place.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ pub(crate) fn near_key(tree: &Tree, key: &str) -> Option<String> {
         return None;
     }
     let is_switch = key.starts_with("envoy.features.");
-    if let Some(near) = nearest(key, SWITCHES).filter(|_| is_switch) {
+    if let Some(near) = find_nearest(key, SWITCHES).filter(|_| is_switch) {
         let is_near = |word: &str| strsim::levenshtein(&key.to_lowercase(), word) <= 4;
         return is_near(near).then(|| near.to_owned());
     }
@@ -84,7 +84,7 @@ pub(crate) fn near_key(tree: &Tree, key: &str) -> Option<String> {
             || outer.as_ref().is_some_and(|name| it.eq_ignore_ascii_case(name))
     };
     let near = || {
-        let near = nearest(name, elements.iter().map(String::as_str))?;
+        let near = find_nearest(name, elements.iter().map(String::as_str))?;
         (strsim::levenshtein(near, name) <= 3).then_some(near)
     };
     let found = elements.iter().find(same).map(String::as_str).or_else(near)?;

@@ -66,7 +66,7 @@ fn is_of_map(element: Element<'_>) -> bool {
 /// When something happened to an element, as far as it is known. If nothing is
 /// known, it happened before the first known revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Moment {
+pub struct HistoryPoint {
     /// The first version of the package in which it is so; `None` as long as no
     /// version is recorded, and if the package is gone.
     pub version: Option<Version>,
@@ -80,24 +80,24 @@ pub struct Moment {
 
 /// The life of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ElementLife {
+pub struct ElementHistory {
     /// Which element.
     pub id: ElementId,
     /// The package that declares it.
     pub package: String,
     /// Since when it exists.
-    pub appeared: Moment,
+    pub appeared: HistoryPoint,
     /// Since when it is deprecated.
-    pub deprecated: Option<Moment>,
+    pub deprecated: Option<HistoryPoint>,
     /// Since when servers refuse it unless an operator allows it.
-    pub disallowed: Option<Moment>,
+    pub disallowed: Option<HistoryPoint>,
     /// Since when it is gone.
-    pub removed: Option<Moment>,
+    pub removed: Option<HistoryPoint>,
 }
 
-impl ElementLife {
-    fn moments(&mut self) -> impl Iterator<Item = &mut Moment> {
-        let ElementLife { appeared, deprecated, disallowed, removed, .. } = self;
+impl ElementHistory {
+    fn moments(&mut self) -> impl Iterator<Item = &mut HistoryPoint> {
+        let ElementHistory { appeared, deprecated, disallowed, removed, .. } = self;
         std::iter::once(appeared).chain([deprecated, disallowed, removed].into_iter().flatten())
     }
 
@@ -120,26 +120,26 @@ impl ElementLife {
 pub fn elements<'t>(
     files: impl Iterator<Item = File<'t>>,
     calendar: &Calendar,
-) -> Vec<ElementLife> {
+) -> Vec<ElementHistory> {
     let of_file = |file: File<'t>| {
         file.elements().filter(|it| !is_of_map(*it)).map(move |element| {
             let ElementFacts { id, deprecated, disallowed } = ElementFacts::of(element);
             let since = element.deprecated_since().map(|(text, _)| text);
-            ElementLife {
+            ElementHistory {
                 id,
                 package: element.package().name().to_owned(),
-                appeared: Moment::default(),
-                deprecated: deprecated.then(|| Moment {
+                appeared: HistoryPoint::default(),
+                deprecated: deprecated.then(|| HistoryPoint {
                     version: since.and_then(version_of),
                     day: since.and_then(|text| calendar.day_of(text)),
-                    ..Moment::default()
+                    ..HistoryPoint::default()
                 }),
-                disallowed: disallowed.then(Moment::default),
+                disallowed: disallowed.then(HistoryPoint::default),
                 removed: None,
             }
         })
     };
-    let mut lives: Vec<ElementLife> = files.flat_map(of_file).collect();
+    let mut lives: Vec<ElementHistory> = files.flat_map(of_file).collect();
     sort(&mut lives);
     lives
 }
@@ -150,15 +150,15 @@ fn version_of(text: &str) -> Option<Version> {
     Version::parse(&format!("{text}{}", ".0".repeat(zeros))).ok()
 }
 
-fn sort(lives: &mut [ElementLife]) {
+fn sort(lives: &mut [ElementHistory]) {
     lives.sort_by(|a, b| (&a.package, &a.id).cmp(&(&b.package, &b.id)));
 }
 
 /// The lives of the elements of a tree that changes file by file.
 #[derive(Debug, Default)]
-pub struct ElementLives {
-    alive: BTreeMap<ElementId, ElementLife>,
-    past: Vec<ElementLife>,
+pub struct ElementHistoryBuilder {
+    alive: BTreeMap<ElementId, ElementHistory>,
+    past: Vec<ElementHistory>,
     /// The elements of each file.
     files: BTreeMap<String, Vec<ElementId>>,
     /// The living elements, by package, of which something happened that no version
@@ -170,15 +170,19 @@ pub struct ElementLives {
 /// What a file holds now: its package and its elements. `None` if it is gone.
 pub type FileElements = Option<(String, Vec<ElementFacts>)>;
 
-impl ElementLives {
+impl ElementHistoryBuilder {
     /// The state before the first step: what exists then appeared earlier.
     pub fn begin(&mut self, files: BTreeMap<String, FileElements>) {
-        self.step(files, |_| Moment::default());
+        self.step(files, |_| HistoryPoint::default());
     }
 
     /// Applies the changes of some files. `moment` says when they happened, for a
     /// package.
-    pub fn step(&mut self, files: BTreeMap<String, FileElements>, moment: impl Fn(&str) -> Moment) {
+    pub fn step(
+        &mut self,
+        files: BTreeMap<String, FileElements>,
+        moment: impl Fn(&str) -> HistoryPoint,
+    ) {
         let mut gone: BTreeSet<ElementId> = BTreeSet::new();
         for path in files.keys() {
             gone.extend(self.files.remove(path).into_iter().flatten());
@@ -211,8 +215,8 @@ impl ElementLives {
         }
     }
 
-    fn set(&mut self, package: &str, facts: ElementFacts, moment: impl Fn(&str) -> Moment) {
-        let life = self.alive.entry(facts.id.clone()).or_insert_with(|| ElementLife {
+    fn set(&mut self, package: &str, facts: ElementFacts, moment: impl Fn(&str) -> HistoryPoint) {
+        let life = self.alive.entry(facts.id.clone()).or_insert_with(|| ElementHistory {
             id: facts.id.clone(),
             package: package.to_owned(),
             appeared: moment(package),
@@ -249,7 +253,7 @@ impl ElementLives {
 
     /// All lives, sorted by package, name and number; of several lives of one
     /// element, the earlier comes first.
-    pub fn finish(self) -> Vec<ElementLife> {
+    pub fn finish(self) -> Vec<ElementHistory> {
         let mut lives = self.past;
         lives.extend(self.alive.into_values());
         sort(&mut lives);
@@ -272,15 +276,20 @@ mod tests {
         BTreeMap::from([("a.proto".to_owned(), Some(("a.v1".to_owned(), elements.to_vec())))])
     }
 
-    fn at(day: i8, version: Option<u64>) -> Moment {
+    fn at(day: i8, version: Option<u64>) -> HistoryPoint {
         let version = version.map(|minor| Version::new(1, minor, 0));
         let unreleased = version.is_none();
-        Moment { version, day: Some(date(2026, 1, day)), revision: Some("r".into()), unreleased }
+        HistoryPoint {
+            version,
+            day: Some(date(2026, 1, day)),
+            revision: Some("r".into()),
+            unreleased,
+        }
     }
 
     #[test]
     fn what_happens_belongs_to_the_next_version_that_is_recorded() {
-        let mut lives = ElementLives::default();
+        let mut lives = ElementHistoryBuilder::default();
         lives.begin(files(&[facts("a.v1.M.old", 1, 0)]));
         lives.step(files(&[facts("a.v1.M.old", 1, 1), facts("a.v1.M.new", 2, 0)]), |_| at(2, None));
         lives.record("a.v1", &Version::new(1, 1, 0));
@@ -297,14 +306,14 @@ mod tests {
         assert_eq!(new.deprecated, Some(at(3, Some(2))));
         assert_eq!(new.disallowed, Some(at(3, Some(2))));
         assert_eq!(new.removed, None);
-        assert_eq!(old.appeared, Moment::default());
+        assert_eq!(old.appeared, HistoryPoint::default());
         assert_eq!(old.deprecated, Some(at(2, Some(1))));
         assert_eq!(old.removed, Some(at(3, Some(2))));
     }
 
     #[test]
     fn an_element_that_moves_to_another_file_lives_on_and_one_that_returns_lives_twice() {
-        let mut lives = ElementLives::default();
+        let mut lives = ElementHistoryBuilder::default();
         lives.step(files(&[facts("a.v1.M.id", 1, 0)]), |_| at(1, Some(0)));
         let mut moved = files(&[]);
         let there = Some(("a.v1".to_owned(), vec![facts("a.v1.M.id", 1, 0)]));

@@ -12,11 +12,11 @@ pub(crate) mod timeline;
 
 use crate::policy::Policy;
 
-use bounds::Bound;
-use fleet::Fleet;
-use scenario::{Scenario, Step};
-use schedule::Schedule;
-use timeline::{Lane, major_lanes};
+use bounds::LifetimeBound;
+use fleet::FleetMajors;
+use scenario::{DerivationStep, Scenario};
+use schedule::ReleaseSchedule;
+use timeline::{MajorTrack, build_major_tracks};
 
 /// The result of a simulation.
 #[derive(Clone, Debug)]
@@ -26,37 +26,37 @@ pub struct Simulation {
     /// How many majors the fleet needs at once: the least and the most.
     pub majors: (usize, usize),
     /// How that was counted.
-    pub steps: Vec<Step>,
+    pub steps: Vec<DerivationStep>,
     /// What the policy says against it, one phrase each.
-    pub conflicts: Vec<Step>,
+    pub conflicts: Vec<DerivationStep>,
     /// The majors that the fleet needs, from each day on which they change.
-    pub fleets: Vec<Fleet>,
+    pub fleets: Vec<FleetMajors>,
     /// The bounds that follow from the policy.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<LifetimeBound>,
     /// The lives of the majors.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<MajorTrack>,
 }
 
 impl Simulation {
     /// Simulates a policy. `None` if nothing says when majors appear: neither
     /// `api-releases` nor the scenario.
-    pub fn of(policy: &Policy, scenario: Scenario) -> Option<Simulation> {
+    pub fn run(policy: &Policy, scenario: Scenario) -> Option<Simulation> {
         let calendar = &policy.calendar;
-        let schedule = Schedule::of(calendar, &scenario)?;
-        let fleets = fleet::fleets(&schedule, &scenario);
-        let count = |fleet: &Fleet| fleet.majors.len();
+        let schedule = ReleaseSchedule::new(calendar, &scenario)?;
+        let fleets = fleet::compute_fleets(&schedule, &scenario);
+        let count = |fleet: &FleetMajors| fleet.majors.len();
         let peak = fleets.iter().rev().max_by_key(|it| count(it))?;
         let least = fleets.iter().map(count).min()?;
-        let steps = fleet::steps(&schedule, &scenario, calendar, peak);
-        let conflicts = fleet::conflicts(&schedule, policy, &fleets);
-        let fleets = fleet::changes(fleets.clone());
+        let steps = fleet::derive_majors(&schedule, &scenario, calendar, peak);
+        let conflicts = fleet::find_conflicts(&schedule, policy, &fleets);
+        let fleets = fleet::keep_changes(fleets.clone());
         Some(Simulation {
             scenario,
             majors: (least, count(peak)),
             steps,
             conflicts,
-            bounds: bounds::bounds(calendar, &schedule, &scenario),
-            lanes: major_lanes(calendar, &schedule, &scenario),
+            bounds: bounds::compute_bounds(calendar, &schedule, &scenario),
+            lanes: build_major_tracks(calendar, &schedule, &scenario),
             fleets,
         })
     }

@@ -39,7 +39,7 @@ struct PackageLock {
     introduced: Option<Date>,
     frozen: Option<Freeze>,
     gone: bool,
-    ledger: BTreeMap<NumberedName, Fate>,
+    ledger: BTreeMap<NumberedName, EntryState>,
 }
 
 /// The version of a package, and its hashes at that version.
@@ -91,7 +91,7 @@ enum UseKind {
 
 /// Whether a use was in the tree when it was last recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
+enum EntryState {
     Gone,
     Alive,
 }
@@ -206,7 +206,7 @@ impl Lock {
             return;
         }
         entry.gone = true;
-        entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
+        entry.ledger.values_mut().for_each(|fate| *fate = EntryState::Gone);
     }
 
     /// What another lock records of packages that must not break, and this one does not: that they
@@ -255,7 +255,7 @@ impl Lock {
         entry.introduced = [entry.introduced, known.introduced].into_iter().flatten().min();
         entry.frozen = entry.frozen.or(known.frozen);
         for used in known.ledger.keys() {
-            entry.ledger.entry(used.clone()).or_insert(Fate::Gone);
+            entry.ledger.entry(used.clone()).or_insert(EntryState::Gone);
         }
     }
 
@@ -277,7 +277,7 @@ impl Lock {
             .collect();
         if let Some(entry) = self.packages.get_mut(package) {
             carried.into_iter().for_each(|it| {
-                entry.ledger.entry(it).or_insert(Fate::Gone);
+                entry.ledger.entry(it).or_insert(EntryState::Gone);
             });
         }
     }
@@ -296,7 +296,7 @@ impl Lock {
     /// are gone. A package that may break has none, since everything in it may change.
     pub(crate) fn set_uses(&mut self, tree: &Tree, package: &str, policy: &BreakingPolicy) {
         let entry = self.packages.entry(package.to_owned()).or_default();
-        entry.ledger.values_mut().for_each(|fate| *fate = Fate::Gone);
+        entry.ledger.values_mut().for_each(|fate| *fate = EntryState::Gone);
         if !policy.binds(package) {
             entry.ledger.clear();
             return;
@@ -309,7 +309,7 @@ impl Lock {
             // In a descriptor, a name may be any text.
             let is_word = |it: &NumberedName| is_word(&it.holder) && is_word(&it.name);
             let uses = fields.filter_map(NumberedName::of_field).chain(values).filter(is_word);
-            entry.ledger.extend(uses.map(|it| (it, Fate::Alive)));
+            entry.ledger.extend(uses.map(|it| (it, EntryState::Alive)));
         }
     }
 }

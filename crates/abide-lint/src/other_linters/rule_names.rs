@@ -6,7 +6,7 @@ use crate::checks::{BUF_LINT_CATEGORIES, BufVersion, buf_lint_rules};
 use crate::finding::Group;
 use crate::rule::Rule;
 use crate::rules::{RULES, find_rule};
-use crate::wording::nearest;
+use crate::wording::find_nearest;
 
 /// The rules with this name, the main one first: the rule with this id, or every rule that reports
 /// what a rule of another tool does. That rule is named as `buf:FIELD_NO_DELETE`, or without its
@@ -50,10 +50,10 @@ pub fn rule_family(name: &str) -> Option<RuleFamily> {
 pub fn nearest_rule(name: &str) -> Option<&'static str> {
     let aliases = || RULES.iter().flat_map(|rule| rule.all_aliases());
     let groups = Group::ALL.iter().map(|it| it.name());
-    nearest(name, RULES.iter().map(|rule| rule.id).chain(groups)).or_else(|| {
+    find_nearest(name, RULES.iter().map(|rule| rule.id).chain(groups)).or_else(|| {
         match name.contains(':') {
-            true => nearest(name, aliases()),
-            false => nearest(name, aliases().map(bare)),
+            true => find_nearest(name, aliases()),
+            false => find_nearest(name, aliases().map(bare)),
         }
     })
 }

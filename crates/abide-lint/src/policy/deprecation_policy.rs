@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use crate::calendar::{Calendar, PhaseFreeze, Replacement, months_after};
 use crate::finding::Gone;
-use crate::wording::counted;
+use crate::wording::pluralize;
 
 /// When deprecated elements may be removed.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +111,7 @@ impl DeprecationPolicy {
         calendar: &Calendar,
     ) -> Option<(Option<Date>, String)> {
         let window = self.window_months.map(|months| {
-            let asked = format!("`window-months` asks for {}", counted(months as usize, "month"));
+            let asked = format!("`window-months` asks for {}", pluralize(months as usize, "month"));
             (months_after(since, months), asked)
         });
         let phases = calendar.phases(since, self.replacement(element));
@@ -158,7 +158,7 @@ impl DeprecationPolicy {
             }
             Removal::Deprecated if !gone.deprecated => {
                 let window = self.window_months.map(|months| {
-                    format!(" for {} (`window-months`)", counted(months as usize, "month"))
+                    format!(" for {} (`window-months`)", pluralize(months as usize, "month"))
                 });
                 let window = window.unwrap_or_default();
                 (

@@ -12,7 +12,7 @@ use super::deprecation_policy::{DeprecationPolicy, Removal};
 use super::lint_policy::LintPolicy;
 use super::severities::{Choice, FindingScope, JudgedChange, Layer, Layers, Levels, RuleSettings};
 use crate::calendar::{Calendar, Phases};
-use crate::finding::{Finding, RuleDefaults, Severity, Weight};
+use crate::finding::{Finding, Impact, RuleDefaults, Severity};
 
 /// Everything that decides how a tree is checked: a preset with the changes of
 /// `abide.toml`.
@@ -188,7 +188,7 @@ pub struct BreakingPolicy {
     /// The directions whose breaks are more than notes.
     pub directions: Vec<Direction>,
     /// The lightest changes that are more than notes.
-    pub lightest: Weight,
+    pub lightest: Impact,
 }
 
 impl Default for BreakingPolicy {
@@ -202,7 +202,7 @@ impl Default for BreakingPolicy {
             aliases: Vec::new(),
             surfaces: Vec::new(),
             directions: vec![Direction::Backward],
-            lightest: Weight::Options,
+            lightest: Impact::Options,
         }
     }
 }
@@ -222,7 +222,7 @@ impl BreakingPolicy {
     /// What it says about a change. `leaves_out` says which aliases do not count for this finding.
     fn choose(&self, finding: &Finding, leaves_out: impl Fn(&str) -> bool) -> Choice {
         let effects = finding.effects();
-        if Weight::of(finding) > self.lightest || !self.is_on_surfaces(effects) {
+        if Impact::of(finding) > self.lightest || !self.is_on_surfaces(effects) {
             return Choice::LeftOut;
         }
         let is_off = |alias: &&str| leaves_out(alias);

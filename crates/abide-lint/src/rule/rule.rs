@@ -314,14 +314,14 @@ impl<'t> Context<'t> {
     /// Whether rules about names spare an element, since it is not worth a new name: one that is
     /// deprecated or in a frozen package. Nothing is spared what a rule of another tool reports if
     /// the policy follows that one.
-    pub(crate) fn spares(&self, element: Element<'t>, aliases: &[&str]) -> bool {
+    pub(crate) fn exempts(&self, element: Element<'t>, aliases: &[&str]) -> bool {
         (self.is_frozen(element.package()) || is_deprecated(element))
             && !self.policy.follows_any(aliases)
     }
 
     /// The files of a package at which a finding about the package is reported: the first one, or,
     /// as buf does, all of them.
-    pub(crate) fn reported_at(&self, package: Package<'t>, alias: &str) -> Vec<File<'t>> {
+    pub(crate) fn find_reporting_files(&self, package: Package<'t>, alias: &str) -> Vec<File<'t>> {
         let mut files: Vec<File<'t>> = package.files().filter(|it| it.is_judged()).collect();
         if !self.policy.follows(alias) {
             files.truncate(1);
@@ -369,7 +369,7 @@ impl<'t> Context<'t> {
 }
 
 /// How an element of the old side was removed.
-fn gone<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
+fn removal_of<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
     let (number, name, extensions) = match old {
         Element::Field(field) => {
             let holder = field.containing_message().and_then(|it| diff.new_message(it));
@@ -507,7 +507,7 @@ impl Sink {
         if let Some(facts) = &mut finding.change {
             facts.apart = aliases::is_apart(diff, change);
             if let Change::Removed(old) = change {
-                facts.gone = Some(gone(diff, old));
+                facts.gone = Some(removal_of(diff, old));
             }
         }
         // The aliases of the rule itself always apply.

@@ -2,7 +2,7 @@
 
 use abide_schema::Stability;
 
-use crate::checks::depends_on_less;
+use crate::checks::report_less_stable;
 use crate::finding::Severity;
 use crate::rule::{Check, Group, Rule};
 
@@ -16,5 +16,5 @@ pub(super) static RULE: Rule = Rule {
     aliases_by_case: &[],
     spares_work_in_progress: true,
     page: include_str!("beta-depends-on-alpha.md"),
-    check: Check::Tree(|context, sink| depends_on_less(context, sink, Stability::Beta)),
+    check: Check::Tree(|context, sink| report_less_stable(context, sink, Stability::Beta)),
 };

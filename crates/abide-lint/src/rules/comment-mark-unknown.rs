@@ -2,10 +2,10 @@ use abide_schema::File;
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
-use crate::checks::{OPENING, marks};
+use crate::checks::{OPENING, find_marks};
 use crate::finding::{Applied, Fix};
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::wording::nearest;
+use crate::wording::find_nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "comment-mark-unknown",
@@ -38,12 +38,12 @@ const KNOWN: [&str; 12] = [
 
 fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let package = file.package();
-    for mark in marks(file).into_iter().filter(|it| !KNOWN.contains(&it.word)) {
+    for mark in find_marks(file).into_iter().filter(|it| !KNOWN.contains(&it.word)) {
         if context.is_frozen(package) {
             return;
         }
         let message = format!("unknown mark `{}` in a comment", mark.word);
-        let near = nearest(mark.word, KNOWN);
+        let near = find_nearest(mark.word, KNOWN);
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("write it as `[#comment: {}]`", mark.value),

@@ -61,7 +61,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let is_group = matches!(element, Element::Message(it) if it.decl().kind == MessageKind::Group);
     aliases.extend(Some(protolint).filter(|it| is_bare && !is_group && !it.is_empty()));
     if comments.leading.is_some_and(|it| it.text.lines().any(says_something))
-        || context.spares(element, &aliases)
+        || context.exempts(element, &aliases)
     {
         return;
     }

@@ -8,7 +8,7 @@ use abide_schema::value::{Entry, Value};
 use crate::finding::{Bump, Severity};
 use crate::policy::OptionOrder;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "custom-option-changed",
@@ -70,14 +70,17 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
         let setting = Setting { holders: (old, new), old: first_old, new: first_new };
         let holder = new.phrase();
         let message = match (first_old, first_new) {
-            (None, _) => format!("option `{path}` of {holder} was set to {is}", is = code(&is)),
+            (None, _) => format!("option `{path}` of {holder} was set to {is}", is = backtick(&is)),
             (_, None) => {
-                format!("option `{path}` of {holder} was removed; it was {was}", was = code(&was))
+                format!(
+                    "option `{path}` of {holder} was removed; it was {was}",
+                    was = backtick(&was)
+                )
             }
             _ => format!(
                 "option `{path}` of {holder} changed from {was} to {is}",
-                was = code(&was),
-                is = code(&is)
+                was = backtick(&was),
+                is = backtick(&is)
             ),
         };
         let finding = sink.setting(&setting, message);

@@ -2,7 +2,7 @@
 
 use abide_schema::{Level, Package};
 
-use crate::checks::phrase;
+use crate::checks::describe_use;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -28,7 +28,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
         let Some(step) = edge.step(&mut steps, &Level::ALL) else { continue };
         let message = format!("`{from}` may not depend on `{to}`");
         let finding = sink.report(step.used.place(), from, from, message);
-        finding.at(phrase(&step.used)).fact(to);
+        finding.at(describe_use(&step.used)).fact(to);
         finding.why(format!("the policy denies `{} -> {}`", denied.from.text(), denied.to.text(),));
         finding.help(format!(
             "remove the dependency, or add `{from} -> {to}` to `allow` in `[dependencies]`",

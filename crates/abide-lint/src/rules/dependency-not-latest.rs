@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{Element, Level, Package, Stability, Step, Use};
 
-use crate::checks::{Apis, judged, label_steps, phrase, reached, stability, through};
+use crate::checks::{
+    ApiVersions, add_step_labels, describe_path, describe_use, find_reached, judged, stability,
+};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -22,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
-    let apis = Apis::new(context);
+    let apis = ApiVersions::new(context);
     let graph = context.graph();
     let mut reach = graph.reach(&Level::USED, |package| {
         !is_entry_point(context, &apis, package) && !is_outdated_stable(&apis, package)
@@ -33,7 +35,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     let outdated: Vec<Package<'t>> =
         packages.iter().copied().filter(|it| is_outdated_stable(&apis, *it)).collect();
     let mut names_of = BTreeMap::new();
-    for (package, targets) in reached(&reach, &leading, &outdated) {
+    for (package, targets) in find_reached(&reach, &leading, &outdated) {
         for (target, path) in reach.paths(judged(package), &targets) {
             let Some(newest) = apis.newest_stable(target) else { continue };
             if apis.same(package, target) {
@@ -73,12 +75,12 @@ fn report<'t>(
     let at = if path.len() > 1 { &first.used } else { used };
     let message = format!(
         "`{from}` depends on `{to}`{}, but `{}` is the latest stable version",
-        through(path),
+        describe_path(path),
         newest.name()
     );
     let finding = sink.report(at.place(), from, from, message);
-    finding.at(phrase(at)).fact(to);
-    label_steps(finding, &path[1..], "");
+    finding.at(describe_use(at)).fact(to);
+    add_step_labels(finding, &path[1..], "");
     finding.why(
         "new users start from the newest version of an API, so it should not depend on a version \
          that is about to end",
@@ -122,7 +124,7 @@ fn collect_type_names(package: Package<'_>) -> BTreeSet<String> {
 
 /// Returns true if new users start from this package: the newest stable version of its API, or one
 /// that has no versions.
-fn leads<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
+fn leads<'t>(apis: &ApiVersions<'_, 't>, package: Package<'t>) -> bool {
     match stability(package) {
         None => true,
         Some(stability) => stability == Stability::Stable && !apis.is_outdated(package),
@@ -131,7 +133,11 @@ fn leads<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
 
 /// Returns true if new users start from the package: the newest of its API, and neither frozen nor a
 /// candidate, which nobody may change.
-fn is_entry_point<'t>(context: &Context<'t>, apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
+fn is_entry_point<'t>(
+    context: &Context<'t>,
+    apis: &ApiVersions<'_, 't>,
+    package: Package<'t>,
+) -> bool {
     package.is_judged()
         && leads(apis, package)
         && !context.is_frozen(package)
@@ -139,6 +145,6 @@ fn is_entry_point<'t>(context: &Context<'t>, apis: &Apis<'_, 't>, package: Packa
 }
 
 /// Returns true if a newer stable version exists. Other rules judge dependencies that are not stable.
-fn is_outdated_stable<'t>(apis: &Apis<'_, 't>, package: Package<'t>) -> bool {
+fn is_outdated_stable<'t>(apis: &ApiVersions<'_, 't>, package: Package<'t>) -> bool {
     stability(package) == Some(Stability::Stable) && apis.is_outdated(package)
 }

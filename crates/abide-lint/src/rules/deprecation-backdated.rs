@@ -4,7 +4,7 @@ use abide_schema::Part;
 use crate::calendar::parse_date;
 use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-backdated",
@@ -36,7 +36,7 @@ fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, si
     let message = format!(
         "{} is deprecated since {}, but was not on {shown}",
         Holder::Element(new).phrase(),
-        code(text)
+        backtick(text)
     );
     let before = Some(old.place(Part::Name));
     let package = old.package().name();

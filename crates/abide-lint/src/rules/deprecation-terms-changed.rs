@@ -3,7 +3,7 @@ use abide_schema::{Element, Part, Place};
 
 use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-terms-changed",
@@ -54,11 +54,11 @@ fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, si
             (Some(was), Some(is)) => {
                 format!(
                     "the {noun} of {phrase} changed from {was} to {is}",
-                    was = code(was),
-                    is = code(is)
+                    was = backtick(was),
+                    is = backtick(is)
                 )
             }
-            (_, Some(is)) => format!("{phrase} now has the {noun} {is}", is = code(is)),
+            (_, Some(is)) => format!("{phrase} now has the {noun} {is}", is = backtick(is)),
             (was, None) => {
                 format!("the {noun} `{}` of {phrase} was removed", was.unwrap_or_default())
             }

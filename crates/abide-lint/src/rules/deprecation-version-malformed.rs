@@ -3,7 +3,7 @@ use abide_schema::Element;
 use crate::calendar::{dated, is_before_protobuf, parse_date};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-version-malformed",
@@ -29,8 +29,10 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         return;
     }
     let (name, noun) = (element.full_name(), element.noun());
-    let message =
-        format!("{noun} `{name}` has the malformed deprecation version {text}", text = code(text));
+    let message = format!(
+        "{noun} `{name}` has the malformed deprecation version {text}",
+        text = backtick(text)
+    );
     sink.report(place, element.package().name(), name, message)
         .why("how long it must still be served is counted from that version")
         .help("write a version, such as `3.4.0` or `3.4`, or a day, such as `2026-03-31`")

@@ -21,7 +21,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Enum(it) = element else { return };
     let holder = Holder::Element(element);
     let option = holder.standard("allow_alias").filter(|it| it.value == Value::Bool(true));
-    let Some(option) = option.filter(|_| !context.spares(element, RULE.aliases)) else { return };
+    let Some(option) = option.filter(|_| !context.exempts(element, RULE.aliases)) else { return };
     let name = it.full_name();
     let message = format!("enum `{name}` allows two names for one number");
     sink.report(holder.place(Some(option)), element.package().name(), name, message)

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Enum(it) = element else { return };
     let first = it.values().next().filter(|it| it.number() != 0);
-    let Some(first) = first.filter(|_| !context.spares(element, RULE.aliases)) else { return };
+    let Some(first) = first.filter(|_| !context.exempts(element, RULE.aliases)) else { return };
     let (name, value) = (it.full_name(), first.name());
     let message = format!("`{value}`, the first value of enum `{name}`, is not 0");
     sink.report(first.place(Part::Number), element.package().name(), name, message)

@@ -19,5 +19,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
-    full_names::moved(diff, change.map(Element::Enum), sink);
+    full_names::report_moved(diff, change.map(Element::Enum), sink);
 }

@@ -27,7 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let Some(holder) = diff.old_enum(new.parent()) else { return };
     let reserves = (holder.reserves_number(new.number()), holder.reserves_name(new.name()));
     let was = change.old().map(|old| (old.number(), old.name()));
-    reserved::reused(
+    reserved::report_reused(
         diff,
         Element::EnumValue(new),
         was,

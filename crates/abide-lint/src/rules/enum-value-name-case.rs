@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::checks::Case;
+use crate::checks::NameCase;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -23,6 +23,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     if matches!(element, Element::EnumValue(_)) {
-        Case::UpperSnake.judge(context, element, RULE.aliases, sink);
+        NameCase::UpperSnake.check(context, element, RULE.aliases, sink);
     }
 }

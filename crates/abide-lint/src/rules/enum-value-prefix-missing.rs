@@ -1,6 +1,6 @@
 use abide_schema::{Element, Part};
 
-use crate::checks::{Case, buf_upper_snake, protolint_upper_snake};
+use crate::checks::{NameCase, buf_upper_snake, protolint_upper_snake};
 use crate::finding::renamed;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -36,13 +36,13 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         true => followed.is_some(),
         false => !has_prefix(name, parent),
     };
-    if !is_asked || context.spares(element, &aliases) {
+    if !is_asked || context.exempts(element, &aliases) {
         return;
     }
-    let prefix =
-        followed.map_or_else(|| Case::UpperSnake.of(parent), |(.., prefix)| prefix.clone());
+    let prefix = followed
+        .map_or_else(|| NameCase::UpperSnake.convert(parent), |(.., prefix)| prefix.clone());
     let message = format!("enum value `{name}` does not begin with `{prefix}_`");
-    let right = format!("{prefix}_{}", Case::UpperSnake.of(name));
+    let right = format!("{prefix}_{}", NameCase::UpperSnake.convert(name));
     sink.report(value.place(Part::Name), package.name(), element.full_name(), message)
         .why("enum values share the scope of their enum, so no enum beside it can use the name")
         .help(format!("rename it to `{right}` before anybody relies on the name"))

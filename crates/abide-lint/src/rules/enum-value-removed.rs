@@ -44,7 +44,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let message = format!("enum value `{owner}.{}` was removed{what}", old.name());
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
-    reserved::distinguish(finding, number, name);
+    reserved::add_reuse_facts(finding, number, name);
     finding.proven(diff.prove_enum(old.parent(), holder, [&[old.number()], &[]]));
     finding.proven(diff.prove_value_name((old.parent(), holder), change));
     // Fields in other trees may hold its name, too.
@@ -68,7 +68,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     }
     if !(number && name) {
         aliases.push("protolock:NoRemovingFieldsWithoutReserve");
-        let missing = reserved::statements(
+        let missing = reserved::format_statements(
             holder.file(),
             (!number).then(|| old.number()),
             (!name).then(|| old.name()),

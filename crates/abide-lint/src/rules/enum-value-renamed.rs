@@ -3,7 +3,7 @@ use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::nearest;
+use crate::wording::find_nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "enum-value-renamed",
@@ -104,7 +104,7 @@ fn are_unrelated(old: &[String], new: &[String]) -> bool {
         return true;
     }
     let shares = old.iter().any(|one| new.iter().any(|other| are_related(one, other)));
-    !shares && nearest(&one, [other.as_str()]).is_none()
+    !shares && find_nearest(&one, [other.as_str()]).is_none()
 }
 
 fn has_any(words: &[String], known: &[&str]) -> bool {

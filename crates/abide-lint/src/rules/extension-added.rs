@@ -22,6 +22,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some(new) = change.new() else { return };
     // `field-removed` reports what was a field.
     if new.is_extension() && diff.converted_from(new).is_none() {
-        full_names::added(diff, change.map(Element::Field), sink);
+        full_names::report_added(diff, change.map(Element::Field), sink);
     }
 }

@@ -24,10 +24,10 @@ const BUF_RANGE: &str = "buf:EXTENSION_MESSAGE_NO_DELETE";
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(old) = change.old().filter(|it| it.is_extension()) else { return };
     if let Some(new) = diff.converted_into(old) {
-        let mut aliases = full_names::deletions(diff, Element::Field(old), None);
+        let mut aliases = full_names::collect_deletion_aliases(diff, Element::Field(old), None);
         // A field can only have a number that no extension may have.
         aliases.push(BUF_RANGE);
-        conversions::converted(diff, old, new, sink).aliases(&aliases);
+        conversions::report_converted(diff, old, new, sink).aliases(&aliases);
         return;
     }
     let holder = old.extendee().and_then(|it| diff.new_message(it));
@@ -50,7 +50,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         }
         return;
     }
-    let Some(finding) = full_names::removed(diff, change.map(Element::Field), sink) else { return };
+    let Some(finding) = full_names::report_removed(diff, change.map(Element::Field), sink) else {
+        return;
+    };
     finding.fact(old.number().to_string());
     if holder.is_some_and(|it| allows_extension(it, old.number())) {
         // The next extension that takes the number would read old data as its

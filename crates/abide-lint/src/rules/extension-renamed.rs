@@ -20,6 +20,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     if change.new().or(change.old()).is_some_and(Field::is_extension) {
-        full_names::renamed(diff, change.map(Element::Field), sink);
+        full_names::report_renamed(diff, change.map(Element::Field), sink);
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use abide_schema::{Element, Message, Package, Part};
 
-use crate::checks::{Resource, spares};
+use crate::checks::{Resource, exempts};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const REQUIRED: [&str; 2] = ["aip:203", "api-linter:core::0203::field-behavior-required"];
@@ -46,7 +46,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
                 || says
                 || field.oneof().is_some()
                 || !field.file().is_judged()
-                || spares(context, element, &REQUIRED)
+                || exempts(context, element, &REQUIRED)
             {
                 continue;
             }

@@ -1,7 +1,7 @@
 use abide_change::Holder;
 use abide_schema::{Cardinality, Element};
 
-use crate::checks::{Resource, spares};
+use crate::checks::{Resource, exempts};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const LIST: [&str; 2] = ["aip:203", "api-linter:core::0203::unordered-list-repeated"];
@@ -45,7 +45,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         mistakes.push(("OPTIONAL", "is both `OUTPUT_ONLY` and `OPTIONAL`", &OPTIONAL));
     }
     for (behavior, mistake, aliases) in mistakes {
-        if spares(context, element, aliases) {
+        if exempts(context, element, aliases) {
             continue;
         }
         let place = field.behaviors().find(|(it, _)| *it == behavior).map(|(_, place)| place);

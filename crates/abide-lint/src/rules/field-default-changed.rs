@@ -4,7 +4,7 @@ use abide_schema::{Cardinality, Element, Field, Part};
 
 use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-default-changed",
@@ -33,8 +33,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let to_buf = if aliases::is_same_default_to_buf(&was, &is) { &[] } else { RULE.aliases };
     let (was, is) = (shown(old, &was), shown(new, &is));
     let name = new.relative_name();
-    let message =
-        format!("default of `{name}` changed from {was} to {is}", was = code(&was), is = code(&is));
+    let message = format!(
+        "default of `{name}` changed from {was} to {is}",
+        was = backtick(&was),
+        is = backtick(&is)
+    );
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.changed(was, is);
     finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));

@@ -3,7 +3,7 @@ use abide_schema::{Element, Field, Part};
 
 use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "field-json-name-changed",
@@ -32,13 +32,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let name = new.relative_name();
     let message = format!(
         "JSON name of `{name}` changed from {was} to {is}",
-        was = code(&was),
-        is = code(&is)
+        was = backtick(&was),
+        is = backtick(&is)
     );
     let finding = sink.change(diff, change.map(Element::Field), Part::JsonName, message);
     finding.changed(&was, is);
     finding.proven(diff.prove_field(change).on(&[Surface::Json]));
-    let option = code(format!("[json_name = \"{was}\"]"));
+    let option = backtick(format!("[json_name = \"{was}\"]"));
     finding.help(format!("write {option} to keep the old JSON name"));
     finding.aliases(&aliases::of_pair(old, new, RULE.aliases));
 }

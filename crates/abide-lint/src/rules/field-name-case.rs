@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::checks::Case;
+use crate::checks::NameCase;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const OF_FIELDS: &[&str] = &[
@@ -36,5 +36,5 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         Element::Oneof(it) if !it.is_synthetic() => OF_ONEOFS,
         _ => return,
     };
-    Case::LowerSnake.judge(context, element, aliases, sink);
+    NameCase::LowerSnake.check(context, element, aliases, sink);
 }

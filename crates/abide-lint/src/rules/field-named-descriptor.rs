@@ -19,7 +19,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
     let name = field.name();
     let is_bad = name.trim_matches('_').eq_ignore_ascii_case("descriptor");
-    if !is_bad || context.spares(element, RULE.aliases) {
+    if !is_bad || context.exempts(element, RULE.aliases) {
         return;
     }
     let shown = field.relative_name();

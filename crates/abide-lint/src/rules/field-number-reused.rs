@@ -28,5 +28,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some(holder) = holder else { return };
     let reserves = (holder.reserves_number(new.number()), holder.reserves_name(new.name()));
     let was = change.old().map(|old| (old.number(), old.name()));
-    reserved::reused(diff, Element::Field(new), was, (new.number(), new.name()), reserves, sink);
+    reserved::report_reused(
+        diff,
+        Element::Field(new),
+        was,
+        (new.number(), new.name()),
+        reserves,
+        sink,
+    );
 }

@@ -35,7 +35,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     if let Some(new) = diff.converted_into(old) {
         let aliases = collect_aliases(old, holder);
-        conversions::converted(diff, old, new, sink).aliases(&aliases);
+        conversions::report_converted(diff, old, new, sink).aliases(&aliases);
         return;
     }
     let in_range =
@@ -63,7 +63,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("field `{field}` {what}{missing}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
-    reserved::distinguish(finding, number, name || moved.is_some());
+    reserved::add_reuse_facts(finding, number, name || moved.is_some());
     finding.proven(diff.prove_field(change));
     match moved {
         Some(new) => {
@@ -93,7 +93,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     if !(number && name) {
         let number = (!number).then(|| old.number());
         let name = (!name && moved.is_none()).then(|| old.name());
-        if let Some(help) = reserved::advise(holder, number, name) {
+        if let Some(help) = reserved::suggest_reservation(holder, number, name) {
             finding.help(help);
             let before = old.containing_message();
             let before = before.filter(|_| !holder.allows_extension(old.number()));

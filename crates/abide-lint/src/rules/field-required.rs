@@ -28,7 +28,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         false => field.presence() == Presence::LegacyRequired,
     };
     let alias = if is_proto3 { PROTOLINT } else { BUF };
-    if !is_required || context.spares(element, &[alias]) {
+    if !is_required || context.exempts(element, &[alias]) {
         return;
     }
     let message = format!("field `{}` is required", field.relative_name());

@@ -41,11 +41,11 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
     }
     if let Some((lost, by)) =
-        types.filter_map(|(was, is)| reserved::abandoned(diff, was, is)).next()
+        types.filter_map(|(was, is)| reserved::find_abandoned(diff, was, is)).next()
         && old.number() == new.number()
     {
         finding.breaks(Effects::backward(&[Surface::Wire]));
-        finding.why(reserved::why_abandoned(lost, by));
+        finding.why(reserved::describe_abandoned(lost, by));
     }
     let mut aliases = aliases::of_types(pairs[0].0, pairs[0].1);
     if !new.is_map() {

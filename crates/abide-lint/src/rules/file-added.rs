@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     if diff.old_package(new.package()).is_none() {
         return;
     }
-    let come = if diff.came_whole(new) { full_names::come(diff, new) } else { Vec::new() };
+    let come = if diff.came_whole(new) { full_names::collect_added(diff, new) } else { Vec::new() };
     let message = format!("file `{}` was added{}", new.path(), full_names::with(&come));
     let location = Location::tree(package_name(new));
     let finding = sink.change_at(location, None, new.package().name(), new.path(), message);
@@ -31,5 +31,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
         // What moved into it has findings of its own, and the file alone changes nothing.
         finding.bump(Bump::None);
     }
-    full_names::all_reach(finding, diff, come, Vec::new());
+    full_names::add_all_effects(finding, diff, come, Vec::new());
 }

@@ -1,6 +1,6 @@
 use abide_schema::File;
 
-use crate::checks::Case;
+use crate::checks::NameCase;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -25,12 +25,12 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let path = file.path();
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".proto").unwrap_or(name);
-    let right = Case::LowerSnake.of(stem);
+    let right = NameCase::LowerSnake.convert(stem);
     let spared = context.is_frozen(file.package()) && !context.policy.follows_any(RULE.aliases);
     if stem == right || spared {
         return;
     }
-    let message = format!("file name `{name}` is not `{}`", Case::LowerSnake.name());
+    let message = format!("file name `{name}` is not `{}`", NameCase::LowerSnake.name());
     sink.report(file.package_place(), file.package().name(), path, message)
         .why("others import the file by this name, and some file systems ignore case")
         .help(format!("rename it to `{right}.proto`, and update what imports it"));

@@ -37,5 +37,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let finding = sink.change_at(location, Some(old.package_place()), was, new.path(), message);
     let same_path = (old.path() == new.path()).then_some("buf:FILE_SAME_PACKAGE");
     finding.changed(was, is).source_of_file(diff, change);
-    full_names::all_reach(finding, diff, full_names::carried(diff, old), Vec::from_iter(same_path));
+    full_names::add_all_effects(
+        finding,
+        diff,
+        full_names::collect_moved(diff, old),
+        Vec::from_iter(same_path),
+    );
 }

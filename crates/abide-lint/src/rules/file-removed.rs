@@ -29,11 +29,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     if diff.new_package(old.package()).is_none() {
         return;
     }
-    let gone = if diff.went_whole(old) { full_names::gone(diff, old) } else { Vec::new() };
+    let gone =
+        if diff.went_whole(old) { full_names::collect_removed(diff, old) } else { Vec::new() };
     let message = format!("file `{}` was removed{}", old.path(), full_names::with(&gone));
     let place = package_name(old);
     let package = old.package().name();
     let finding = sink.change_at(Location::old(place), Some(place), package, old.path(), message);
-    finding.breaks(full_names::gone_path()).source_of_file(diff, change);
-    full_names::all_reach(finding, diff, gone, RULE.aliases.to_vec());
+    finding.breaks(full_names::removed_path()).source_of_file(diff, change);
+    full_names::add_all_effects(finding, diff, gone, RULE.aliases.to_vec());
 }

@@ -31,7 +31,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let location = Location::tree(package_name(new));
     let package = old.package().name();
     let finding = sink.change_at(location, Some(package_name(old)), package, new.path(), message);
-    finding.fact(old.path()).breaks(full_names::gone_path()).source_of_file(diff, change);
+    finding.fact(old.path()).breaks(full_names::removed_path()).source_of_file(diff, change);
     for old in top_level(old) {
         if let Some(new) = diff.new_element(old).filter(|it| it.file() == new) {
             finding.source(diff, Change::Both { old, new });

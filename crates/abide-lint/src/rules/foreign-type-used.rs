@@ -1,6 +1,6 @@
 use abide_schema::{Element, Package, Part};
 
-use crate::checks::spares;
+use crate::checks::exempts;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const ALIASES: [&str; 2] = ["aip:215", "api-linter:core::0215::foreign-type-reference"];
@@ -37,7 +37,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let (own, other) = (field.package(), message.package());
     if take_versioned_part(own) == take_versioned_part(other)
         || is_common(context, other)
-        || spares(context, element, &ALIASES)
+        || exempts(context, element, &ALIASES)
     {
         return;
     }

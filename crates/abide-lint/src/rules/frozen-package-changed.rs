@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
-    let unchanged = frozen_packages::unchanged(context, old);
+    let unchanged = frozen_packages::find_unchanged(context, old);
     let was_frozen = |it: &Package<'_>| is_frozen(*it) || unchanged.contains(it.name());
     let hashes = LazyCell::new(|| [old, context.tree].map(TreeHashes::of));
     // Annotations that say how a package is released, and the order of its statements, are no part

@@ -22,7 +22,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Message(message) = element else { return };
     let is_proto3 = message.file().decl().edition == Edition::Proto3;
     let aliases: &[&str] = if is_proto3 { &[PROTOLINT] } else { &[] };
-    if message.decl().kind != MessageKind::Group || context.spares(element, aliases) {
+    if message.decl().kind != MessageKind::Group || context.exempts(element, aliases) {
         return;
     }
     let name = message.relative_name();

@@ -4,7 +4,7 @@ use abide_schema::{Element, HttpBinding, Method};
 
 use crate::finding::{Location, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "http-route-changed",
@@ -46,12 +46,12 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &m
         let message = match &is_words {
             Some(is) => format!(
                 "HTTP route of `{name}` changed from {was_words} to {is}",
-                is = code(is),
-                was_words = code(&was_words)
+                is = backtick(is),
+                was_words = backtick(&was_words)
             ),
             None => format!(
                 "HTTP route {was_words} of `{name}` was removed",
-                was_words = code(&was_words)
+                was_words = backtick(&was_words)
             ),
         };
         let finding = sink.setting(&setting, message);

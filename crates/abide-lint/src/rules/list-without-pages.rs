@@ -1,6 +1,6 @@
 use abide_schema::{Cardinality, Element, Field, Message, Part, Place, Scalar, Type};
 
-use crate::checks::spares;
+use crate::checks::exempts;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const PAGE_SIZE: [&str; 2] = ["aip:158", "api-linter:core::0158::request-page-size-field"];
@@ -27,7 +27,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let name = message.name();
     let is_list = name.starts_with("List") || name.starts_with("Search");
     let mut report = |(place, lack, aliases): PagingLack| {
-        if spares(context, element, aliases) {
+        if exempts(context, element, aliases) {
             return;
         }
         let text = format!("`{}` {lack}", message.relative_name());

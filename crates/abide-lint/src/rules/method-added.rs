@@ -25,5 +25,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     }
     let change = change.map(Element::Method);
     let message = format!("method `{}` was added", new.relative_name());
-    full_names::reach(sink.change(diff, change, Part::Name, message), diff, change);
+    full_names::add_effects(sink.change(diff, change, Part::Name, message), diff, change);
 }

@@ -26,5 +26,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     }
     let change = change.map(Element::Method);
     let message = format!("method `{}` was removed", old.relative_name());
-    full_names::reach(sink.change(diff, change, Part::Whole, message), diff, change);
+    full_names::add_effects(sink.change(diff, change, Part::Whole, message), diff, change);
 }

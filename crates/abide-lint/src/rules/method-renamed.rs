@@ -28,5 +28,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let message = format!("`{was}` was renamed to `{}`", new.name());
     let finding = sink.change(diff, change, Part::Name, message);
     finding.fact(old.name());
-    full_names::reach(finding, diff, change);
+    full_names::add_effects(finding, diff, change);
 }

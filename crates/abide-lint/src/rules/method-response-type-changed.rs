@@ -36,9 +36,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let proof = diff.prove_payload(was, is, full_names::notations(old, new));
     // An old client reads what a new server wrote.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::other));
-    if let Some((lost, by)) = reserved::abandoned(diff, was, is) {
+    if let Some((lost, by)) = reserved::find_abandoned(diff, was, is) {
         finding.breaks(Effects::backward(&[Surface::Wire, Surface::Rpc]));
-        finding.why(reserved::why_abandoned(lost, by));
+        finding.why(reserved::describe_abandoned(lost, by));
     }
     finding.proven(proof).source(diff, change.map(Element::Method));
 }

@@ -22,7 +22,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         (decl.client_streaming, "client", "buf:RPC_NO_CLIENT_STREAMING"),
         (decl.server_streaming, "server", "buf:RPC_NO_SERVER_STREAMING"),
     ] {
-        if !streams || context.spares(element, &[alias]) {
+        if !streams || context.exempts(element, &[alias]) {
             continue;
         }
         let message = format!("the {side} of method `{}` streams", method.relative_name());

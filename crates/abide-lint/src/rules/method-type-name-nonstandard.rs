@@ -39,7 +39,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         let Some(ty) = ty.filter(|it| !(allows_empty && is_empty(*it))) else { continue };
         let short = format!("{method_name}{noun}");
         let is_named = ty.name() == short || ty.name() == format!("{service}{short}");
-        if is_named || context.spares(element, &[alias]) {
+        if is_named || context.exempts(element, &[alias]) {
             continue;
         }
         let shown = method.relative_name();

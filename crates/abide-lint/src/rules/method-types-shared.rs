@@ -68,7 +68,7 @@ fn report<'t>(
     message: String,
     fact: &str,
 ) {
-    if context.spares(Element::Method(method), RULE.aliases) {
+    if context.exempts(Element::Method(method), RULE.aliases) {
         return;
     }
     sink.report(method.place(Part::Whole), method.package().name(), method.full_name(), message)

@@ -1,6 +1,6 @@
 use abide_schema::{Cardinality, Element, Field, Part, Scalar, Type};
 
-use crate::checks::{Resource, is_timestamp, spares};
+use crate::checks::{Resource, exempts, is_timestamp};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const ABBREVIATIONS: &str = "api-linter:core::0140::abbreviations";
@@ -92,7 +92,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         _ => find_abbreviation(element.name()).into_iter().collect(),
     };
     for (right, aliases) in mistakes {
-        if spares(context, element, &aliases) {
+        if exempts(context, element, &aliases) {
             continue;
         }
         let (noun, name) = (element.noun(), element.relative_name());

@@ -1,6 +1,6 @@
 use abide_schema::{Element, Part};
 
-use crate::checks::Case;
+use crate::checks::NameCase;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const OF_FIELDS: &str = "protolint:FIELD_NAMES_EXCLUDE_PREPOSITIONS";
@@ -92,7 +92,8 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let by_aip = protolint == OF_FIELDS && !is_standard;
     let by_protolint = !is_standard || context.policy.follows(protolint);
     // The words of a message begin with a capital each.
-    let words = if protolint == OF_FIELDS { name.to_owned() } else { Case::LowerSnake.of(name) };
+    let words =
+        if protolint == OF_FIELDS { name.to_owned() } else { NameCase::LowerSnake.convert(name) };
     let is_written = |word: &str| {
         let (first, rest) = word.split_at(1);
         protolint == OF_FIELDS || name.contains(&(first.to_ascii_uppercase() + rest))
@@ -109,7 +110,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     }
     aliases.extend(of_protolint.as_ref().map(|_| protolint));
     let Some(word) = of_aip.or(of_protolint) else { return };
-    if context.spares(element, &aliases) {
+    if context.exempts(element, &aliases) {
         return;
     }
     let message =

@@ -1,7 +1,7 @@
 use abide_schema::{Element, File, MAX_FIELD_NUMBER, Node};
 use abide_upgrade::Edit;
 
-use crate::checks::{CommentMark, marks};
+use crate::checks::{CommentMark, find_marks};
 use crate::finding::Fix;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 const WORD: &str = "next-free-field";
 
 fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
-    let mut found: Vec<CommentMark<'t>> = marks(file);
+    let mut found: Vec<CommentMark<'t>> = find_marks(file);
     found.retain(|it| it.word == WORD);
     if found.is_empty() || context.is_frozen(file.package()) {
         return;

@@ -29,7 +29,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     };
     for pair in members.windows(2) {
         let [(before, larger), (after, number)] = *pair else { continue };
-        if number >= larger || context.spares(element, RULE.aliases) {
+        if number >= larger || context.exempts(element, RULE.aliases) {
             continue;
         }
         let message = format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use abide_schema::Package;
 
 use crate::checks::{
-    Apis, is_earlier_major, judged, report, stability, through, unversioned_reach,
+    ApiVersions, describe_path, is_earlier_major, judged, report, stability, unversioned_reach,
 };
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
-    let apis = Apis::new(context);
+    let apis = ApiVersions::new(context);
     let mut reach = unversioned_reach(context);
     let mut older: BTreeMap<Package<'_>, Vec<Package<'_>>> = BTreeMap::new();
     for strip in reach.strips(apis.all()) {
@@ -46,7 +46,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
                 "`{}` depends on an earlier major version of itself, `{}`{}",
                 package.name(),
                 other.name(),
-                through(&path),
+                describe_path(&path),
             );
             if let Some(finding) = report(sink, package, &path, message) {
                 finding.fact(other.name());

@@ -8,7 +8,8 @@ use abide_upgrade::Closure;
 use fixedbitset::FixedBitSet;
 
 use crate::checks::{
-    Apis, is_earlier_major, judged, label_steps, phrase, stability, unversioned_reach,
+    ApiVersions, add_step_labels, describe_use, is_earlier_major, judged, stability,
+    unversioned_reach,
 };
 use crate::finding::{Finding, Severity};
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -27,7 +28,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
-    let apis = Apis::new(context);
+    let apis = ApiVersions::new(context);
     let mut reach = context.graph().reach(&Level::USED, |_| true);
     let circles = context.graph().circles();
     let near = unversioned_reach(context);
@@ -114,7 +115,7 @@ fn add<'t>(set: &mut FixedBitSet, strip: &Strip<'_, '_, 't>, package: Package<'t
 
 /// For each API that has several versions in a set, these versions, the oldest first.
 fn find_conflicts<'t>(
-    apis: &Apis<'_, 't>,
+    apis: &ApiVersions<'_, 't>,
     strip: &Strip<'_, '_, 't>,
     seen: &FixedBitSet,
 ) -> Vec<Vec<Package<'t>>> {
@@ -182,9 +183,9 @@ fn report<'s, 't>(
         let prefix = format!("to `{}`: ", target.name());
         let at_place = finding.at.is_none();
         if at_place {
-            finding.at = Some(format!("{prefix}{}", phrase(&first.used)));
+            finding.at = Some(format!("{prefix}{}", describe_use(&first.used)));
         }
-        label_steps(finding, if at_place { &path[1..] } else { path }, &prefix);
+        add_step_labels(finding, if at_place { &path[1..] } else { path }, &prefix);
     }
     finding.facts.extend(versions.iter().map(|it| it.name().to_owned()));
     finding.why(

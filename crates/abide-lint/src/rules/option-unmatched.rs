@@ -3,7 +3,7 @@ use abide_schema::{Field, File, Message, Tree, Type};
 use super::custom_option_changed::JUDGED;
 use crate::finding::{Location, Severity};
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::wording::did_you_mean;
+use crate::wording::suggest;
 
 pub(super) static RULE: Rule = Rule {
     id: "option-unmatched",
@@ -44,7 +44,7 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
             let help = if key.contains('*') && !wild.contains('*') && !wild.is_empty() {
                 format!("patterns are not read here: `{wild}` stands for all that it contains")
             } else {
-                let near = did_you_mean(key, names.iter().map(String::as_str));
+                let near = suggest(key, names.iter().map(String::as_str));
                 near.unwrap_or_else(|| "correct the name, or delete the key".to_owned())
             };
             (format!("`{key}` is not the name of a custom option"), help)

@@ -4,7 +4,7 @@ use crate::finding::Severity;
 use crate::inputs::InstanceSet;
 use crate::instances::{deprecated_uses, override_places};
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
-use crate::wording::counted;
+use crate::wording::pluralize;
 
 pub(super) static RULE: Rule = Rule {
     id: "override-used",
@@ -38,7 +38,7 @@ fn check<'t>(context: &InstanceContext<'t>, set: &'t InstanceSet<'t>, sink: &mut
         let mut names: Vec<String> = uses.iter().map(|it| it.element.full_name()).collect();
         names.sort();
         names.dedup();
-        let many = counted(uses.len(), "use");
+        let many = pluralize(uses.len(), "use");
         let text = format!("the runtime key `{}` {verb} {many} of what is deprecated", place.key);
         let finding = sink.report(place.location, "", place.key, text);
         finding.why(format!("it decides about `{}`", names.join("`, `")));

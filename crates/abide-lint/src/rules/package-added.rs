@@ -22,8 +22,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
     let Change::Added(new) = change else { return };
     let Some(place) = package_place(new) else { return };
     let files = new.files().filter(|it| it.is_judged());
-    let come: Vec<_> = files.flat_map(|it| full_names::come(diff, it)).collect();
+    let come: Vec<_> = files.flat_map(|it| full_names::collect_added(diff, it)).collect();
     let message = format!("{} was added{}", full_names::titled(new), full_names::with(&come));
     let finding = sink.change_at(Location::tree(place), None, new.name(), new.name(), message);
-    full_names::all_reach(finding, diff, come, Vec::new());
+    full_names::add_all_effects(finding, diff, come, Vec::new());
 }

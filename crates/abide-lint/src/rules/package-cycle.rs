@@ -2,7 +2,7 @@
 
 use abide_schema::{Dependency, File, Level, Package, Part, Steps, Use};
 
-use crate::checks::phrase;
+use crate::checks::describe_use;
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -86,9 +86,9 @@ fn report<'t>(
     let package = circle[0].from;
     let message = format!("packages depend on each other in a cycle: {}", names.join(" → "));
     let finding = sink.report(first.place(), package.name(), package.name(), message);
-    finding.at(phrase(first));
+    finding.at(describe_use(first));
     for used in rest {
-        finding.label(used.place(), phrase(used));
+        finding.label(used.place(), describe_use(used));
     }
     finding.facts.extend(circle.iter().map(|edge| edge.to.name().to_owned()));
     finding.why(match group.len() - circle.len() {

@@ -1,6 +1,6 @@
 use abide_schema::Package;
 
-use crate::checks::Case;
+use crate::checks::NameCase;
 use crate::finding::package_name;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -24,7 +24,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let name = package.name();
-    let components: Vec<String> = name.split('.').map(|it| Case::LowerSnake.of(it)).collect();
+    let components: Vec<String> =
+        name.split('.').map(|it| NameCase::LowerSnake.convert(it)).collect();
     let right = components.join(".");
     let spared = context.is_frozen(package) && !context.policy.follows_any(&[BUF, PROTOLINT]);
     let has_capitals = name.contains(|it: char| it.is_ascii_uppercase());
@@ -32,7 +33,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     if name == right || spared {
         return;
     }
-    for file in context.reported_at(package, BUF) {
+    for file in context.find_reporting_files(package, BUF) {
         let message = format!("the name of package `{name}` is not in `lower_snake_case`");
         sink.report(package_name(file), name, name, message)
             .help(format!("rename it to `{right}` before anybody relies on the name"))

@@ -3,7 +3,7 @@ use abide_schema::GlobIndex;
 use crate::finding::{Location, Severity};
 use crate::policy::ConfigPattern;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::wording::did_you_mean;
+use crate::wording::suggest;
 
 pub(super) static RULE: Rule = Rule {
     id: "package-pattern-unmatched",
@@ -30,7 +30,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         let message = format!("`{text}` matches no package");
         let finding = sink.report(Location::config(pattern.span), "", text, message);
         finding.fact(text).why("the setting has no effect");
-        let help = did_you_mean(text, names.iter().copied());
+        let help = suggest(text, names.iter().copied());
         finding.help(help.unwrap_or_else(|| "correct the pattern, or delete it".to_owned()));
     }
 }

@@ -28,7 +28,7 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>
     let Change::Removed(old) = change else { return };
     let Some(place) = package_place(old) else { return };
     let files: Vec<File<'t>> = old.files().filter(|it| it.is_judged()).collect();
-    let gone: Vec<_> = files.iter().flat_map(|it| full_names::gone(diff, *it)).collect();
+    let gone: Vec<_> = files.iter().flat_map(|it| full_names::collect_removed(diff, *it)).collect();
     let message = format!("{} was removed{}", full_names::titled(old), full_names::with(&gone));
     let finding =
         sink.change_at(Location::old(place), Some(place), old.name(), old.name(), message);
@@ -42,8 +42,8 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>
     }
     let mut aliases = RULE.aliases.to_vec();
     if files.iter().any(|it| diff.new_file(*it).is_none()) {
-        finding.breaks(full_names::gone_path());
+        finding.breaks(full_names::removed_path());
         aliases.push("buf:FILE_NO_DELETE");
     }
-    full_names::all_reach(finding, diff, gone, aliases);
+    full_names::add_all_effects(finding, diff, gone, aliases);
 }

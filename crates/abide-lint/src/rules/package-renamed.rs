@@ -42,12 +42,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
         match diff.new_file(file).filter(|it| it.package() == new) {
             Some(it) if it.path() == file.path() => aliases.push("buf:FILE_SAME_PACKAGE"),
             Some(it) if base_name(it) == base_name(file) => {
-                finding.breaks(full_names::gone_path());
+                finding.breaks(full_names::removed_path());
                 aliases.push("buf:FILE_NO_DELETE");
             }
             _ => {}
         }
     }
-    let carried: Vec<_> = files.iter().flat_map(|it| full_names::carried(diff, *it)).collect();
-    full_names::all_reach(finding, diff, carried, aliases);
+    let carried: Vec<_> =
+        files.iter().flat_map(|it| full_names::collect_moved(diff, *it)).collect();
+    full_names::add_all_effects(finding, diff, carried, aliases);
 }

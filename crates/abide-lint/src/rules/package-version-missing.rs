@@ -80,7 +80,7 @@ fn without_suffix<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Si
     if is_version || !context.policy.packages.concerns(name) {
         return;
     }
-    for file in context.reported_at(package, SUFFIX) {
+    for file in context.find_reporting_files(package, SUFFIX) {
         let message = format!("package `{name}` does not end with a version");
         sink.report(package_name(file), name, name, message)
             .help(advise_version(name))

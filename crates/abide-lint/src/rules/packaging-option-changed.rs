@@ -4,7 +4,7 @@ use abide_schema::File;
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "packaging-option-changed",
@@ -67,20 +67,28 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
         }
         let message = match (setting.old, setting.new) {
             (_, None) if is_same => {
-                format!("`{name}` is no longer set, which still means {}", code(&is))
+                format!("`{name}` is no longer set, which still means {}", backtick(&is))
             }
             (_, Some(_)) if is_same => {
-                format!("`{name}` is now set to {}, which still means {}", code(&after), code(&is))
+                format!(
+                    "`{name}` is now set to {}, which still means {}",
+                    backtick(&after),
+                    backtick(&is)
+                )
             }
             (None, None) => format!(
                 "the derived `{name}` changed from {was} to {is}",
-                was = code(&was),
-                is = code(&is)
+                was = backtick(&was),
+                is = backtick(&is)
             ),
-            (None, Some(_)) => format!("`{name}` is now set to {is}", is = code(&is)),
-            (Some(_), None) => format!("`{name}` is no longer set to {was}", was = code(&was)),
+            (None, Some(_)) => format!("`{name}` is now set to {is}", is = backtick(&is)),
+            (Some(_), None) => format!("`{name}` is no longer set to {was}", was = backtick(&was)),
             (Some(_), Some(_)) => {
-                format!("`{name}` changed from {was} to {is}", was = code(&was), is = code(&is))
+                format!(
+                    "`{name}` changed from {was} to {is}",
+                    was = backtick(&was),
+                    is = backtick(&is)
+                )
             }
         };
         let known = OTHER_TOOLS.iter().find(|(option, ..)| *option == name);

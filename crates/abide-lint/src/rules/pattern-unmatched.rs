@@ -3,7 +3,7 @@ use abide_schema::{Element, Glob};
 use crate::finding::{Location, Severity};
 use crate::policy::is_at;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::wording::did_you_mean;
+use crate::wording::suggest;
 
 pub(super) static RULE: Rule = Rule {
     id: "pattern-unmatched",
@@ -36,7 +36,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
             let text = pattern.glob.text();
             let names: Vec<String> =
                 files.iter().flat_map(|file| file.elements()).map(Element::full_name).collect();
-            report(text, pattern.span, "element", did_you_mean(text, names.iter().map(|it| &**it)));
+            report(text, pattern.span, "element", suggest(text, names.iter().map(|it| &**it)));
         }
     }
     for list in &policy.file_lists {
@@ -46,7 +46,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
             .any(|file| list.paths.iter().any(|path| is_at(&file.decl().display, path)));
         if !is_found {
             let names: Vec<&str> = files.iter().map(|it| &*it.decl().display).collect();
-            let near = did_you_mean(first, names).filter(|_| list.paths.len() == 1);
+            let near = suggest(first, names).filter(|_| list.paths.len() == 1);
             report(&list.paths.join("`, `"), list.span, "file", near);
         }
     }

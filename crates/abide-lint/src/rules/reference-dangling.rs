@@ -2,7 +2,7 @@ use crate::finding::Severity;
 use crate::inputs::InstanceSet;
 use crate::instances::references;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
-use crate::wording::nearest;
+use crate::wording::find_nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "reference-dangling",
@@ -32,7 +32,7 @@ fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Si
             finding
                 .at_most(Severity::Warning, "the reader takes the file, and what needs it fails");
         }
-        if let Some(near) = nearest(name, declared.iter().map(String::as_str)) {
+        if let Some(near) = find_nearest(name, declared.iter().map(String::as_str)) {
             finding.help(format!("did you mean `{near}`?"));
         }
     }

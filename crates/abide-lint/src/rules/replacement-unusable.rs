@@ -4,7 +4,7 @@ use crate::checks::stability;
 use crate::finding::Severity;
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::wording::{code, nearest};
+use crate::wording::{backtick, find_nearest};
 
 pub(super) static RULE: Rule = Rule {
     id: "replacement-unusable",
@@ -45,7 +45,8 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     };
     let Some(ReplacementObstacle { why_not, help }) = fault else { return };
     let (name, noun) = (element.full_name(), element.noun());
-    let message = format!("the replacement {text} of {noun} `{name}` {why_not}", text = code(text));
+    let message =
+        format!("the replacement {text} of {noun} `{name}` {why_not}", text = backtick(text));
     let finding = sink.report(place, element.package().name(), name, message);
     finding.why("users must know what to use instead").help(help).fact(text).fact(why_not);
     if let Some(place) = other.filter(|it| *it != element).and_then(Element::deprecated) {
@@ -214,10 +215,10 @@ fn suggest_replacement<'t>(
     let others: Vec<(String, Element<'t>)> =
         others.into_iter().filter(|it| *it != element).map(|it| (name(it), it)).collect();
     let usable = others.iter().filter(|(_, it)| find_obstacle(context, element, *it).is_none());
-    if let Some(near) = nearest(word, usable.map(|(name, _)| name.as_str())) {
+    if let Some(near) = find_nearest(word, usable.map(|(name, _)| name.as_str())) {
         return Some(format!("did you mean `{scope}{near}`?"));
     }
-    let near = nearest(word, others.iter().map(|(name, _)| name.as_str()))?;
+    let near = find_nearest(word, others.iter().map(|(name, _)| name.as_str()))?;
     let (_, other) = others.iter().find(|(name, _)| name == near)?;
     let ReplacementObstacle { why_not, help } = find_obstacle(context, element, *other)?;
     Some(format!("{help}; `{scope}{near}` {why_not}"))

@@ -5,7 +5,7 @@ use abide_schema::{Element, File, Part, Ranges, ReservedNameDecl};
 
 use crate::finding::{Severity, with_reserved};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "reserved-removed",
@@ -66,7 +66,7 @@ fn report<'t>(
     let freed: Vec<String> = (!numbers.is_empty())
         .then(|| numbers.to_string())
         .into_iter()
-        .chain(names.iter().map(code))
+        .chain(names.iter().map(backtick))
         .collect();
     if freed.is_empty() {
         return;

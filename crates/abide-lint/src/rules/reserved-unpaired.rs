@@ -37,7 +37,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         ),
         _ => return,
     };
-    if context.spares(element, &[]) {
+    if context.exempts(element, &[]) {
         return;
     }
     let (noun, name) = (element.noun(), element.relative_name());

@@ -4,7 +4,7 @@ use abide_change::Holder;
 use abide_schema::{Cardinality, Element, Field, File, Message, Part, Place, Scalar, Type};
 use abide_syntax::Label;
 
-use crate::checks::{Case, Resource, spares};
+use crate::checks::{NameCase, Resource, exempts};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const TYPE: &str = "api-linter:core::0123::resource-type-name";
@@ -77,7 +77,7 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
         find_resource_defects(&resource, Some(message), &mut defects);
         defects.extend(check_name_field(&resource, message));
         for defect in defects {
-            if !spares(context, Element::Message(message), &[defect.rule]) {
+            if !exempts(context, Element::Message(message), &[defect.rule]) {
                 report(file, name.clone(), defect, sink);
             }
         }
@@ -94,7 +94,7 @@ fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     }
     for field in file.all_fields() {
         let defect = check_reference(field);
-        let defect = defect.filter(|it| !spares(context, Element::Field(field), &[it.rule]));
+        let defect = defect.filter(|it| !exempts(context, Element::Field(field), &[it.rule]));
         if let Some(defect) = defect {
             report(file, field.full_name(), defect, sink);
         }
@@ -133,7 +133,7 @@ fn find_resource_defects(
         ),
         Some((_, name)) if !is_upper_camel(name) => push(
             format!("the name in resource type `{kind}` is not `UpperCamelCase`"),
-            format!("write it as `{}`", Case::UpperCamel.of(name)),
+            format!("write it as `{}`", NameCase::UpperCamel.convert(name)),
             [TYPE, TYPE_OF_DEFINITION],
             is_message,
         ),
@@ -203,7 +203,7 @@ fn suggest_variables(pattern: &str) -> Option<String> {
                 return segment.to_owned();
             };
             let is_snake = name.bytes().all(|it| !it.is_ascii_uppercase() && it != b'-');
-            let snake = if is_snake { name.to_owned() } else { Case::LowerSnake.of(name) };
+            let snake = if is_snake { name.to_owned() } else { NameCase::LowerSnake.convert(name) };
             format!("{{{}}}", snake.strip_suffix("_id").unwrap_or(&snake))
         })
         .collect();

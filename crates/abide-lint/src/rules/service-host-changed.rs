@@ -4,7 +4,7 @@ use abide_schema::{Element, Service};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "service-host-changed",
@@ -28,17 +28,20 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &
     }
     let service = holders.1.phrase();
     let finding = if was.is_empty() {
-        sink.setting(&setting, format!("{service} now has the default host {is}", is = code(&is)))
+        sink.setting(
+            &setting,
+            format!("{service} now has the default host {is}", is = backtick(&is)),
+        )
     } else if is.is_empty() {
         sink.setting(
             &setting,
-            format!("{service} no longer has the default host {was}", was = code(&was)),
+            format!("{service} no longer has the default host {was}", was = backtick(&was)),
         )
     } else {
         let message = format!(
             "the default host of {service} changed from {was} to {is}",
-            was = code(&was),
-            is = code(&is)
+            was = backtick(&was),
+            is = backtick(&is)
         );
         sink.setting(&setting, message)
     };

@@ -19,5 +19,5 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
-    full_names::renamed(diff, change.map(Element::Service), sink);
+    full_names::report_renamed(diff, change.map(Element::Service), sink);
 }

@@ -19,7 +19,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Service(service) = element else { return };
     let (name, suffix) =
         (service.name(), context.policy.lint.of(service.file()).service_suffix.as_str());
-    if name.ends_with(suffix) || context.spares(element, RULE.aliases) {
+    if name.ends_with(suffix) || context.exempts(element, RULE.aliases) {
         return;
     }
     let message = format!("the name of service `{name}` does not end with `{suffix}`");

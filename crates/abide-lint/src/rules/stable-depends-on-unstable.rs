@@ -2,7 +2,7 @@
 
 use abide_schema::Stability;
 
-use crate::checks::{UNSTABLE_IMPORT, depends_on_less, imports_unstable};
+use crate::checks::{UNSTABLE_IMPORT, report_less_stable, report_unstable_imports};
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     if context.policy.follows(UNSTABLE_IMPORT) {
-        imports_unstable(context, sink);
+        report_unstable_imports(context, sink);
     }
-    depends_on_less(context, sink, Stability::Stable);
+    report_less_stable(context, sink, Stability::Stable);
 }

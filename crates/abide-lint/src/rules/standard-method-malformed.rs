@@ -1,6 +1,6 @@
 use abide_schema::{Cardinality, Element, HttpBinding, Message, Method, Part, Scalar, Type};
 
-use crate::checks::spares;
+use crate::checks::exempts;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const UNANNOTATED: [&str; 2] = ["aip:127", "api-linter:core::0127::http-annotation"];
@@ -216,7 +216,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Method(method) = element else { return };
     let bindings = method.http_bindings();
     let mut report = |place, message: String, help: String, aliases: [&'static str; 2]| {
-        if !spares(context, element, &aliases) {
+        if !exempts(context, element, &aliases) {
             sink.report(place, method.package().name(), method.full_name(), &message)
                 .why("tools and users rely on what every standard method looks like")
                 .help(help)

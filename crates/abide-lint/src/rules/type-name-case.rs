@@ -1,6 +1,6 @@
 use abide_schema::Element;
 
-use crate::checks::Case;
+use crate::checks::NameCase;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const OF_ENUMS: &[&str] =
@@ -38,5 +38,5 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     // buf and protolint accept runs of capitals.
     let is_pascal = name.starts_with(|it: char| it.is_ascii_uppercase()) && !name.contains('_');
     let aliases = if is_pascal { RULE.aliases } else { aliases };
-    Case::UpperCamel.judge(context, element, aliases, sink);
+    NameCase::UpperCamel.check(context, element, aliases, sink);
 }

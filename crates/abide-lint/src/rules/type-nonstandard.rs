@@ -1,6 +1,6 @@
 use abide_schema::{Element, Part, Scalar, Type};
 
-use crate::checks::spares;
+use crate::checks::exempts;
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
 const UNSIGNED: [&str; 2] = ["aip:141", "api-linter:core::0141::forbidden-types"];
@@ -57,7 +57,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         Type::Message(_) | Type::Enum(_) => {}
     }
     for (right, why, aliases) in mistakes {
-        if spares(context, element, aliases) {
+        if exempts(context, element, aliases) {
             continue;
         }
         let message = format!("AIPs use `{right}` for field `{}`", field.relative_name());

@@ -3,7 +3,7 @@ use abide_schema::value::ReadErrorKind;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
-use crate::wording::nearest;
+use crate::wording::find_nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "type-not-found",
@@ -27,7 +27,7 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
                 let all: Vec<String> = all.map(|message| message.full_name()).collect();
                 let text = format!("`{name}` is not a known message type");
                 let finding = sink.report(place, "", name, text);
-                finding.help(match nearest(name, all.iter().map(String::as_str)) {
+                finding.help(match find_nearest(name, all.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "give a tree that declares it with `--api`".to_owned(),
                 });

@@ -4,7 +4,7 @@ use abide_schema::value::{LackedBy, ReadErrorKind};
 use crate::finding::Severity;
 use crate::instances::Past;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
-use crate::wording::nearest;
+use crate::wording::find_nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "unknown-enum-value",
@@ -31,7 +31,7 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
         finding.fact(name.clone());
         if let Some(past) = Past::of_enum_value(context, item, name) {
             finding.why(past.why).help(past.help);
-        } else if let Some(near) = nearest(name, item.values().map(|value| value.name())) {
+        } else if let Some(near) = find_nearest(name, item.values().map(|value| value.name())) {
             finding.help(format!("did you mean `{near}`?"));
         }
     }

@@ -4,7 +4,7 @@ use abide_schema::value::LackedBy;
 use crate::finding::Severity;
 use crate::instances::Past;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
-use crate::wording::nearest;
+use crate::wording::find_nearest;
 
 pub(super) static RULE: Rule = Rule {
     id: "unknown-field",
@@ -31,7 +31,7 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
         finding.fact(name.clone());
         if let Some(past) = Past::of_field(context, message, name) {
             finding.why(past.why).help(past.help);
-        } else if let Some(near) = nearest(name, message.fields().map(|field| field.name())) {
+        } else if let Some(near) = find_nearest(name, message.fields().map(|field| field.name())) {
             finding.help(format!("did you mean `{near}`?"));
         }
     }

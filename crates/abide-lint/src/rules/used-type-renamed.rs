@@ -3,7 +3,7 @@ use abide_schema::{Element, Package, Part};
 
 use crate::finding::{Location, Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use crate::wording::counted;
+use crate::wording::pluralize;
 
 pub(super) static RULE: Rule = Rule {
     id: "used-type-renamed",
@@ -36,7 +36,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink
         users.partition(|it| matches!(it, Element::Method(_)));
     let users = [(fields, "field"), (methods, "method")];
     let users = users.into_iter().filter(|(of, _)| !of.is_empty());
-    let users: Vec<String> = users.map(|(of, noun)| counted(of.len(), noun)).collect();
+    let users: Vec<String> = users.map(|(of, noun)| pluralize(of.len(), noun)).collect();
     let verb = if users == ["1 field"] || users == ["1 method"] { "uses" } else { "use" };
     let users = users.join(" and ");
     let names = types

@@ -2,7 +2,7 @@ use abide_change::Change;
 use abide_schema::{Element, Field, File, Node, Part, Tree};
 
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use crate::wording::code;
+use crate::wording::backtick;
 
 pub(super) static RULE: Rule = Rule {
     id: "wrapper-default-changed",
@@ -45,8 +45,8 @@ fn check<'t>(context: &Context<'t>, _: &'t Tree, sink: &mut Sink) {
         let name = new.relative_name();
         let message = format!(
             "documented default of `{name}` changed from {was} to {is}",
-            was = code(&was),
-            is = code(&is)
+            was = backtick(&was),
+            is = backtick(&is)
         );
         let change = Change::Both { old, new }.map(Element::Field);
         let finding = sink.change(diff, change, Part::Name, message);

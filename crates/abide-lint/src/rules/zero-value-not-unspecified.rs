@@ -1,6 +1,6 @@
 use abide_schema::{Element, EnumValue, Part};
 
-use crate::checks::Case;
+use crate::checks::NameCase;
 use crate::finding::{Applied, renamed};
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -39,12 +39,12 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         }
     };
     for zero in bad {
-        if context.spares(Element::EnumValue(zero), &[BUF]) {
+        if context.exempts(Element::EnumValue(zero), &[BUF]) {
             continue;
         }
         let (name, value) = (it.full_name(), zero.name());
         let message = format!("the zero value `{value}` of enum `{name}` is not named `…{suffix}`");
-        let right = format!("{}{suffix}", Case::UpperSnake.of(it.name()));
+        let right = format!("{}{suffix}", NameCase::UpperSnake.convert(it.name()));
         // The value may have another meaning, and then it needs another number.
         let rename = renamed(Element::EnumValue(zero), &right);
         sink.report(zero.place(Part::Name), element.package().name(), name, message)

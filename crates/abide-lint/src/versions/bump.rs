@@ -32,7 +32,7 @@ pub struct Plan {
     /// The content of `abide.lock` after everything possible is recorded.
     pub lock: Lock,
     /// The files that change if versions are recorded in options, sorted by path.
-    pub rewritten: Vec<Rewritten>,
+    pub rewritten: Vec<RewrittenOption>,
     /// Whether `abide.lock` must be written.
     pub is_lock_stale: bool,
     /// What an earlier `abide.lock` records and this one forgot: the package, and a phrase.
@@ -58,14 +58,14 @@ pub struct PackagePlan {
     /// The closure hash in the tree; `None` for a removed package.
     pub hash_new: Option<SemanticHash>,
     /// The reasons, highest bump first.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<BumpReason>,
     /// Whether its own meaning is unchanged, and only that of its dependencies
     /// changed.
     pub catches_up: bool,
     /// The package it depends on whose break is refused.
     pub waits_for: Option<String>,
     /// The state of the recorded version.
-    pub verdict: Verdict,
+    pub verdict: PlanVerdict,
     /// Where a break is refused, the packages that may hold it: those in which
     /// `abide upgrade` prepares the next major version, such as `acme.v4alpha`
     /// for `acme.v3`.
@@ -74,7 +74,7 @@ pub struct PackagePlan {
 
 /// Why a package needs another version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reason {
+pub struct BumpReason {
     /// The rule that found a change; `None` if only a hash shows it.
     pub rule: Option<&'static str>,
     /// The full name of the element that changed.
@@ -93,7 +93,7 @@ pub struct Reason {
 
 /// The state of the recorded version of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PlanVerdict {
     /// The needed version is recorded.
     Recorded,
     /// The version or the hash is not recorded yet.
@@ -111,24 +111,24 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl PlanVerdict {
     /// Its word in reports.
     pub const fn word(self) -> &'static str {
         match self {
-            Verdict::Recorded => "recorded",
-            Verdict::Unrecorded => "unrecorded",
-            Verdict::Refused => "refused",
-            Verdict::Early => "early",
-            Verdict::Frozen => "frozen",
-            Verdict::Waiting => "waiting",
-            Verdict::Unknown => "unknown",
+            PlanVerdict::Recorded => "recorded",
+            PlanVerdict::Unrecorded => "unrecorded",
+            PlanVerdict::Refused => "refused",
+            PlanVerdict::Early => "early",
+            PlanVerdict::Frozen => "frozen",
+            PlanVerdict::Waiting => "waiting",
+            PlanVerdict::Unknown => "unknown",
         }
     }
 }
 
 /// A file with its new text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rewritten {
+pub struct RewrittenOption {
     /// The path of the file, as in reports.
     pub path: String,
     /// Its new content.
@@ -137,13 +137,13 @@ pub struct Rewritten {
 
 impl Plan {
     /// How many packages have this verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: PlanVerdict) -> usize {
         self.packages.iter().filter(|it| it.verdict == verdict).count()
     }
 
     /// Whether everything that can be recorded is.
     pub fn is_recorded(&self) -> bool {
-        !self.is_lock_stale && self.rewritten.is_empty() && self.count(Verdict::Unrecorded) == 0
+        !self.is_lock_stale && self.rewritten.is_empty() && self.count(PlanVerdict::Unrecorded) == 0
     }
 
     /// The highest bump that any package needs.
@@ -161,7 +161,7 @@ impl PackagePlan {
 }
 
 /// The last release, and what changed since.
-pub(crate) struct Released<'a> {
+pub(crate) struct ReleasedState<'a> {
     pub(crate) tree: &'a Tree,
     /// What the rules found, with the severities of the policy.
     pub(crate) changes: &'a [Finding],
@@ -171,7 +171,7 @@ pub(crate) struct Released<'a> {
     pub(crate) accepted: Option<&'a Accepted>,
 }
 
-impl<'a> Released<'a> {
+impl<'a> ReleasedState<'a> {
     /// The changes among the findings, each with whether a waiver or
     /// `abide.accepted` /// covers it.
     fn all_changes(&self) -> impl Iterator<Item = (&'a Finding, bool)> + use<'a> {
@@ -183,9 +183,9 @@ impl<'a> Released<'a> {
     }
 }
 
-impl Reason {
-    pub(crate) fn unnamed(element: String, bump: Bump) -> Reason {
-        Reason {
+impl BumpReason {
+    pub(crate) fn unnamed(element: String, bump: Bump) -> BumpReason {
+        BumpReason {
             rule: None,
             element,
             bump,
@@ -196,7 +196,7 @@ impl Reason {
     }
 }
 
-impl std::fmt::Display for Reason {
+impl std::fmt::Display for BumpReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.via.is_empty() {
             write!(f, "`{}`: {}", self.element, self.message)

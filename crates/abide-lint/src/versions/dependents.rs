@@ -16,10 +16,10 @@ pub fn find_dependents(findings: &mut [Finding], tree: &Tree, old: Option<&Tree>
     let sides: Vec<_> = trees.map(|tree| (tree, OnceCell::new())).collect();
     let mut reached: FxHashMap<(usize, Type), Vec<Dependent>> = FxHashMap::default();
     for finding in findings.iter_mut().filter(|it| it.effects().breaks_backward()) {
-        let root = root_of(finding, tree, old);
+        let root = find_root(finding, tree, old);
         let find = |root: Option<u32>| {
             sides.iter().enumerate().find_map(|(side, (tree, users))| {
-                Some((side, changed_type(tree, &finding.element, root)?, users))
+                Some((side, find_changed_type(tree, &finding.element, root)?, users))
             })
         };
         // Of what only has users in other roots, these are better than none.
@@ -27,7 +27,7 @@ pub fn find_dependents(findings: &mut [Finding], tree: &Tree, old: Option<&Tree>
         let found = found.map(|(side, ty, users)| {
             let users = users.get_or_init(|| TypeUsers::of(sides[side].0));
             // Many changes of a large API are of one type.
-            reached.entry((side, ty)).or_insert_with(|| users.reached_from(ty)).clone()
+            reached.entry((side, ty)).or_insert_with(|| users.find_dependents_of(ty)).clone()
         });
         if let Some(change) = &mut finding.change {
             change.dependents = found.unwrap_or_default();
@@ -36,7 +36,7 @@ pub fn find_dependents(findings: &mut [Finding], tree: &Tree, old: Option<&Tree>
 }
 
 /// The root of the file that a finding is about, where several roots may declare the same names.
-fn root_of(finding: &Finding, tree: &Tree, old: Option<&Tree>) -> Option<u32> {
+fn find_root(finding: &Finding, tree: &Tree, old: Option<&Tree>) -> Option<u32> {
     let repeats = |tree: &Tree| tree.repeats_names();
     if !repeats(tree) && !old.is_some_and(repeats) {
         return None;
@@ -49,7 +49,7 @@ fn root_of(finding: &Finding, tree: &Tree, old: Option<&Tree>) -> Option<u32> {
 
 /// The innermost type of a tree that an element is or is in: the first one of this name, or that
 /// of one root.
-fn changed_type(tree: &Tree, name: &str, root: Option<u32>) -> Option<Type> {
+fn find_changed_type(tree: &Tree, name: &str, root: Option<u32>) -> Option<Type> {
     let mut name = name;
     loop {
         let found = match root {
@@ -57,7 +57,7 @@ fn changed_type(tree: &Tree, name: &str, root: Option<u32>) -> Option<Type> {
                 let message = tree.message_named(name).map(|it| Type::Message(it.id));
                 message.or_else(|| Some(Type::Enum(tree.enum_named(name)?.id)))
             }
-            Some(root) => type_in_root(tree, name, root),
+            Some(root) => find_type_in_root(tree, name, root),
         };
         if found.is_some() {
             return found;
@@ -66,7 +66,7 @@ fn changed_type(tree: &Tree, name: &str, root: Option<u32>) -> Option<Type> {
     }
 }
 
-fn type_in_root(tree: &Tree, name: &str, root: u32) -> Option<Type> {
+fn find_type_in_root(tree: &Tree, name: &str, root: u32) -> Option<Type> {
     let in_package = |file: &File<'_>| {
         let package = file.package();
         let rest = name.strip_prefix(package.name());
@@ -108,7 +108,7 @@ impl<'t> TypeUsers<'t> {
 
     /// The checked packages that a breaking change of a type reaches, besides its own one: the
     /// nearest first.
-    fn reached_from(&self, changed: Type) -> Vec<Dependent> {
+    fn find_dependents_of(&self, changed: Type) -> Vec<Dependent> {
         let Some(own) = element(self.tree, changed).map(|it| it.package().id) else {
             return Vec::new();
         };
@@ -118,9 +118,9 @@ impl<'t> TypeUsers<'t> {
         let mut nearer: FxHashMap<Type, Option<Type>> = FxHashMap::from_iter([(changed, None)]);
         let mut open = VecDeque::from([changed]);
         while let Some(ty) = open.pop_front() {
-            for (package, name) in self.by_package(ty, &told) {
+            for (package, name) in self.group_by_package(ty, &told) {
                 if told.insert(package) {
-                    let mut path = self.path(ty, &nearer);
+                    let mut path = self.build_path(ty, &nearer);
                     if path.first() != Some(&name) {
                         path.insert(0, name);
                     }
@@ -141,7 +141,7 @@ impl<'t> TypeUsers<'t> {
 
     /// The type itself and the elements that refer to it, in checked packages that are not `told`:
     /// the full names by package, sorted.
-    fn by_package(&self, ty: Type, told: &FxHashSet<PackageId>) -> Vec<(PackageId, String)> {
+    fn group_by_package(&self, ty: Type, told: &FxHashSet<PackageId>) -> Vec<(PackageId, String)> {
         let users = self.elements.get(&ty).into_iter().flatten().copied();
         let named = element(self.tree, ty).into_iter().chain(users);
         let named = named.filter(|it| it.package().is_judged() && !told.contains(&it.package().id));
@@ -150,7 +150,7 @@ impl<'t> TypeUsers<'t> {
         named
     }
 
-    fn path(&self, from: Type, nearer: &FxHashMap<Type, Option<Type>>) -> Vec<String> {
+    fn build_path(&self, from: Type, nearer: &FxHashMap<Type, Option<Type>>) -> Vec<String> {
         let mut path = Vec::new();
         let mut at = Some(from);
         while let Some(ty) = at {

@@ -7,7 +7,7 @@ use abide_change::{Effects, Surface};
 use abide_schema::{Element, File, Part, Tree};
 use rayon::prelude::*;
 
-use super::bump::changes::renames;
+use super::bump::changes::collect_renames;
 use crate::finding::{Bump, ChangeFacts, Finding, Location, Severity};
 use crate::lock::{Ledger, Records, Reuse};
 use crate::policy::Policy;
@@ -15,7 +15,7 @@ use crate::rules::{ENUM_NUMBER_REUSED, FIELD_NUMBER_REUSED};
 
 /// A finding for each field, extension and enum value that reuses a number or a name of a removed
 /// one, unless the comparison with the old tree already found it.
-pub(crate) fn findings(
+pub(crate) fn check_reuse(
     tree: &Tree,
     policy: &Policy,
     records: Records<'_>,
@@ -23,7 +23,7 @@ pub(crate) fn findings(
 ) -> Vec<Finding> {
     // A line that was deleted from the lock is still in the lock of the release.
     let [released, lock] = [records.released, records.lock].map(|lock| {
-        let renames = renames(known);
+        let renames = collect_renames(known);
         lock.map(|lock| {
             renames.fold(Cow::Borrowed(lock), |mut lock, renamed| {
                 lock.to_mut().carry(renamed, &policy.breaking);
@@ -51,7 +51,7 @@ pub(crate) fn findings(
                 | Element::Service(_)
                 | Element::Method(_) => return None,
             };
-            let finding = finding(rule, element, number, reuse?);
+            let finding = build_finding(rule, element, number, reuse?);
             let is_known = |it: &Finding| it.rule == rule && it.element == finding.element;
             (!known.iter().any(is_known)).then_some(finding)
         })
@@ -59,7 +59,12 @@ pub(crate) fn findings(
     found.collect()
 }
 
-fn finding(rule: &'static str, element: Element<'_>, number: i32, reuse: Reuse<'_>) -> Finding {
+fn build_finding(
+    rule: &'static str,
+    element: Element<'_>,
+    number: i32,
+    reuse: Reuse<'_>,
+) -> Finding {
     let (noun, name) = (element.noun(), element.name());
     let mut finding;
     let new = |part: Part, what: String, before: String| {

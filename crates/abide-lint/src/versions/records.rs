@@ -13,7 +13,7 @@ use crate::policy::Policy;
 
 /// Records the day on which candidates were introduced, for an upgrade that makes
 /// them. A candidate that is on record already is not new.
-pub fn stamp_upgrade(lock: &mut Lock, tree: &Tree, made: &Upgrade, day: Date) {
+pub fn record_upgrade(lock: &mut Lock, tree: &Tree, made: &Upgrade, day: Date) {
     let made: BTreeSet<&str> = made.files.iter().map(|it| it.package.as_str()).collect();
     let is_on_record =
         |file: File<'_>| [file.released_version(), file.introduced()].iter().any(Option::is_some);
@@ -26,7 +26,7 @@ pub fn stamp_upgrade(lock: &mut Lock, tree: &Tree, made: &Upgrade, day: Date) {
 
 /// Records the candidates that are what an upgrade makes, where another text is on
 /// record: after a merge, neither side made them.
-pub(crate) fn stamp_merged(lock: &mut Lock, tree: &Tree, policy: &Policy) {
+pub(crate) fn record_merge(lock: &mut Lock, tree: &Tree, policy: &Policy) {
     let mut unknown = BTreeMap::new();
     for file in tree.files() {
         let path = &*file.decl().display;
@@ -53,7 +53,7 @@ pub(crate) fn stamp_merged(lock: &mut Lock, tree: &Tree, policy: &Policy) {
 /// Records what a release of the candidates of a tree does: on its day the released
 /// packages are introduced, and those that they replace are frozen as they are. Of an
 /// interrupted release, only the candidates are left that it did not delete.
-pub fn stamp_release(lock: &mut Lock, tree: &Tree, made: &Release, day: Date) {
+pub fn record_release(lock: &mut Lock, tree: &Tree, made: &Release, day: Date) {
     let risen = made.risen.iter();
     let mut released: BTreeSet<String> = risen.clone().flat_map(|it| it.next.clone()).collect();
     let mut replaced: BTreeSet<String> = risen.map(|it| it.package.clone()).collect();

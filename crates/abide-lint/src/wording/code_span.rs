@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 /// A text of the input as code, whatever it contains: between backticks, or between more than any
 /// run of them in it, as in CommonMark.
-pub fn code(text: impl Display) -> String {
+pub fn backtick(text: impl Display) -> String {
     let text = text.to_string();
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -14,12 +14,12 @@ pub fn code(text: impl Display) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::code;
+    use super::backtick;
 
     #[test]
     fn code_ends_where_it_ends() {
         for (text, span) in [("a", "`a`"), ("\"a`b\"", "`` \"a`b\" ``"), ("``", "``` `` ```")] {
-            assert_eq!(code(text), span);
+            assert_eq!(backtick(text), span);
         }
     }
 }

@@ -1,7 +1,10 @@
 //! What a misspelt word was meant to be.
 
 /// The nearest of `candidates`, if one is near enough.
-pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+pub fn find_nearest<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
@@ -11,9 +14,9 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
 }
 
 /// The help for an unknown word.
-pub(crate) fn did_you_mean<'c>(
+pub(crate) fn suggest<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<String> {
-    nearest(word, candidates).map(|it| format!("did you mean `{it}`?"))
+    find_nearest(word, candidates).map(|it| format!("did you mean `{it}`?"))
 }

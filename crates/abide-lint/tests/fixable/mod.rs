@@ -7,7 +7,7 @@ mod trees;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use abide_lint::{Applied, Config, Finding, FixRequest, Fixed, Options, Policy, check, fix};
+use abide_lint::{Applied, Config, Finding, FixRequest, FixResult, Options, Policy, check, fix};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use fastrand::Rng;
 use jiff::civil::date;
@@ -36,13 +36,13 @@ fn options() -> Options<'static> {
     Options::on(date(2026, 1, 15))
 }
 
-fn fixed(files: &Files, policy: &Policy) -> Fixed {
+fn fixed(files: &Files, policy: &Policy) -> FixResult {
     let request = FixRequest { wants: &|_| true, may_edit: &|_| true };
     fix(&link(files), policy, options(), request)
 }
 
 /// The files with the texts that fixes gave them.
-fn after(files: &Files, fixed: &Fixed) -> Files {
+fn after(files: &Files, fixed: &FixResult) -> Files {
     let new = fixed
         .texts
         .iter()
@@ -51,7 +51,7 @@ fn after(files: &Files, fixed: &Fixed) -> Files {
 }
 
 /// What was refused, with the reasons.
-fn refused(fixed: &Fixed) -> BTreeSet<[String; 4]> {
+fn refused(fixed: &FixResult) -> BTreeSet<[String; 4]> {
     let each = fixed.refused.iter();
     each.map(|it| [it.path.to_string(), it.element.clone(), it.title.clone(), it.why.clone()])
         .collect()

@@ -72,7 +72,7 @@ pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, String> {
             report.find_unused().iter().map(line).collect()
         }
     };
-    say(&format!("{} since {}", abide_lint::counted(reports.len(), "server"), report.since));
+    say(&format!("{} since {}", abide_lint::pluralize(reports.len(), "server"), report.since));
     let written = std::io::stdout().lock().write_all(text.as_bytes());
     written.map_err(|error| format!("cannot write to standard output: {error}"))?;
     Ok(ExitCode::SUCCESS)

@@ -330,7 +330,7 @@ fn describe_dangling(types: &Types, dangling: &Dangling, snapshot: &Snapshot) ->
         format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere");
     let names = snapshot.types().filter(|(url, _)| types.kind(url) == *kind);
     let names: Vec<&str> = names.flat_map(|(_, it)| it.iter()).map(|it| &*it.name).collect();
-    if let Some(near) = abide_lint::nearest(missing, names) {
+    if let Some(near) = abide_lint::find_nearest(missing, names) {
         line.push_str(&format!("; did you mean `{near}`?"));
     } else if *kind == Kind::ENDPOINTS {
         line.push_str("; clients wait for it, Envoy for 15 s when it starts");

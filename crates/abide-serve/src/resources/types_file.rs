@@ -206,7 +206,7 @@ fn text_field(message: Message<'_>, field: &str) -> Result<(), String> {
 
 /// The end of a message about a word that is not known.
 fn suggestion<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> String {
-    let near = abide_lint::nearest(word, known);
+    let near = abide_lint::find_nearest(word, known);
     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
@@ -256,7 +256,7 @@ fn described_in(table: &dyn TableLike, place: usize, faults: &mut Vec<Fault>) ->
     for (key, item) in table.iter() {
         let Some(&known) = KEYS.iter().find(|it| **it == key) else {
             let place = start(table.key(key).and_then(|it| it.span()));
-            let near = abide_lint::nearest(key, KEYS);
+            let near = abide_lint::find_nearest(key, KEYS);
             let help = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}", KEYS.join(", ")),

@@ -7,7 +7,7 @@ use abide_instance::{
     Carried, Dialect, Fault, Migration, Notation, ReadOptions, Translator, VersionMapping, Way,
     carry_text,
 };
-use abide_lint::{CarriedFile, InstanceOptions, counted};
+use abide_lint::{CarriedFile, InstanceOptions, pluralize};
 use abide_schema::{MessageId, PackageVersion};
 use rayon::prelude::*;
 
@@ -95,7 +95,7 @@ pub(super) fn convert_files(
     let way = parse_way(args.to.as_deref(), direction)?;
     let ty = args.ty.as_deref().map(|name| find_message(tree, name)).transpose()?;
     let dialect = args.reader.as_deref().and_then(Dialect::named);
-    progress.step(format!("translating {}", counted(files.len(), "file")));
+    progress.step(format!("translating {}", pluralize(files.len(), "file")));
     let carried: Vec<Carried> = files.par_iter().map(|file: &NamedFile| {
         let options = ReadOptions { notation: file.notation, ty, dialect };
         carry_text(tree, &translator, &file.bytes, options, way.as_ref()).map_err(|why| {
@@ -203,7 +203,7 @@ pub(super) fn convert_files(
                 eprint_line("note: nothing was written")
             }
             (false, target) if target.write => {
-                eprint_line(&format!("changed {count} of {}", counted(texts.len(), "file")));
+                eprint_line(&format!("changed {count} of {}", pluralize(texts.len(), "file")));
             }
             _ => {}
         }

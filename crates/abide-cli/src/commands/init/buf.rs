@@ -1,7 +1,7 @@
 //! Reads a `buf.yaml` of any version. What buf refuses is an error with its place, and every
 //! setting without a counterpart is noted with its line.
 
-use abide_lint::{BufVersion, ConfigError, nearest};
+use abide_lint::{BufVersion, ConfigError, find_nearest};
 use abide_syntax::Span;
 
 use super::rule_names::RuleSection;
@@ -116,7 +116,7 @@ fn missing_version_error(span: Span) -> ConfigError {
 
 fn unknown_key_error(key: &YamlNode, known: &[&str]) -> ConfigError {
     let name = key.text().unwrap_or_default();
-    let help = match nearest(name, known.iter().copied()) {
+    let help = match find_nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("the keys here are `{}`", known.join("`, `")),
     };
@@ -313,7 +313,7 @@ impl<'b> BufReader<'b> {
             return;
         }
         let names = section.names(self.version);
-        let help = match nearest(name, names.iter().map(String::as_str)) {
+        let help = match find_nearest(name, names.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("`buf config ls-{}-rules` lists them", section.name()),
         };

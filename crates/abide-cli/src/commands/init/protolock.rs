@@ -40,7 +40,7 @@ pub(super) fn parse_policy(text: &str) -> Option<ForeignPolicy> {
     let notes = vec![format!(
         "the lock of {} is not read: abide compares with the revision that `against` names; \
          remove proto.lock once `abide check` runs in CI",
-        abide_lint::counted(files.len(), "file")
+        abide_lint::pluralize(files.len(), "file")
     )];
     Some(ForeignPolicy { preset: Preset::Standard, of: "proto.lock", tables, notes })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use abide_lint::{Step, Stretch};
+use abide_lint::{DerivationStep, TimelinePeriod};
 use jiff::civil::Date;
 
 use super::{SimulationReport, compute_extent, format_span, last_day};
@@ -89,7 +89,7 @@ fn render_timeline(report: &SimulationReport<'_>) -> String {
     out
 }
 
-fn render_bar(axis: &TimeAxis, stretch: &Stretch) -> String {
+fn render_bar(axis: &TimeAxis, stretch: &TimelinePeriod) -> String {
     let word = stretch.state.word();
     format!(
         "<i class=\"{word}\" style=\"{}\" title=\"{word}: {} to {}\">{word}</i>",
@@ -99,7 +99,7 @@ fn render_bar(axis: &TimeAxis, stretch: &Stretch) -> String {
     )
 }
 
-fn render_phrase(step: &Step) -> String {
+fn render_phrase(step: &DerivationStep) -> String {
     let keys = match step.keys.is_empty() {
         true => String::new(),
         false => format!(" <span class=\"keys\">{}</span>", escape(&step.keys.join(", "))),

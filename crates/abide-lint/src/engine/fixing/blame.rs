@@ -8,35 +8,35 @@ use abide_schema::{EnumValue, FileId, Tree};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::proposal::Proposal;
-use super::trial::Trial;
+use super::proposal::ProposedFix;
+use super::trial::FixTrial;
 use crate::finding::Finding;
 
 /// Which fixes of a group the harm that they did speaks against.
-pub(super) struct Blame<'h> {
+pub(super) struct HarmSuspects<'h> {
     /// Those that did it for sure, with the harm: a change of their own element.
     pub(super) guilty: Vec<Option<&'h Finding>>,
     /// Those of which one may have done it, with a harm. No fix is in two of these sets.
     pub(super) suspects: Vec<(Vec<usize>, &'h Finding)>,
 }
 
-impl<'h> Blame<'h> {
+impl<'h> HarmSuspects<'h> {
     pub(super) fn of(
         tree: &Tree,
-        group: &[Proposal<'_>],
-        trial: &Trial<'_>,
+        group: &[ProposedFix<'_>],
+        trial: &FixTrial<'_>,
         harm: &'h [Finding],
-    ) -> Blame<'h> {
-        let suspects = Suspects::of(tree, group);
+    ) -> HarmSuspects<'h> {
+        let suspects = CandidateFixes::of(tree, group);
         let mut guilty = vec![None; group.len()];
         let mut sets = UnionFind::<usize>::new(group.len());
         // By a fix that it speaks against.
         let mut harms: BTreeMap<usize, &Finding> = BTreeMap::new();
         let mut suspected = BTreeSet::new();
-        let mut seen: FxHashSet<Blamed<'_>> = FxHashSet::default();
+        let mut seen: FxHashSet<Culprit<'_>> = FxHashSet::default();
         for harm in harm {
             // Whoever is blamed once need not be blamed again.
-            let (whom, found) = suspects.of_harm(&trial.tree, harm);
+            let (whom, found) = suspects.find_for_harm(&trial.tree, harm);
             if !seen.insert(whom) {
                 continue;
             }
@@ -46,7 +46,7 @@ impl<'h> Blame<'h> {
             for &at in &found {
                 sets.union(first, at);
             }
-            if found.len() == 1 && harm.change.is_some() && matches!(whom, Blamed::Own(_)) {
+            if found.len() == 1 && harm.change.is_some() && matches!(whom, Culprit::Own(_)) {
                 guilty[first] = Some(harm);
             }
             suspected.extend(found);
@@ -60,12 +60,12 @@ impl<'h> Blame<'h> {
                 members.push(at);
             }
         }
-        Blame { guilty, suspects: suspects.into_values().collect() }
+        HarmSuspects { guilty, suspects: suspects.into_values().collect() }
     }
 }
 
 /// Which fixes can be to blame for a finding, found without a look at each of them.
-struct Suspects<'a> {
+struct CandidateFixes<'a> {
     /// By the element that a fix is for. A value of an enum is found as its sibling, as its full name
     /// has it, and inside of it.
     by_element: BTreeMap<Cow<'a, str>, Vec<usize>>,
@@ -76,7 +76,7 @@ struct Suspects<'a> {
 
 /// What the fixes that are to blame for a finding have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Blamed<'a> {
+enum Culprit<'a> {
     /// This element.
     Own(&'a str),
     /// An element around this one or inside of it.
@@ -86,14 +86,14 @@ enum Blamed<'a> {
     Nothing,
 }
 
-impl<'a> Suspects<'a> {
-    fn of(tree: &'a Tree, proposals: &[Proposal<'a>]) -> Suspects<'a> {
-        let mut suspects = Suspects {
+impl<'a> CandidateFixes<'a> {
+    fn of(tree: &'a Tree, proposals: &[ProposedFix<'a>]) -> CandidateFixes<'a> {
+        let mut suspects = CandidateFixes {
             by_element: BTreeMap::new(),
             by_new_name: FxHashMap::default(),
             by_file: FxHashMap::default(),
         };
-        let mut members = Members::default();
+        let mut members = EnumValueNames::default();
         for (at, proposal) in proposals.iter().enumerate() {
             let name = &proposal.finding.element;
             if let Some(member) = members.of(tree, proposal.finding) {
@@ -114,17 +114,17 @@ impl<'a> Suspects<'a> {
 
     /// The fixes to suspect for a finding in the tree that they made: those of its own element, or
     /// else of elements around it or inside of it, or else of its file.
-    fn of_harm<'s>(
+    fn find_for_harm<'s>(
         &'s self,
         next: &'s Tree,
         harm: &'s Finding,
-    ) -> (Blamed<'s>, Box<dyn Iterator<Item = usize> + 's>) {
+    ) -> (Culprit<'s>, Box<dyn Iterator<Item = usize> + 's>) {
         let name = harm.element.as_str();
         let of = |name: &str| self.by_element.get(name).into_iter().flatten().copied();
         let renamed = self.by_new_name.get(name).into_iter().flatten().copied();
         let mut own = of(name).chain(renamed).peekable();
         if own.peek().is_some() {
-            return (Blamed::Own(name), Box::new(own));
+            return (Culprit::Own(name), Box::new(own));
         }
         let inner = format!("{name}.");
         let inside = self.by_element.range::<str, _>((Bound::Included(&*inner), Bound::Unbounded));
@@ -133,25 +133,25 @@ impl<'a> Suspects<'a> {
         let around = name.match_indices('.').flat_map(move |(at, _)| of(&name[..at]));
         let mut near = inside.chain(around).peekable();
         if near.peek().is_some() {
-            return (Blamed::Near(name), Box::new(near));
+            return (Culprit::Near(name), Box::new(near));
         }
         let path = harm.location.place().map(|it| next.file(it.file).path());
         match path.and_then(|path| Some((path, self.by_file.get(path)?))) {
-            Some((path, found)) => (Blamed::File(path), Box::new(found.iter().copied())),
-            None => (Blamed::Nothing, Box::new(std::iter::empty())),
+            Some((path, found)) => (Culprit::File(path), Box::new(found.iter().copied())),
+            None => (Culprit::Nothing, Box::new(std::iter::empty())),
         }
     }
 }
 
 /// What the values of enums are called as members of their enums, by their full names.
 #[derive(Default)]
-struct Members {
+struct EnumValueNames {
     /// Whose values are known.
     files: FxHashSet<FileId>,
     names: FxHashMap<String, String>,
 }
 
-impl Members {
+impl EnumValueNames {
     fn of(&mut self, tree: &Tree, finding: &Finding) -> Option<&str> {
         let file = finding.location.place()?.file;
         if self.files.insert(file) {

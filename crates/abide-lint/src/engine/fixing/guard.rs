@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use abide_schema::{ProblemKind, Tree};
 
-use super::proposal::{Proposal, Renames};
-use super::trial::Trial;
+use super::proposal::{ProposedFix, Renames};
+use super::trial::FixTrial;
 use crate::engine::pipeline::check;
 use crate::finding::{Finding, Group, Severity};
 use crate::inputs::{Options, RuleScope};
@@ -15,7 +15,7 @@ use crate::rule::Check;
 use crate::rules::{AFTER_FIXES, find_rule};
 
 /// What keeps fixes from doing harm.
-pub(super) struct Guard<'a> {
+pub(super) struct HarmCheck<'a> {
     policy: &'a Policy,
     options: Options<'a>,
     /// The tree before any fix.
@@ -30,15 +30,15 @@ pub(super) struct Guard<'a> {
 
 /// The words of an error that do not depend on other errors: why a name was not found changes when
 /// another file is imported.
-fn said<'m>(rule: &str, message: &'m str) -> &'m str {
+fn normalize_message<'m>(rule: &str, message: &'m str) -> &'m str {
     match rule == ProblemKind::NameNotFound.id() {
         true => message.split('`').nth(1).unwrap_or(message),
         false => message,
     }
 }
 
-impl<'a> Guard<'a> {
-    pub(super) fn of(tree: &'a Tree, policy: &'a Policy, options: Options<'a>) -> Guard<'a> {
+impl<'a> HarmCheck<'a> {
+    pub(super) fn new(tree: &'a Tree, policy: &'a Policy, options: Options<'a>) -> HarmCheck<'a> {
         let options = Options {
             scope: RuleScope::Everything,
             baseline: Some(options.baseline.unwrap_or(tree)),
@@ -50,8 +50,8 @@ impl<'a> Guard<'a> {
             ..options
         };
         let (before, by_file, errors) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        let mut guard = Guard { policy, options, tree, before, by_file, errors };
-        for finding in guard.findings(tree) {
+        let mut guard = HarmCheck { policy, options, tree, before, by_file, errors };
+        for finding in guard.check_tree(tree) {
             *guard.before.entry(finding.fingerprint()).or_default() += 1;
             let key = rule_in_file(tree, &finding);
             if is_linker_error(&finding) {
@@ -66,17 +66,19 @@ impl<'a> Guard<'a> {
     /// another name or other words since, such as one about an element that was renamed, is not
     /// new: its rule reports no more in its file than before. An error of the linker has to have the
     /// same words but for the names, because another one may be gone.
-    pub(super) fn harm(&self, trial: &Trial<'_>, renames: &Renames) -> Vec<Finding> {
+    pub(super) fn find_harm(&self, trial: &FixTrial<'_>, renames: &Renames) -> Vec<Finding> {
         let tree = &trial.tree;
         let mut left = self.before.clone();
-        let mut findings = self.findings(tree);
+        let mut findings = self.check_tree(tree);
         let mut by_file: BTreeMap<(&'static str, Arc<str>), usize> = BTreeMap::new();
         for finding in &findings {
             *by_file.entry(rule_in_file(tree, finding)).or_default() += 1;
         }
         let mut names = renames.clone();
-        names.extend(trial.edits.made.iter().filter_map(Proposal::rename));
-        let words = |rule: &str, message: &str| said(rule, &in_names(&names, message)).to_owned();
+        names.extend(trial.edits.made.iter().filter_map(ProposedFix::rename));
+        let words = |rule: &str, message: &str| {
+            normalize_message(rule, &replace_names(&names, message)).to_owned()
+        };
         let known = self.errors.iter().map(|(key, message)| (key, words(key.0, message)));
         let known: BTreeSet<_> = known.collect();
         findings.retain(|it| {
@@ -107,7 +109,7 @@ impl<'a> Guard<'a> {
 
     /// What counts as harm where it is new. A change that the policy lets pass does not, nor does
     /// what has to follow a fix anyhow.
-    fn findings(&self, tree: &Tree) -> Vec<Finding> {
+    fn check_tree(&self, tree: &Tree) -> Vec<Finding> {
         let mut findings = check(tree, self.policy, self.options).findings;
         let follows = |id: &str| {
             AFTER_FIXES.iter().any(|it| it.id == id)
@@ -135,7 +137,7 @@ pub(super) fn is_linker_error(finding: &Finding) -> bool {
 }
 
 /// A text with the names that elements have since.
-fn in_names(renames: &Renames, text: &str) -> String {
+fn replace_names(renames: &Renames, text: &str) -> String {
     let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -9,12 +9,12 @@ pub(super) type Renames = FxHashMap<String, String>;
 
 /// A fix of a finding.
 #[derive(Clone, Copy)]
-pub(super) struct Proposal<'f> {
+pub(super) struct ProposedFix<'f> {
     pub(super) finding: &'f Finding,
     pub(super) fix: &'f Fix,
 }
 
-impl<'f> Proposal<'f> {
+impl<'f> ProposedFix<'f> {
     /// The name of the element without those around it.
     pub(super) fn simple_name(&self) -> Option<&'f str> {
         self.finding.element.rsplit('.').next()

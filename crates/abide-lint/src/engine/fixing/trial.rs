@@ -6,37 +6,40 @@ use std::sync::Arc;
 use abide_schema::{File, FileDecl, FileId, SourceFile, Tree};
 use abide_upgrade::{Edit, apply};
 
-use super::proposal::Proposal;
+use super::proposal::ProposedFix;
 use crate::finding::with_blank_line;
 
 /// A tree with fixes applied.
-pub(super) struct Trial<'f> {
-    pub(super) edits: Edits<'f>,
+pub(super) struct FixTrial<'f> {
+    pub(super) edits: FixEdits<'f>,
     /// The texts that changed.
     pub(super) texts: BTreeMap<FileId, Vec<u8>>,
     pub(super) tree: Tree,
 }
 
-impl<'f> Trial<'f> {
-    pub(super) fn of(tree: &Tree, proposals: impl Iterator<Item = Proposal<'f>>) -> Trial<'f> {
-        let edits = Edits::of(proposals);
-        let texts = edits.texts(tree);
-        let tree = relinked(tree, &texts);
-        Trial { edits, texts, tree }
+impl<'f> FixTrial<'f> {
+    pub(super) fn of(
+        tree: &Tree,
+        proposals: impl Iterator<Item = ProposedFix<'f>>,
+    ) -> FixTrial<'f> {
+        let edits = FixEdits::of(proposals);
+        let texts = edits.apply_edits(tree);
+        let tree = link_with_texts(tree, &texts);
+        FixTrial { edits, texts, tree }
     }
 }
 
 /// The edits of fixes that can be made at once.
-pub(super) struct Edits<'f> {
+pub(super) struct FixEdits<'f> {
     by_file: BTreeMap<FileId, Vec<Edit>>,
     /// The fixes that they are of.
-    pub(super) made: Vec<Proposal<'f>>,
+    pub(super) made: Vec<ProposedFix<'f>>,
 }
 
-impl<'f> Edits<'f> {
+impl<'f> FixEdits<'f> {
     /// Leaves out fixes that edit what another one edits: they have their turn in a later round.
-    fn of(proposals: impl Iterator<Item = Proposal<'f>>) -> Edits<'f> {
-        let mut edits = Edits { by_file: BTreeMap::new(), made: Vec::new() };
+    fn of(proposals: impl Iterator<Item = ProposedFix<'f>>) -> FixEdits<'f> {
+        let mut edits = FixEdits { by_file: BTreeMap::new(), made: Vec::new() };
         for proposal in proposals {
             let own: Vec<(FileId, Edit)> = proposal
                 .fix
@@ -48,7 +51,7 @@ impl<'f> Edits<'f> {
                 })
                 .collect();
             let made = |file: &FileId| edits.by_file.get(file).map_or(&[][..], Vec::as_slice);
-            if own.iter().any(|(file, edit)| made(file).iter().any(|it| clash(it, edit))) {
+            if own.iter().any(|(file, edit)| made(file).iter().any(|it| has_clash(it, edit))) {
                 continue;
             }
             edits.made.push(proposal);
@@ -62,17 +65,17 @@ impl<'f> Edits<'f> {
         edits
     }
 
-    fn texts(&self, tree: &Tree) -> BTreeMap<FileId, Vec<u8>> {
+    fn apply_edits(&self, tree: &Tree) -> BTreeMap<FileId, Vec<u8>> {
         let edited = |(&id, edits): (&FileId, &Vec<Edit>)| {
             let text = tree.file(id).decl().source_text()?;
-            Some((id, apply(text, joined(text, edits.clone())).ok()?))
+            Some((id, apply(text, join_edits(text, edits.clone())).ok()?))
         };
         self.by_file.iter().filter_map(edited).collect()
     }
 }
 
 /// Whether two edits cannot be made at once. The same edit twice is one.
-fn clash(a: &Edit, b: &Edit) -> bool {
+fn has_clash(a: &Edit, b: &Edit) -> bool {
     let (first, second) = if a.span.start <= b.span.start { (a, b) } else { (b, a) };
     // A block that a blank line sets apart is to be one.
     let opens_block = |it: &Edit| it.text.starts_with("\n\n") || it.text.starts_with("\r\n\r\n");
@@ -87,7 +90,7 @@ fn clash(a: &Edit, b: &Edit) -> bool {
 
 /// Edits in the order of their places; insertions at one place in the order of their texts.
 /// Removed lines that lie together go as one, with the blank line below if one stands above.
-fn joined(text: &[u8], mut edits: Vec<Edit>) -> Vec<Edit> {
+fn join_edits(text: &[u8], mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by(|a, b| (a.span, &a.text).cmp(&(b.span, &b.text)));
     let is_removal = |edit: &Edit| edit.text.is_empty() && !edit.span.is_empty();
     let mut out: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -108,7 +111,7 @@ fn joined(text: &[u8], mut edits: Vec<Edit>) -> Vec<Edit> {
 }
 
 /// The tree with other texts of some files.
-fn relinked(tree: &Tree, texts: &BTreeMap<FileId, Vec<u8>>) -> Tree {
+fn link_with_texts(tree: &Tree, texts: &BTreeMap<FileId, Vec<u8>>) -> Tree {
     let file = |file: File<'_>| {
         let decl = file.shared_decl();
         let Some(text) = texts.get(&file.id) else { return Arc::clone(decl) };

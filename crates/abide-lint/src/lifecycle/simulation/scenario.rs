@@ -27,15 +27,18 @@ impl Scenario {
 
 /// A step of a computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct DerivationStep {
     /// What it says: one phrase in lower case.
     pub text: String,
     /// The keys and options that it comes from.
     pub keys: Vec<&'static str>,
 }
 
-impl Step {
-    pub(super) fn new(text: impl Into<String>, keys: impl Into<Vec<&'static str>>) -> Step {
-        Step { text: text.into(), keys: keys.into() }
+impl DerivationStep {
+    pub(super) fn new(
+        text: impl Into<String>,
+        keys: impl Into<Vec<&'static str>>,
+    ) -> DerivationStep {
+        DerivationStep { text: text.into(), keys: keys.into() }
     }
 }

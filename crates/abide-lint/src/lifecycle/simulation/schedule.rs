@@ -4,7 +4,7 @@ use jiff::Span;
 use jiff::civil::Date;
 
 use super::scenario::Scenario;
-use crate::calendar::{Calendar, Clock, months_after};
+use crate::calendar::{AnnualDates, Calendar, months_after};
 
 /// How many months before and after the simulated years are known. A scenario
 /// has no longer period between two majors.
@@ -12,9 +12,9 @@ const MARGIN: u32 = 480;
 
 /// The releases of majors and clients.
 #[derive(Clone, Debug)]
-pub(crate) struct Schedule {
+pub(crate) struct ReleaseSchedule {
     majors: Majors,
-    clients: Clock,
+    clients: AnnualDates,
     /// The days of all majors that a simulation can ask for, in order.
     known: Vec<Date>,
     from: Date,
@@ -30,14 +30,14 @@ fn months_before(day: Date, months: u32) -> Date {
 #[derive(Clone, Debug)]
 enum Majors {
     /// At each API release.
-    Releases(Clock),
+    Releases(AnnualDates),
     /// Every so many months, and one of them on this day.
     Every { months: u32, anchor: Date },
 }
 
-impl Schedule {
+impl ReleaseSchedule {
     /// The schedule of a scenario. `None` if nothing says when majors appear.
-    pub(crate) fn of(calendar: &Calendar, scenario: &Scenario) -> Option<Schedule> {
+    pub(crate) fn new(calendar: &Calendar, scenario: &Scenario) -> Option<ReleaseSchedule> {
         let releases = &calendar.api_releases;
         let majors = match scenario.major_every {
             Some(months) => {
@@ -48,13 +48,14 @@ impl Schedule {
             None => return None,
         };
         let clients = calendar.client_releases.clone();
-        let mut schedule = Schedule { majors, clients, known: Vec::new(), from: scenario.from };
+        let mut schedule =
+            ReleaseSchedule { majors, clients, known: Vec::new(), from: scenario.from };
         let (mut first, mut earliest) = (scenario.from, scenario.from);
         // What is in the fleet on the first day, and one major more.
         for months in [scenario.notice, MARGIN] {
             earliest = months_before(earliest, months);
         }
-        while let Some(day) = schedule.previous_major(first).filter(|day| *day >= earliest) {
+        while let Some(day) = schedule.find_previous_major(first).filter(|day| *day >= earliest) {
             schedule.known.push(day);
             first = day.yesterday().unwrap_or(Date::MIN);
         }
@@ -74,9 +75,9 @@ impl Schedule {
         match &self.majors {
             Majors::Releases(clock) => clock.next(after),
             Majors::Every { .. } => {
-                let mut number = self.steps_until(after)?;
+                let mut number = self.count_steps_until(after)?;
                 loop {
-                    let day = self.step(number)?;
+                    let day = self.compute_day(number)?;
                     if day > after {
                         return Some(day);
                     }
@@ -87,13 +88,13 @@ impl Schedule {
     }
 
     /// The last day until another on which a major appeared.
-    pub(crate) fn previous_major(&self, until: Date) -> Option<Date> {
+    pub(crate) fn find_previous_major(&self, until: Date) -> Option<Date> {
         match &self.majors {
-            Majors::Releases(clock) => clock.previous(until),
+            Majors::Releases(clock) => clock.find_previous(until),
             Majors::Every { .. } => {
-                let mut number = self.steps_until(until)? + 2;
+                let mut number = self.count_steps_until(until)? + 2;
                 loop {
-                    let day = self.step(number)?;
+                    let day = self.compute_day(number)?;
                     if day <= until {
                         return Some(day);
                     }
@@ -104,7 +105,7 @@ impl Schedule {
     }
 
     /// A number of steps that leads to a day at or shortly before the given one.
-    fn steps_until(&self, day: Date) -> Option<i64> {
+    fn count_steps_until(&self, day: Date) -> Option<i64> {
         let Majors::Every { months, anchor } = self.majors else { return None };
         let apart = i64::from(day.year()) * 12 + i64::from(day.month())
             - i64::from(anchor.year()) * 12
@@ -112,7 +113,7 @@ impl Schedule {
         Some(apart.div_euclid(i64::from(months)) - 1)
     }
 
-    fn step(&self, number: i64) -> Option<Date> {
+    fn compute_day(&self, number: i64) -> Option<Date> {
         let Majors::Every { months, anchor } = self.majors else { return None };
         let span = Span::new().try_months(number.checked_mul(i64::from(months))?).ok()?;
         let day = anchor.checked_add(span).ok()?;
@@ -127,11 +128,11 @@ impl Schedule {
     }
 
     /// The last client release until a day.
-    pub(crate) fn previous_client(&self, until: Date) -> Option<Date> {
+    pub(crate) fn find_previous_client(&self, until: Date) -> Option<Date> {
         if self.clients.is_set() {
-            self.clients.previous(until)
+            self.clients.find_previous(until)
         } else {
-            self.previous_major(until)
+            self.find_previous_major(until)
         }
     }
 
@@ -142,7 +143,7 @@ impl Schedule {
 
     /// The major that is the newest on a day, counted from the newest one on the
     /// first day, which is 0.
-    pub(crate) fn newest(&self, day: Date) -> i64 {
+    pub(crate) fn find_newest(&self, day: Date) -> i64 {
         self.position(day) - self.position(self.from)
     }
 

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use semver::Version;
 
 use super::{
-    Fate, Freeze, Lock, NumberedName, PackageLock, Record, TextDigest, UNREADABLE, UseKind,
+    EntryState, Freeze, Lock, NumberedName, PackageLock, Record, TextDigest, UNREADABLE, UseKind,
 };
 use crate::calendar::{parse_date, semantic_version};
 use crate::finding::ConfigError;
@@ -79,7 +79,7 @@ impl fmt::Display for Lock {
             }
             for (NumberedName { holder, kind, number, name }, fate) in &package.ledger {
                 write!(f, "{} {holder} {number} {name}", kind.word())?;
-                f.write_str(if *fate == Fate::Gone { " gone\n" } else { "\n" })?;
+                f.write_str(if *fate == EntryState::Gone { " gone\n" } else { "\n" })?;
             }
         }
         let made = || self.made.iter().flat_map(|(path, all)| all.iter().map(move |it| (path, it)));
@@ -145,7 +145,7 @@ impl<'a> LockReader<'a> {
 
     /// Reads every line. It returns the lines of the ledger and keeps the days,
     /// because packages are only known after all of them are read.
-    fn lines(&mut self) -> Vec<(&'a str, NumberedName, Fate)> {
+    fn lines(&mut self) -> Vec<(&'a str, NumberedName, EntryState)> {
         let mut uses = Vec::new();
         let mut side = ConflictSide::None;
         let mut opened = "";
@@ -205,7 +205,7 @@ impl<'a> LockReader<'a> {
         false
     }
 
-    fn line(&mut self, line: &'a str) -> Option<(&'a str, NumberedName, Fate)> {
+    fn line(&mut self, line: &'a str) -> Option<(&'a str, NumberedName, EntryState)> {
         if line.contains(UNREADABLE) {
             self.error(line, "this line is not valid UTF-8", REMEDY);
             return None;
@@ -214,9 +214,9 @@ impl<'a> LockReader<'a> {
         let (words, fate) = match &words[..] {
             // `gone` may also be a name.
             [rest @ .., GONE] if matches!(rest, ["package", _, ..] | [_, _, _, _]) => {
-                (rest, Fate::Gone)
+                (rest, EntryState::Gone)
             }
-            all => (all, Fate::Alive),
+            all => (all, EntryState::Alive),
         };
         match *words {
             ["package", name] => self.package(name, None, fate),
@@ -294,8 +294,8 @@ impl<'a> LockReader<'a> {
         Some(Record { version: parsed, hashes: Hashes { own: own?, closure: closure? } })
     }
 
-    fn package(&mut self, name: &str, record: Option<Record>, fate: Fate) {
-        let gone = fate == Fate::Gone;
+    fn package(&mut self, name: &str, record: Option<Record>, fate: EntryState) {
+        let gone = fate == EntryState::Gone;
         let new = PackageLock { record, gone, ..PackageLock::default() };
         let name = unwritten(name);
         let Some(known) = self.lock.packages.get_mut(name) else {
@@ -328,7 +328,7 @@ impl<'a> LockReader<'a> {
 
     /// Puts a use into the ledger of its package: the one with the longest name
     /// that is a prefix of its scope.
-    fn enter(&mut self, line: &str, used: NumberedName, fate: Fate) {
+    fn enter(&mut self, line: &str, used: NumberedName, fate: EntryState) {
         let mut name = used.scope();
         while !name.is_empty() && !self.lock.packages.contains_key(name) {
             name = name.rsplit_once('.').map_or("", |(outer, _)| outer);
@@ -408,7 +408,7 @@ mod tests {
                     holder =
                         ["google.protobuf.FieldOptions", "acme.v1.Top"][random.usize(..2)].into();
                 }
-                let fate = if random.bool() { Fate::Alive } else { Fate::Gone };
+                let fate = if random.bool() { EntryState::Alive } else { EntryState::Gone };
                 package.ledger.insert(used(kind, &holder, random.i32(-3..12), &named), fate);
             }
         }
@@ -444,7 +444,7 @@ mod tests {
             for (name, package) in &both.packages {
                 let sides = [&ours, &theirs].map(|it| it.packages.get(name));
                 let sides: Vec<&PackageLock> = sides.into_iter().flatten().collect();
-                let mut union: BTreeMap<&NumberedName, Fate> = BTreeMap::new();
+                let mut union: BTreeMap<&NumberedName, EntryState> = BTreeMap::new();
                 for (used, fate) in sides.iter().flat_map(|it| &it.ledger) {
                     let known = union.entry(used).or_insert(*fate);
                     *known = (*known).max(*fate);
@@ -603,6 +603,6 @@ mod tests {
         let lock = Lock::parse(&text).expect("it can be read");
         assert!(lock.is_unresolved());
         assert_eq!(lock.record("a.v1").map(|it| it.version.to_string()), Some("1.2.0".into()));
-        assert!(lock.packages["a.v1"].ledger.values().all(|it| *it == Fate::Alive));
+        assert!(lock.packages["a.v1"].ledger.values().all(|it| *it == EntryState::Alive));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_schema::{EnumValue, Field};
 
-use super::{Fate, Lock, NumberedName, UseKind};
+use super::{EntryState, Lock, NumberedName, UseKind};
 
 /// What a field or an enum value reuses of a removed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) struct Reuse<'l> {
 /// The numbers and names that were used in messages and enums. It joins the
 /// ledgers of all packages, since extensions of a message may be anywhere.
 pub(crate) struct Ledger<'l> {
-    uses: BTreeMap<&'l NumberedName, Fate>,
+    uses: BTreeMap<&'l NumberedName, EntryState>,
 }
 
 impl<'l> Ledger<'l> {
@@ -64,7 +64,7 @@ impl<'l> Ledger<'l> {
         let last = |had: &dyn Fn(&NumberedName) -> bool| {
             let mut found = None;
             for (used, fate) in of_holder().filter(|(it, _)| had(it)) {
-                if *fate == Fate::Alive {
+                if *fate == EntryState::Alive {
                     return None;
                 }
                 found = Some(*used);
@@ -107,11 +107,11 @@ mod tests {
         lock.set_record("a.v1", record("1.0.0", 1));
         let ledger = &mut lock.packages.get_mut("a.v1").expect("it is there").ledger;
         let field = |number, name| used(UseKind::Field, "a.v1.M", number, name);
-        ledger.insert(field(1, "id"), Fate::Alive);
-        ledger.insert(field(2, "mail"), Fate::Gone);
-        ledger.insert(field(3, "old"), Fate::Gone);
-        ledger.insert(field(3, "renamed"), Fate::Alive);
-        ledger.insert(used(UseKind::Field, "a.v1.Other", 9, "x"), Fate::Gone);
+        ledger.insert(field(1, "id"), EntryState::Alive);
+        ledger.insert(field(2, "mail"), EntryState::Gone);
+        ledger.insert(field(3, "old"), EntryState::Gone);
+        ledger.insert(field(3, "renamed"), EntryState::Alive);
+        ledger.insert(used(UseKind::Field, "a.v1.Other", 9, "x"), EntryState::Gone);
         let reuse = |number, name| {
             Ledger::of(None, Some(&lock))
                 .reuse(&field(number, name))
@@ -135,11 +135,11 @@ mod tests {
             lock.packages.entry(package.to_owned()).or_default().ledger.insert(used, fate);
         };
         let extension = |number, name| used(UseKind::Extension, "a.v1.M", number, name);
-        enter("a.v1", used(UseKind::Field, "a.v1.M", 5, "id"), Fate::Gone);
-        enter("a.v1", used(UseKind::Value, "a.v1.M", 6, "SIX"), Fate::Gone);
-        enter("b.v1", extension(100, "b.v1.note"), Fate::Gone);
-        enter("b.v1", extension(101, "b.v1.kept"), Fate::Alive);
-        enter("b.v1", used(UseKind::Extension, "a.v1.N", 102, "b.v1.moved"), Fate::Gone);
+        enter("a.v1", used(UseKind::Field, "a.v1.M", 5, "id"), EntryState::Gone);
+        enter("a.v1", used(UseKind::Value, "a.v1.M", 6, "SIX"), EntryState::Gone);
+        enter("b.v1", extension(100, "b.v1.note"), EntryState::Gone);
+        enter("b.v1", extension(101, "b.v1.kept"), EntryState::Alive);
+        enter("b.v1", used(UseKind::Extension, "a.v1.N", 102, "b.v1.moved"), EntryState::Gone);
         let reuse = |new: NumberedName| {
             Ledger::of(None, Some(&lock)).reuse(&new).map(|it| (it.number_of, it.name_of))
         };
@@ -161,7 +161,7 @@ mod tests {
             .entry("b.v1".to_owned())
             .or_default()
             .ledger
-            .insert(extension(101, "b.v1.kept"), Fate::Gone);
+            .insert(extension(101, "b.v1.kept"), EntryState::Gone);
         let both = Ledger::of(Some(&lock), Some(&later));
         let reuse = |new: NumberedName| both.reuse(&new).map(|it| (it.number_of, it.name_of));
         assert_eq!(reuse(extension(100, "c.v1.note")), Some((Some("b.v1.note"), None)));

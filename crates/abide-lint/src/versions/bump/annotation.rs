@@ -7,7 +7,7 @@ use abide_upgrade::{STATUS_PROTO, apply, record_edits};
 use jiff::civil::Date;
 use semver::Version;
 
-use super::Rewritten;
+use super::RewrittenOption;
 use crate::calendar::{parse_date, semantic_version};
 use crate::lock::Lock;
 
@@ -55,7 +55,7 @@ impl<'t> Annotated<'t> {
         version: &Version,
         lock: &Lock,
         was: Option<Date>,
-    ) -> impl Iterator<Item = Rewritten> {
+    ) -> impl Iterator<Item = RewrittenOption> {
         let name = self.package.name();
         let is_ours = |text: &str| parse_date(text).is_some_and(|day| Some(day) == was);
         let said = |fact: fn(File<'t>) -> Option<(&'t str, Place)>| {
@@ -76,7 +76,7 @@ impl<'t> Annotated<'t> {
             }
             let text = apply(file.decl().source_text()?, edits)
                 .expect("strings, and places between statements, do not overlap");
-            Some(Rewritten { path: file.decl().display.to_string(), text })
+            Some(RewrittenOption { path: file.decl().display.to_string(), text })
         })
     }
 }

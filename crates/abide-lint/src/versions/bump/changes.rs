@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::package_changes::PackageChanges;
-use super::undescribed_changes::{PathsByName, Unnamed};
-use super::{Reason, Released, undescribed_changes};
+use super::undescribed_changes::{PathsByName, UndescribedChanges};
+use super::{BumpReason, ReleasedState, undescribed_changes};
 use crate::exceptions::SecurityFixes;
 use crate::finding::{Bump, Finding, Location, Severity, package_place};
 use crate::policy::Policy;
@@ -19,26 +19,26 @@ use crate::rules::{ENUM_RENAMED, MESSAGE_RENAMED, VERSION_NOT_BUMPED};
 
 /// The changes in each package since a release: those that rules found, and
 /// changes of meaning in existing packages that no rule found.
-pub(super) fn by_package(
+pub(super) fn collect_by_package(
     tree: &Tree,
-    released: &Released<'_>,
+    released: &ReleasedState<'_>,
     fixes: &SecurityFixes<'_>,
 ) -> BTreeMap<String, PackageChanges> {
-    let mut packages = named(tree, released, fixes);
+    let mut packages = collect_described(tree, released, fixes);
     let sides = Sides::of(released.tree, tree);
     add_unnamed(&mut packages, sides.new_tree(), sides.old_tree(), fixes);
     packages
 }
 
 /// The changes that rules found.
-fn named(
+fn collect_described(
     tree: &Tree,
-    released: &Released<'_>,
+    released: &ReleasedState<'_>,
     fixes: &SecurityFixes<'_>,
 ) -> BTreeMap<String, PackageChanges> {
     let mut packages: BTreeMap<String, (PathsByName, PackageChanges)> = BTreeMap::new();
     for (finding, spared) in released.all_changes() {
-        let bump = rise(finding, spared, fixes);
+        let bump = compute_bump(finding, spared, fixes);
         if bump == Bump::None {
             continue;
         }
@@ -47,13 +47,13 @@ fn named(
             let sides = [released.tree, tree].map(|it| it.package_named(name));
             (PathsByName::of(sides.into_iter().flatten()), PackageChanges::default())
         });
-        let reason = Reason {
+        let reason = BumpReason {
             rule: Some(finding.rule),
             element: finding.element.clone(),
             bump,
             message: finding.message.clone(),
             via: Vec::new(),
-            waived: spared && rise(finding, false, fixes) == Bump::Major,
+            waived: spared && compute_bump(finding, false, fixes) == Bump::Major,
         };
         changes.reasons.push((paths.path(&finding.element), reason));
     }
@@ -74,7 +74,7 @@ fn add_unnamed(
     old: &Tree,
     fixes: &SecurityFixes<'_>,
 ) {
-    let touched = touched(tree, old);
+    let touched = find_touched_packages(tree, old);
     let pairs: Vec<_> = tree
         .packages()
         .filter(|it| it.is_judged())
@@ -87,8 +87,8 @@ fn add_unnamed(
     let none = PackageChanges::default();
     let found = pairs.par_iter().map(|&(old, new)| {
         let changes = packages.get(new.name()).unwrap_or(&none);
-        let reason = |Unnamed { path, is_marked }: Unnamed| {
-            let element = element_at(new, &path);
+        let reason = |UndescribedChanges { path, is_marked }: UndescribedChanges| {
+            let element = find_element(new, &path);
             let name = element.map_or_else(|| path.clone(), Element::full_name);
             let place = match element {
                 Some(element) => Some(element.place(Part::Name)),
@@ -105,7 +105,7 @@ fn add_unnamed(
                         "",
                     ))
                 });
-            (path, Reason::unnamed(name, if is_fix { Bump::Patch } else { Bump::Minor }))
+            (path, BumpReason::unnamed(name, if is_fix { Bump::Patch } else { Bump::Minor }))
         };
         let found: Vec<_> =
             undescribed_changes::of(old, new, changes, fixes).into_iter().map(reason).collect();
@@ -120,14 +120,14 @@ fn add_unnamed(
     }
 }
 
-fn element_at<'t>(package: Package<'t>, path: &str) -> Option<Element<'t>> {
+fn find_element<'t>(package: Package<'t>, path: &str) -> Option<Element<'t>> {
     let mut elements = package.files().flat_map(File::elements);
     elements.find(|it| undescribed_changes::path_of(*it) == path)
 }
 
 /// The paths of the files that changed, or that import a changed file in any
 /// number of steps: their meaning may have changed.
-fn touched<'t>(tree: &'t Tree, old: &Tree) -> BTreeSet<&'t str> {
+fn find_touched_packages<'t>(tree: &'t Tree, old: &Tree) -> BTreeSet<&'t str> {
     let before: FxHashMap<&str, File<'_>> = old.files().map(|it| (it.path(), it)).collect();
     let mut importers: FxHashMap<&str, Vec<File<'t>>> = FxHashMap::default();
     let mut open = Vec::new();
@@ -154,7 +154,7 @@ fn touched<'t>(tree: &'t Tree, old: &Tree) -> BTreeSet<&'t str> {
 }
 
 /// The renamed messages and enums: the package, the old name and the new name.
-pub(crate) fn renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
+pub(crate) fn collect_renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
     let is_one = |it: &&Finding| [MESSAGE_RENAMED.id, ENUM_RENAMED.id].contains(&it.rule);
     findings
         .iter()
@@ -164,7 +164,7 @@ pub(crate) fn renames(findings: &[Finding]) -> impl Iterator<Item = [&str; 3]> {
 
 /// The bump that a change needs, depending on whether a waiver covers it: major
 /// if it is refused.
-fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
+fn compute_bump(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
     let Some(change) = &finding.change else { return Bump::None };
     if change.bump == Bump::Major && !spared && finding.severity == Severity::Error {
         return Bump::Major;
@@ -178,7 +178,7 @@ fn rise(finding: &Finding, spared: bool, fixes: &SecurityFixes<'_>) -> Bump {
 
 /// The changes in a report, waived ones last, each with the bump that its package
 /// needs for it: major if the change is refused.
-pub fn rises<'r>(
+pub fn compute_bumps<'r>(
     tree: &Tree,
     old: &'r Tree,
     policy: &Policy,
@@ -186,31 +186,31 @@ pub fn rises<'r>(
 ) -> Vec<(&'r Finding, Bump)> {
     let fixes = SecurityFixes::of(tree, Some(old), policy);
     let (changes, spared) = (&report.findings, &report.spared);
-    let released = Released { tree: old, changes, spared, accepted: None };
-    released.all_changes().map(|(it, spared)| (it, rise(it, spared, &fixes))).collect()
+    let released = ReleasedState { tree: old, changes, spared, accepted: None };
+    released.all_changes().map(|(it, spared)| (it, compute_bump(it, spared, &fixes))).collect()
 }
 
 /// The highest bump that any package needs for these findings and the waived
 /// ones: major if one is refused. Also whether only a waiver or `abide.accepted`
 /// keeps it from being a major. `are_all` is false if the findings are limited to
 /// some surfaces; changes that no rule found are then not considered.
-pub(crate) fn required(
+pub(crate) fn compute_required(
     tree: &Tree,
     policy: &Policy,
-    released: &Released<'_>,
+    released: &ReleasedState<'_>,
     are_all: bool,
 ) -> (Bump, bool) {
     let fixes = SecurityFixes::of(tree, Some(released.tree), policy);
     let changes = released.all_changes();
     let (bump, waives) = changes.fold((Bump::None, false), |(bump, any), (it, spared)| {
-        let would = || rise(it, false, &fixes) == Bump::Major;
-        (bump.max(rise(it, spared, &fixes)), any || spared && would())
+        let would = || compute_bump(it, false, &fixes) == Bump::Major;
+        (bump.max(compute_bump(it, spared, &fixes)), any || spared && would())
     });
     // A change that no rule found is at most a minor.
     if !are_all || bump >= Bump::Minor {
         return (bump, waives);
     }
-    let packages = by_package(tree, released, &fixes);
+    let packages = collect_by_package(tree, released, &fixes);
     let reasons = packages.values().flat_map(PackageChanges::reasons);
     (reasons.map(|it| it.bump).max().unwrap_or_default(), waives)
 }

@@ -11,7 +11,7 @@ use crate::finding::Bump;
 use crate::versions::type_uses::{element, from_elements, of_extension, of_field};
 
 /// A path from an element of a package to a type of another package.
-pub(super) struct Way {
+pub(super) struct DependencyPath {
     /// The package of the type.
     pub(super) package: String,
     /// The full names of the element, the types between, and the type.
@@ -22,7 +22,7 @@ pub(super) struct Way {
 
 /// The previous step of a search.
 #[derive(Clone)]
-enum From {
+enum Predecessor {
     Element(String),
     Type(Type),
 }
@@ -36,15 +36,15 @@ pub(super) fn to_changed_types(
     old: &TreeHashes,
     new: &TreeHashes,
     bump_of: &dyn Fn(&str, &str) -> Bump,
-) -> Vec<Way> {
+) -> Vec<DependencyPath> {
     let tree = package.files().next().map(|it| it.tree);
     let Some(tree) = tree else { return Vec::new() };
     let mut search =
         ClosureSearch { tree, old, new, came: FxHashMap::default(), open: VecDeque::new() };
     for (from, to) in from_elements(package) {
-        search.reach(From::Element(from), to);
+        search.reach(Predecessor::Element(from), to);
     }
-    let mut ways: Vec<Way> = Vec::new();
+    let mut ways: Vec<DependencyPath> = Vec::new();
     while let Some(ty) = search.open.pop_front() {
         let Some(element) = element(tree, ty) else { continue };
         let (name, holder) = (element.full_name(), element.package());
@@ -53,7 +53,11 @@ pub(super) fn to_changed_types(
         let changed = before.is_some() && before != new.of_type(&name).map(|it| it.own);
         if changed && holder.id != package.id {
             let bump = bump_of(holder.name(), &name);
-            let way = || Way { package: holder.name().to_owned(), steps: search.steps(ty), bump };
+            let way = || DependencyPath {
+                package: holder.name().to_owned(),
+                steps: search.steps(ty),
+                bump,
+            };
             match ways.iter_mut().find(|it| it.package == holder.name()) {
                 Some(known) if known.bump < bump => *known = way(),
                 Some(_) => {}
@@ -63,7 +67,7 @@ pub(super) fn to_changed_types(
         if let Element::Message(message) = element {
             let mut next = of_message(message);
             sort(tree, &mut next);
-            next.into_iter().for_each(|to| search.reach(From::Type(ty), to));
+            next.into_iter().for_each(|to| search.reach(Predecessor::Type(ty), to));
         }
     }
     ways.sort_by(|a, b| a.package.cmp(&b.package));
@@ -74,12 +78,12 @@ struct ClosureSearch<'t> {
     tree: &'t Tree,
     old: &'t TreeHashes,
     new: &'t TreeHashes,
-    came: FxHashMap<Type, From>,
+    came: FxHashMap<Type, Predecessor>,
     open: VecDeque<Type>,
 }
 
 impl ClosureSearch<'_> {
-    fn reach(&mut self, from: From, to: Type) {
+    fn reach(&mut self, from: Predecessor, to: Type) {
         let Some(element) = element(self.tree, to) else { return };
         let name = element.full_name();
         let closure = |it: &TreeHashes| it.of_type(&name).map(|it| it.closure);
@@ -95,8 +99,8 @@ impl ClosureSearch<'_> {
         while let Some(element) = element(self.tree, at) {
             steps.push(element.full_name());
             match self.came.get(&at) {
-                Some(From::Type(before)) => at = *before,
-                Some(From::Element(name)) => {
+                Some(Predecessor::Type(before)) => at = *before,
+                Some(Predecessor::Element(name)) => {
                     if steps.last() != Some(name) {
                         steps.push(name.clone());
                     }

@@ -4,21 +4,21 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use super::Reason;
+use super::BumpReason;
 use crate::finding::Bump;
 
 /// The changes in one package itself.
 #[derive(Default)]
 pub(super) struct PackageChanges {
     /// The highest bump first, each with the path of the changed element.
-    pub(super) reasons: Vec<(String, Reason)>,
+    pub(super) reasons: Vec<(String, BumpReason)>,
 }
 
 impl PackageChanges {
     /// The reasons to report. An unnamed change is left out if a rule found a
     /// change that needs at least the same bump: it often follows from that one.
-    pub(super) fn reasons(&self) -> impl Iterator<Item = &Reason> {
-        let is_named = |it: &Reason| it.rule.is_some();
+    pub(super) fn reasons(&self) -> impl Iterator<Item = &BumpReason> {
+        let is_named = |it: &BumpReason| it.rule.is_some();
         let all = || self.reasons.iter().map(|(_, reason)| reason);
         let tells_enough = all().any(|it| is_named(it) && it.bump >= Bump::Minor);
         all().filter(move |it| !tells_enough || is_named(it))
@@ -30,7 +30,7 @@ impl PackageChanges {
     }
 
     pub(super) fn sort(&mut self) {
-        let key = |(_, it): &(String, Reason)| (Reverse(it.bump), it.element.clone(), it.rule);
+        let key = |(_, it): &(String, BumpReason)| (Reverse(it.bump), it.element.clone(), it.rule);
         self.reasons.sort_by_cached_key(key);
         self.reasons.dedup();
     }

@@ -11,11 +11,13 @@ use abide_upgrade::{Standing, Standings, candidate_packages};
 use jiff::civil::Date;
 use semver::Version;
 
-use super::super::records::stamp_merged;
+use super::super::records::record_merge;
 use super::annotation::Annotated;
-use super::changes::renames;
+use super::changes::collect_renames;
 use super::package_changes::{KnownBumps, PackageChanges};
-use super::{PackagePlan, Plan, Reason, Released, Verdict, annotation, changes, dependency_bump};
+use super::{
+    BumpReason, PackagePlan, Plan, PlanVerdict, ReleasedState, annotation, changes, dependency_bump,
+};
 use crate::calendar::semantic_version;
 use crate::exceptions::SecurityFixes;
 use crate::finding::{Bump, Finding, Severity};
@@ -31,7 +33,7 @@ pub(crate) fn plan_since(
     tree: &Tree,
     policy: &Policy,
     (records, as_of): (Records<'_>, Date),
-    released: Option<Released<'_>>,
+    released: Option<ReleasedState<'_>>,
     blocking: &[Finding],
 ) -> Plan {
     let new = TreeHashes::of(tree);
@@ -42,10 +44,10 @@ pub(crate) fn plan_since(
     let fixes = SecurityFixes::of(tree, released.as_ref().map(|it| it.tree), policy);
     let changes = released
         .as_ref()
-        .map_or_else(BTreeMap::new, |released| changes::by_package(tree, released, &fixes));
+        .map_or_else(BTreeMap::new, |released| changes::collect_by_package(tree, released, &fixes));
     let planner =
         Planner { tree, policy, records, as_of, new, old, compared, released, changes, blocking };
-    planner.plan()
+    planner.compute_plan()
 }
 
 struct Planner<'a> {
@@ -58,14 +60,14 @@ struct Planner<'a> {
     old: Option<TreeHashes>,
     /// The new tree as the release can know it, if that is less than there is.
     compared: Option<TreeHashes>,
-    released: Option<Released<'a>>,
+    released: Option<ReleasedState<'a>>,
     changes: BTreeMap<String, PackageChanges>,
     /// Findings that keep a version from being recorded.
     blocking: &'a [Finding],
 }
 
 impl Planner<'_> {
-    fn plan(mut self) -> Plan {
+    fn compute_plan(mut self) -> Plan {
         let judged: Vec<Package<'_>> = self.tree.packages().filter(|it| it.is_judged()).collect();
         let names: BTreeSet<&str> = judged.iter().map(|it| it.name()).collect();
         let breaking = &self.policy.breaking;
@@ -75,7 +77,7 @@ impl Planner<'_> {
         let mut packages = Vec::new();
         for package in &judged {
             let annotated = Annotated::of(*package, &self.new);
-            let plan = self.package(*package, &annotated);
+            let plan = self.plan_package(*package, &annotated);
             if let (Some(to), Some(hashes)) = (&plan.to, self.new.package(package.name())) {
                 let in_lock = self.records.version_in == VersionIn::Lock;
                 let record = Record { version: to.clone(), hashes };
@@ -87,7 +89,7 @@ impl Planner<'_> {
                     lock.carry(renamed, breaking);
                 }
                 lock.set_uses(self.tree, package.name(), breaking);
-                self.stamp(*package, &plan, hashes.own, &mut lock);
+                self.record_days(*package, &plan, hashes.own, &mut lock);
                 if !in_lock {
                     let was = self.records.lock.and_then(|it| it.introduced(package.name()));
                     rewritten.extend(annotated.rewritten(to, &lock, was));
@@ -104,9 +106,9 @@ impl Planner<'_> {
             let absent = earlier.known_packages().filter(is_apart);
             absent.for_each(|name| lock.remember(earlier, name, breaking));
         }
-        for name in self.gone(&names) {
-            let plan = self.gone_package(&name);
-            if plan.verdict == Verdict::Unrecorded {
+        for name in self.find_removed_packages(&names) {
+            let plan = self.plan_removed_package(&name);
+            if plan.verdict == PlanVerdict::Unrecorded {
                 lock.set_gone(&name, breaking);
             }
             packages.push(plan);
@@ -114,7 +116,7 @@ impl Planner<'_> {
         self.name_candidates(&mut packages);
         packages.sort_by(|a, b| a.name.cmp(&b.name));
         rewritten.sort_by(|a, b| a.path.cmp(&b.path));
-        stamp_merged(&mut lock, self.tree, self.policy);
+        record_merge(&mut lock, self.tree, self.policy);
         let is_lock_stale = *self.records.lock.unwrap_or(&Lock::default()) != lock;
         let forgotten = forgotten.into_iter().collect();
         Plan { packages, lock, rewritten, is_lock_stale, forgotten }
@@ -129,7 +131,7 @@ impl Planner<'_> {
             .flatten()
             .map(|tree| (tree, LazyCell::new(|| Standings::of(tree, &self.policy.upgrade))))
             .collect();
-        for plan in packages.iter_mut().filter(|it| it.verdict == Verdict::Refused) {
+        for plan in packages.iter_mut().filter(|it| it.verdict == PlanVerdict::Refused) {
             let found = trees.iter().find_map(|(tree, standings)| {
                 let package = tree.package_named(&plan.name).filter(|it| it.is_judged())?;
                 // A frozen package is in no candidate: it can only come back.
@@ -143,7 +145,7 @@ impl Planner<'_> {
         }
     }
 
-    fn package(&mut self, package: Package<'_>, annotated: &Annotated<'_>) -> PackagePlan {
+    fn plan_package(&mut self, package: Package<'_>, annotated: &Annotated<'_>) -> PackagePlan {
         let name = package.name();
         let hashes = self.new.package(name);
         let record = self.records.lock.and_then(|it| it.record(name));
@@ -170,14 +172,14 @@ impl Planner<'_> {
             reasons: Vec::new(),
             catches_up: false,
             waits_for: None,
-            verdict: Verdict::Unrecorded,
+            verdict: PlanVerdict::Unrecorded,
             candidates: BTreeSet::new(),
         };
-        if let Some(first) = self.blocking_of(name) {
+        if let Some(first) = self.find_blocking(name) {
             let is_early = first.rule == EARLY_MAJOR.id;
-            plan.verdict = if is_early { Verdict::Early } else { Verdict::Frozen };
+            plan.verdict = if is_early { PlanVerdict::Early } else { PlanVerdict::Frozen };
             plan.required = Bump::Major;
-            plan.reasons.push(Reason {
+            plan.reasons.push(BumpReason {
                 rule: Some(first.rule),
                 element: first.element.clone(),
                 bump: Bump::Major,
@@ -188,23 +190,23 @@ impl Planner<'_> {
             return plan;
         }
         if self.released.is_some() {
-            plan.from = self.released_version(name, record);
+            plan.from = self.find_released_version(name, record);
             if plan.from.is_some() || before.is_some() {
-                self.require(package, &mut plan);
-                self.mistrust(name, &mut plan);
+                self.apply_required_bump(package, &mut plan);
+                self.require_undescribed(name, &mut plan);
             }
             if plan.required == Bump::Major {
-                plan.verdict = Verdict::Refused;
+                plan.verdict = PlanVerdict::Refused;
                 return plan;
             }
             if plan.waits_for.is_some() {
-                plan.verdict = Verdict::Waiting;
+                plan.verdict = PlanVerdict::Waiting;
                 return plan;
             }
         } else if !is_known && recorded.is_some() {
             // A pre-release counts up for every change, so it needs no release.
             if recorded.as_ref().is_none_or(|it| it.pre.is_empty()) {
-                plan.verdict = Verdict::Unknown;
+                plan.verdict = PlanVerdict::Unknown;
                 return plan;
             }
             plan.required = Bump::Minor;
@@ -215,7 +217,7 @@ impl Planner<'_> {
             (None, Some(counted)) if counted.patch > 0 && plan.required == Bump::Minor => {
                 semantic_version::next(counted, Bump::Minor)
             }
-            (None, _) => self.first_version(name, hashes),
+            (None, _) => self.compute_first_version(name, hashes),
         };
         // The recorded version may already be higher; a version never decreases.
         let to = match &recorded {
@@ -223,7 +225,7 @@ impl Planner<'_> {
             _ => needed,
         };
         if agrees && here.as_ref() == Some(&to) {
-            plan.verdict = Verdict::Recorded;
+            plan.verdict = PlanVerdict::Recorded;
         }
         plan.to = Some(to);
         plan
@@ -231,7 +233,7 @@ impl Planner<'_> {
 
     /// The version of a package that none is recorded of: the one that the history counts,
     /// which changes since the last commit raise.
-    fn first_version(&self, name: &str, now: Option<Hashes>) -> Version {
+    fn compute_first_version(&self, name: &str, now: Option<Hashes>) -> Version {
         let past = self.records.history.and_then(|it| it.get(name)?.last.as_ref());
         match past.filter(|(version, _)| semantic_version::fits(version, name)) {
             Some((version, then)) if Some(*then) == now => version.clone(),
@@ -241,7 +243,7 @@ impl Planner<'_> {
     }
 
     /// The finding that keeps a version of a package from being recorded.
-    fn blocking_of(&self, package: &str) -> Option<&Finding> {
+    fn find_blocking(&self, package: &str) -> Option<&Finding> {
         let blocks = |it: &&Finding| it.package == package && it.severity == Severity::Error;
         self.blocking.iter().find(blocks)
     }
@@ -249,7 +251,13 @@ impl Planner<'_> {
     /// Records the days of a package that is new, and of one that is newly frozen.
     /// What was there before has none, unless the history knows them. A day that
     /// was written by hand is left as it is.
-    fn stamp(&self, package: Package<'_>, plan: &PackagePlan, own: SemanticHash, lock: &mut Lock) {
+    fn record_days(
+        &self,
+        package: Package<'_>,
+        plan: &PackagePlan,
+        own: SemanticHash,
+        lock: &mut Lock,
+    ) {
         let (name, calendar) = (package.name(), &self.policy.calendar);
         let days = PackageDays { calendar, lock: self.records.lock };
         let released = self.released.as_ref().and_then(|it| it.tree.package_named(name));
@@ -263,7 +271,7 @@ impl Planner<'_> {
         let introduced = first.or(is_new.then_some(self.as_of)).filter(|_| by_hand.is_none());
         introduced.into_iter().for_each(|day| lock.introduce(name, day));
         let was_live = released.is_some_and(|it| !lifecycle::is_frozen(it));
-        let superseded = self.records.history.and_then(|it| superseded(package, it));
+        let superseded = self.records.history.and_then(|it| find_superseding_day(package, it));
         let frozen = superseded.or(was_live.then_some(self.as_of));
         if let Some(day) = frozen.filter(|_| is_frozen && days.frozen(package).is_none()) {
             lock.freeze(name, Freeze { day, own });
@@ -272,7 +280,7 @@ impl Planner<'_> {
 
     /// The version of a package at the last release: as recorded there, or else
     /// as recorded here for the same meaning.
-    fn released_version(&self, name: &str, record: Option<&Record>) -> Option<Version> {
+    fn find_released_version(&self, name: &str, record: Option<&Record>) -> Option<Version> {
         let released = self.released.as_ref()?;
         let in_lock = self.records.released.and_then(|it| it.record(name));
         let in_lock = in_lock.map(|it| it.version.clone());
@@ -284,7 +292,7 @@ impl Planner<'_> {
     }
 
     /// Sets the bump that a package needs, and the reasons.
-    fn require(&self, package: Package<'_>, plan: &mut PackagePlan) {
+    fn apply_required_bump(&self, package: Package<'_>, plan: &mut PackagePlan) {
         let name = package.name();
         let Some(old) = &self.old else { return };
         let new = self.compared.as_ref().unwrap_or(&self.new);
@@ -293,18 +301,18 @@ impl Planner<'_> {
         let changes = self.changes.get(name);
         plan.reasons = changes.into_iter().flat_map(PackageChanges::reasons).cloned().collect();
         if plan.reasons.is_empty() && before.map(|it| it.own) != after.map(|it| it.own) {
-            plan.reasons.push(Reason::unnamed(name.to_owned(), Bump::Minor));
+            plan.reasons.push(BumpReason::unnamed(name.to_owned(), Bump::Minor));
         }
         if before.map(|it| it.closure) != after.map(|it| it.closure) {
             plan.catches_up = plan.reasons.is_empty();
-            self.catch_up(package, (old, new), plan);
+            self.apply_dependency_bumps(package, (old, new), plan);
         }
         plan.reasons.sort_by_key(|it| Reverse(it.bump));
         plan.required = plan.reasons.iter().map(|it| it.bump).max().unwrap_or_default();
     }
 
     /// Adds the changed types of other packages that it depends on.
-    fn catch_up(
+    fn apply_dependency_bumps(
         &self,
         package: Package<'_>,
         (old, new): (&TreeHashes, &TreeHashes),
@@ -313,14 +321,15 @@ impl Planner<'_> {
         let bump_of = |package: &str, ty: &str| {
             let own = self.changes.get(package).and_then(|it| KnownBumps::of(it).within(ty));
             // Undoing the change of a frozen package changes this one again.
-            let is_blocked = self.blocking_of(package).is_some_and(|it| it.rule != EARLY_MAJOR.id);
+            let is_blocked =
+                self.find_blocking(package).is_some_and(|it| it.rule != EARLY_MAJOR.id);
             if is_blocked { Bump::Major } else { own.unwrap_or(Bump::Minor) }
         };
         for way in dependency_bump::to_changed_types(package, old, new, &bump_of) {
             if way.bump == Bump::Major {
                 plan.waits_for = Some(way.package);
             }
-            plan.reasons.push(Reason {
+            plan.reasons.push(BumpReason {
                 rule: None,
                 element: way.steps.last().cloned().unwrap_or_default(),
                 bump: way.bump.min(Bump::Minor),
@@ -333,14 +342,14 @@ impl Planner<'_> {
 
     /// Requires another version if the release differs from what was recorded as
     /// its version: nobody knows which of the two its users have.
-    fn mistrust(&self, name: &str, plan: &mut PackagePlan) {
+    fn require_undescribed(&self, name: &str, plan: &mut PackagePlan) {
         let Some(record) = self.records.released.and_then(|it| it.record(name)) else { return };
         let tree = |it: &TreeHashes| it.package(name).map(|it| it.closure);
         let recorded = Some(record.hashes.closure);
         if recorded == self.old.as_ref().and_then(tree) || recorded == tree(&self.new) {
             return;
         }
-        plan.reasons.push(Reason {
+        plan.reasons.push(BumpReason {
             rule: None,
             element: name.to_owned(),
             bump: Bump::Minor,
@@ -353,11 +362,11 @@ impl Planner<'_> {
 
     fn renames(&self, package: &str) -> impl Iterator<Item = [&str; 3]> {
         let found = self.released.iter().flat_map(|it| [it.changes, it.spared]);
-        found.flat_map(renames).filter(move |[of, ..]| *of == package)
+        found.flat_map(collect_renames).filter(move |[of, ..]| *of == package)
     }
 
     /// The packages that are recorded, or were released, but are not in the tree.
-    fn gone(&self, names: &BTreeSet<&str>) -> BTreeSet<String> {
+    fn find_removed_packages(&self, names: &BTreeSet<&str>) -> BTreeSet<String> {
         let recorded = self.records.lock.into_iter().flat_map(Lock::packages);
         let trees = self.released.iter().map(|it| it.tree);
         let released = trees.flat_map(|it| it.packages().filter(|it| it.is_judged()));
@@ -365,7 +374,7 @@ impl Planner<'_> {
         all.filter(|name| !names.contains(name)).map(str::to_owned).collect()
     }
 
-    fn gone_package(&self, name: &str) -> PackagePlan {
+    fn plan_removed_package(&self, name: &str) -> PackagePlan {
         let changes = self.changes.get(name);
         let refused = changes.is_some_and(PackageChanges::broke);
         let is_recorded = self.records.lock.is_none_or(|it| it.packages().all(|it| it != name));
@@ -382,9 +391,9 @@ impl Planner<'_> {
             catches_up: false,
             waits_for: None,
             verdict: match (refused, is_recorded) {
-                (true, _) => Verdict::Refused,
-                (false, true) => Verdict::Recorded,
-                (false, false) => Verdict::Unrecorded,
+                (true, _) => PlanVerdict::Refused,
+                (false, true) => PlanVerdict::Recorded,
+                (false, false) => PlanVerdict::Unrecorded,
             },
             candidates: BTreeSet::new(),
         }
@@ -392,7 +401,10 @@ impl Planner<'_> {
 }
 
 /// The day on which a later major version of the API was stable first.
-fn superseded(package: Package<'_>, history: &BTreeMap<String, PackagePast>) -> Option<Date> {
+fn find_superseding_day(
+    package: Package<'_>,
+    history: &BTreeMap<String, PackagePast>,
+) -> Option<Date> {
     let (api, major) = (api_name(package.name())?, stable_major(package)?);
     let later = history.iter().filter(|(name, _)| {
         let version = PackageVersion::of_package(name);

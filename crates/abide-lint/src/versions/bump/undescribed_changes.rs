@@ -56,7 +56,7 @@ pub(super) fn of(
     new: Package<'_>,
     known: &PackageChanges,
     fixes: &SecurityFixes<'_>,
-) -> BTreeSet<Unnamed> {
+) -> BTreeSet<UndescribedChanges> {
     let mut search = UnnamedSearch {
         sides: [old, new],
         known: KnownBumps::of(known),
@@ -85,7 +85,7 @@ fn holders(package: Package<'_>) -> FxHashMap<String, String> {
 
 /// A change that no rule found.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Unnamed {
+pub(super) struct UndescribedChanges {
     /// The path of what changed.
     pub(super) path: String,
     /// Whether a security fix is marked at a part of it that has no path.
@@ -99,7 +99,7 @@ struct UnnamedSearch<'a, 't> {
     holders: [FxHashMap<String, String>; 2],
     /// The messages and enums of both sides, by their full names.
     types: OnceCell<FxHashMap<String, Vec<Element<'t>>>>,
-    found: BTreeSet<Unnamed>,
+    found: BTreeSet<UndescribedChanges>,
 }
 
 impl UnnamedSearch<'_, '_> {
@@ -162,7 +162,7 @@ impl UnnamedSearch<'_, '_> {
                     let is_marked = matches!(self.elements(name), [Some(old), Some(new)]
                         if self.fixes.marks_reservations(old, new));
                     if known.is_none() {
-                        self.found.insert(Unnamed { path: name.to_owned(), is_marked });
+                        self.found.insert(UndescribedChanges { path: name.to_owned(), is_marked });
                     }
                 }
                 _ => self.note(self.known.at(name), name),
@@ -204,7 +204,7 @@ impl UnnamedSearch<'_, '_> {
     /// Records what changed, unless a change of it is known.
     fn note(&mut self, known: Option<Bump>, path: &str) {
         if known.is_none() {
-            self.found.insert(Unnamed { path: path.to_owned(), is_marked: false });
+            self.found.insert(UndescribedChanges { path: path.to_owned(), is_marked: false });
         }
     }
 }

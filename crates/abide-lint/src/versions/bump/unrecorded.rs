@@ -3,13 +3,13 @@
 use abide_schema::{Tree, api_name};
 use semver::Version;
 
-use super::{Plan, Reason, Verdict};
+use super::{BumpReason, Plan, PlanVerdict};
 use crate::finding::{Finding, Location, package_place};
 use crate::rules::VERSION_NOT_BUMPED;
 
 /// The findings of `abide check` about versions that are not recorded. The rules
 /// about changes report the breaks. `command` records versions.
-pub(crate) fn findings(
+pub(crate) fn check_recorded(
     tree: &Tree,
     before: Option<&Tree>,
     is_whole: bool,
@@ -19,16 +19,16 @@ pub(crate) fn findings(
     let mut findings = Vec::new();
     for package in &plan.packages {
         let name = &package.name;
-        let Some(location) = location(tree, before, is_whole, name) else { continue };
+        let Some(location) = find_location(tree, before, is_whole, name) else { continue };
         let recorded = package.recorded.as_ref();
         let message = match (package.verdict, recorded, &package.to) {
             // A waiting package is explained by the break it waits for.
             (
-                Verdict::Recorded
-                | Verdict::Refused
-                | Verdict::Early
-                | Verdict::Frozen
-                | Verdict::Waiting,
+                PlanVerdict::Recorded
+                | PlanVerdict::Refused
+                | PlanVerdict::Early
+                | PlanVerdict::Frozen
+                | PlanVerdict::Waiting,
                 ..,
             ) => continue,
             (_, None, Some(to)) => {
@@ -52,21 +52,21 @@ pub(crate) fn findings(
             (_, None, None) => continue,
         };
         let help = match package.verdict {
-            Verdict::Unknown => {
+            PlanVerdict::Unknown => {
                 format!("run `{command} --against SOURCE`, where SOURCE is the last release")
             }
             _ => format!("run `{command}`"),
         };
         let mut finding =
             Finding::new(VERSION_NOT_BUMPED.id, location, name, name.clone(), message);
-        finding.why = package.reasons.first().map(Reason::to_string);
+        finding.why = package.reasons.first().map(BumpReason::to_string);
         finding.help(help);
         finding.fact(package.to.as_ref().map_or_else(String::new, Version::to_string));
         finding.fact(package.hash_new.map_or_else(String::new, |it| it.to_string()));
         findings.push(finding);
     }
     for (name, what) in &plan.forgotten {
-        let Some(location) = location(tree, before, is_whole, name) else { continue };
+        let Some(location) = find_location(tree, before, is_whole, name) else { continue };
         let message = format!("`abide.lock` no longer records {what}");
         let mut finding =
             Finding::new(VERSION_NOT_BUMPED.id, location, name, name.clone(), message);
@@ -79,7 +79,12 @@ pub(crate) fn findings(
 
 /// The place of a package. One that was removed is reported where it was, or else, if the tree is
 /// whole and thus does not have it, at a package of the same API or at the first one.
-fn location(tree: &Tree, before: Option<&Tree>, is_whole: bool, name: &str) -> Option<Location> {
+fn find_location(
+    tree: &Tree,
+    before: Option<&Tree>,
+    is_whole: bool,
+    name: &str,
+) -> Option<Location> {
     if let Some(package) = tree.package_named(name) {
         return package_place(package).filter(|_| package.is_judged()).map(Location::tree);
     }
