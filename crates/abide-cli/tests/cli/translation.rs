@@ -163,7 +163,7 @@ fn one_file_goes_where_it_is_sent() {
         (&["upgrade", "-", "--write"][..], "standard input"),
         (&["upgrade", "conf", "--out", "conf/ada.yaml"], "not a folder"),
         (&["upgrade", "conf/ada.yaml", "conf/../conf/ada.yaml", "--out", "new"], "both become"),
-        (&["upgrade", "conf", "--check", "--to", "next"], "no version"),
+        (&["upgrade", "conf", "--check", "--to", "next"], "is not a version"),
         (&["upgrade", "conf", "--check", "--steps", "none.yaml"], "cannot read"),
         (&["upgrade", "conf", "--check", "--type", "acme.user.v1.Usr"], "did you mean"),
     ] {
