@@ -40,6 +40,7 @@ mod upgrade;
 
 use std::process::ExitCode;
 
+use abide_source::write;
 use clap::ArgMatches;
 
 use self::outcome::CommandOutcome;
@@ -48,7 +49,6 @@ use self::session::CheckAction;
 use crate::args::{Cli, Command, Global};
 use crate::error::Error;
 use crate::terminal::{eprint_block, eprint_line};
-use crate::write;
 
 /// Runs a command and returns its exit status: 0, 1 or 2.
 pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {

@@ -1,8 +1,7 @@
 //! Unified diffs of files that a command would change.
 
+use abide_source::printable::is_unprintable;
 use similar::TextDiff;
-
-use crate::printable::is_unprintable;
 
 /// The change of a file as a unified diff; empty if nothing changes. `None` stands for a file that
 /// does not exist on that side.

@@ -4,20 +4,15 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::source::SourceError;
+use abide_source::{LoadError, NamedFileError, SourceError};
 
 /// An error that ends the run with exit status 2.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// A source that cannot be read.
     Source(SourceError),
-    /// A descriptor set that cannot be decoded.
-    Descriptor {
-        /// What the user wrote.
-        name: String,
-        /// What is wrong, as one phrase.
-        reason: String,
-    },
+    /// A source that can be read, and whose content cannot be used.
+    Load(LoadError),
     /// A file that cannot be read or written.
     File {
         /// What was tried, with the name of the file.
@@ -46,9 +41,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Source(error) => error.fmt(f),
-            Error::Descriptor { name, reason } => {
-                write!(f, "`{name}` is not a FileDescriptorSet: {reason}")
-            }
+            Error::Load(error) => error.fmt(f),
             Error::File { what, error } if error.kind() == io::ErrorKind::NotFound => {
                 write!(f, "{what}: it does not exist")
             }
@@ -63,5 +56,25 @@ impl std::error::Error for Error {}
 impl From<SourceError> for Error {
     fn from(error: SourceError) -> Error {
         Error::Source(error)
+    }
+}
+
+impl From<LoadError> for Error {
+    fn from(error: LoadError) -> Error {
+        match error {
+            LoadError::Source(error) => Error::Source(error),
+            error => Error::Load(error),
+        }
+    }
+}
+
+impl From<NamedFileError> for Error {
+    fn from(error: NamedFileError) -> Error {
+        match error {
+            NamedFileError::Unreadable { name, error } => {
+                Error::File { what: format!("cannot read `{name}`"), error }
+            }
+            error => Error::Usage(error.to_string()),
+        }
     }
 }

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use abide_lint::{ElementHistory, Policy};
 use abide_schema::FileKey;
+use abide_source::{Commit, Progress, Timeline};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
@@ -26,8 +27,6 @@ pub(crate) use self::package_history::{PackageRow, PackageVerdict};
 use self::record::Records;
 use self::tree_state::{StepChanges, TreeState};
 use crate::error::Error;
-use crate::progress::Progress;
-use crate::source::{Commit, Timeline};
 
 /// The number of commits that are judged together: enough to use every core, few enough for the
 /// memory.

@@ -1,27 +1,18 @@
 //! The command line of Abide: reads trees, renders reports and writes files.
-#![allow(clippy::disallowed_methods)] // This crate is the one that does I/O.
+#![allow(clippy::disallowed_methods)] // The command line touches the world.
 
-mod api;
 mod args;
 mod commands;
 mod diff;
 mod error;
 mod history;
-mod load;
 mod lsp;
 mod managed_section;
 mod owners_file;
 mod plugin;
-mod printable;
-mod progress;
 mod render;
-pub mod runtime_disk;
 mod settings;
-pub mod source;
 mod terminal;
-pub mod write;
-
-pub use api::{Api, steps};
 
 use std::process::ExitCode;
 

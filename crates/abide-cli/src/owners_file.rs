@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use abide_lint::{CodeOwners, Forge, PackageFiles, PackageOwners};
+use abide_source::printable::shown;
+use abide_source::{Links, OWNERS, Source, join};
 use abide_syntax::LineIndex;
 
 use crate::args::TreeArgs;
 use crate::error::Error;
-use crate::printable::shown;
 use crate::render::full_path;
 use crate::settings::Settings;
-use crate::source::{Links, OWNERS, Source, join};
 
 /// The folders in which the forges look for the file, in this order.
 const FOLDERS: [(&str, Option<Forge>); 4] = [

@@ -14,7 +14,8 @@ use std::process::ExitCode;
 
 pub use launcher::launch;
 
-use crate::printable::shown;
+use abide_source::printable::shown;
+
 use crate::terminal::{eprint_block, eprint_line};
 
 /// A tool that Abide is a plugin of.

@@ -56,7 +56,7 @@ pub(crate) use rule_page::{render_family_page, render_for_terminal, render_rule_
 pub(crate) use runtime_report::{RuntimePlace, RuntimeReport};
 pub(crate) use simulation_report::SimulationReport;
 pub(crate) use snippets::render_config_errors;
-pub(crate) use translation_report::{TranslationReport, count_line_and_column};
+pub(crate) use translation_report::TranslationReport;
 
 /// Of `abide check`, `abide lint` and `abide breaking`.
 pub(crate) type ReportFormat = OutputFormat<fn(&Report, &RenderContext) -> Vec<u8>>;

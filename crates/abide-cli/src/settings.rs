@@ -4,15 +4,15 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use abide_lint::{Accepted, Config, ConfigError, Lock, Preset, find_nearest};
+use abide_source::{
+    ACCEPTED, CONFIG, LOCK, Links, Source, SourceError, SourceOptions, Timeline, config_places,
+    is_committed, is_config, is_packed, read_limited,
+};
 use abide_syntax::Span;
 
 use crate::args::{Global, HistoryArgs, JudgeArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, render_config_errors};
-use crate::source::{
-    ACCEPTED, CONFIG, LOCK, Links, Source, SourceError, SourceOptions, Timeline, config_places,
-    is_committed, is_config, is_packed, read_limited,
-};
 
 /// The configuration of a run, and where its tree is.
 pub(crate) struct Settings {
@@ -456,7 +456,7 @@ impl Settings {
         let beside = self.own.as_ref().filter(|_| git.is_some());
         // With SUBDIR, the folder of the revision is a tree of its own, unless it is the folder of
         // `abide.toml`.
-        let own = git.and_then(crate::source::subdir).is_some_and(|subdir| {
+        let own = git.and_then(abide_source::subdir).is_some_and(|subdir| {
             let top = self.folder.ancestors().find(|dir| dir.join(".git").exists());
             top.is_none_or(|top| !is_same_folder(&top.join(subdir), &self.folder))
         });

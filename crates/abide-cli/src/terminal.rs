@@ -2,8 +2,9 @@
 
 use std::io::{IsTerminal, Write};
 
+use abide_source::printable::shown;
+
 use crate::args::{Color, Global};
-use crate::printable::shown;
 use crate::render::Style;
 
 /// The width of a report if it does not go to a terminal.

@@ -21,8 +21,17 @@ fn the_linter_depends_on_no_async_runtime() {
         assert!(!has(&linter, name), "`abide` depends on {name}");
     }
     assert!(has(&linter, "abide-schema"), "this test reads the tree");
-    assert!(has(&tree("abide-serve"), "tokio"), "this test would see it");
+    let server = tree("abide-serve");
+    assert!(has(&server, "tokio"), "this test would see it");
+    assert!(has(&server, "abide-source"), "the server reads its APIs as the linter does");
+    for name in ["abide-cli", "abide-editor", "lsp-types"] {
+        assert!(!has(&server, name), "`abide-serve` depends on {name}");
+    }
     for name in ["tokio", "tonic", "hyper"] {
         assert!(!has(&tree("abide-xds"), name), "sessions depend on {name}");
+    }
+    let sources = tree("abide-source");
+    for name in ["clap", "lsp-types", "lsp-server", "tokio"] {
+        assert!(!has(&sources, name), "the sources depend on {name}");
     }
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_lint::Report;
 use abide_schema::{File, FileId, PackageId, Tree};
+use abide_source::printable::shown;
 use abide_upgrade::Upgrade;
 
 use super::file_changes::display_of_generated;
-use crate::printable::shown;
 
 /// The packages whose candidates stay as they are.
 pub(super) struct BlockedPackages<'t> {

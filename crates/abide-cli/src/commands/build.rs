@@ -7,18 +7,16 @@ use std::sync::Arc;
 
 use abide_schema::value::Codec;
 use abide_schema::{FileDecl, FileId, Place, Tree, encode_pieces};
+use abide_source::write::write_with;
+use abide_source::{DescriptorFormat, Progress, asked_for, load};
 
 use super::outcome::CommandOutcome;
 use super::preconditions::refuse_unlinked;
 use super::session::leave_to_exit;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
-use crate::load::load;
-use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::source::{DescriptorFormat, asked_for};
 use crate::terminal::{eprint_line, use_error_color};
-use crate::write::write_with;
 
 pub(super) fn build(
     global: &Global,

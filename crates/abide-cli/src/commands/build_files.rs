@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use abide_schema::{FileId, Tree};
+use abide_source::write::Folder;
 use abide_upgrade::{BUILD_MARK, BuildFile};
 
 use super::file_changes::{Changes, ContentAuthor, FileChange, display_of_generated};
 use super::generated_files::GeneratedFiles;
-use crate::write::Folder;
 
 /// BUILD files to write or delete.
 pub(super) struct BuildFiles<'a> {

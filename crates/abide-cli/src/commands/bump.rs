@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use abide_lint::{Lock, Options, Plan, PlanVerdict, Records, Status};
 use abide_schema::Tree;
+use abide_source::write::{FileStep, Folder, Unmade};
+use abide_source::{CONFIG, LOCK, Loaded, Progress, Source, load, load_old};
 use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
@@ -16,13 +18,9 @@ use super::preconditions::{check_baseline_links, find_unrelated_baseline, refuse
 use crate::args::{BumpAction, Global, TreeArgs};
 use crate::diff::render_unified;
 use crate::error::Error;
-use crate::load::{Loaded, load, load_old};
-use crate::progress::Progress;
 use crate::render::{PlanFormat, PlanReport};
 use crate::settings::{Settings, describe_conflict, read_lock, today};
-use crate::source::{CONFIG, LOCK, Source};
 use crate::terminal::{eprint_line, style, use_error_color};
-use crate::write::{FileStep, Folder, Unmade};
 
 /// The number of attempts, if somebody edits the files at the same time.
 const ATTEMPTS: u32 = 5;

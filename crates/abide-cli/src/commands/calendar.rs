@@ -2,13 +2,12 @@
 
 use abide_lint::{DeprecationList, Lock, Scenario, Simulation, Status, Timeline, find_nearest};
 use abide_schema::{Element, Package, Tree};
+use abide_source::{Loaded, Progress, load};
 
 use super::outcome::CommandOutcome;
 use super::preconditions::{find_link_errors, read_errors};
 use crate::args::{CalendarArgs, CalendarCommand, Global, SimulateArgs, TreeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load};
-use crate::progress::Progress;
 use crate::render::SimulationReport;
 use crate::settings::{Settings, read_lock, today};
 use crate::terminal::{eprint_block, eprint_line, style, use_error_color};

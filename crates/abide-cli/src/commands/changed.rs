@@ -4,17 +4,17 @@
 use std::path::Path;
 
 use abide_lint::{Config, Lock, VersionIn};
+use abide_source::NamedFile;
+use abide_source::printable::shown;
+use abide_source::{
+    ACCEPTED, CONFIG, ChangedFiles, ChangedRecords, Loaded, Progress, Reached, Source, load_both,
+};
 use abide_upgrade::Closure;
 
-use super::instance_files::NamedFile;
 use super::instances::{Api, InstanceSubject};
 use crate::args::Global;
 use crate::error::Error;
-use crate::load::{ChangedFiles, ChangedRecords, Loaded, Reached, load_both};
-use crate::printable::shown;
-use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::source::{ACCEPTED, CONFIG, Source};
 
 /// The old tree of `--changed` if nothing else is named.
 pub(super) const LAST_COMMIT: &str = "git:HEAD";
@@ -144,7 +144,7 @@ impl TreeChange<'_> {
     }
 
     fn find(&self) -> Result<ChangedFiles<'_>, Error> {
-        ChangedFiles::find(self.new, self.old, &self.compare_records(), self.progress)
+        Ok(ChangedFiles::find(self.new, self.old, &self.compare_records(), self.progress)?)
     }
 
     fn whole(&self, found: &ChangedFiles<'_>, why: &str) -> Result<LoadedTrees, Error> {

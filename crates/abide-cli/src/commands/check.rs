@@ -3,6 +3,8 @@
 use abide_change::Surface;
 use abide_lint::{Accepted, Origin, Report, Severity};
 use abide_schema::ProblemKind;
+use abide_source::write::FileStep;
+use abide_source::{ACCEPTED, Loaded};
 
 use super::file_changes::{convert_write_error, fail_to, open_folder};
 use super::fix::FixRun;
@@ -12,11 +14,8 @@ use super::preconditions::{find_unjudged_packages, read_errors};
 use super::session::{CheckAction, CheckInputs, CheckMode, CheckRequest};
 use crate::args::{CompareArgs, FixArgs, Global, JudgeArgs};
 use crate::error::Error;
-use crate::load::Loaded;
 use crate::settings::Settings;
-use crate::source::ACCEPTED;
 use crate::terminal::{eprint_line, use_error_color};
-use crate::write::FileStep;
 
 pub(super) fn lint(
     global: &Global,

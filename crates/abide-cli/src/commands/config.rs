@@ -6,9 +6,10 @@ use std::path::Path;
 
 use abide_instance::{Dialect, Notation};
 use abide_lint::{OLDER_MAJOR_USED, OVERRIDE_USED, Severity, pluralize, usable_deprecations};
+use abide_source::{Loaded, Progress, load};
 
 use self::translation::{ConvertDirection, convert_files};
-use super::instance_files::named_files;
+use super::instance_files::read_named_files;
 use super::instances::{Api, InstanceSubject, Instances, RuntimeLayers, collect_configured};
 use super::outcome::CommandOutcome;
 use super::preconditions::read_errors;
@@ -17,13 +18,9 @@ use crate::args::{
     ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs, Global, TreeArgs,
 };
 use crate::error::Error;
-use crate::load::{Loaded, load};
-use crate::progress::Progress;
 use crate::render::RenderContext;
 use crate::settings::{Settings, today};
 use crate::terminal::{eprint_line, style, use_error_color};
-
-pub(crate) use self::translation::read_steps;
 
 pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<CommandOutcome, Error> {
     match &args.command {
@@ -146,7 +143,7 @@ fn collect_subjects(
         return Ok(subjects);
     }
     let notation = args.notation.as_deref().and_then(Notation::named);
-    let files = named_files(&args.files, notation)?;
+    let files = read_named_files(&args.files, notation)?;
     let mut apis = match apis.is_empty() {
         true => vec![Api::default(settings)?],
         false => apis,

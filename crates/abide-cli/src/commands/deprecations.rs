@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use abide_lint::{DeprecationList, Status};
+use abide_source::printable::shown;
+use abide_source::write::FileStep;
+use abide_source::{Progress, Source, load};
 
 use super::file_changes::{convert_write_error, expect_folder, open_folder};
 use super::folder_lock::lock_exclusively;
@@ -11,15 +14,10 @@ use super::preconditions::{find_link_errors, has_texts, read_errors, refuse_unli
 use crate::args::{DeprecationsArgs, Global};
 use crate::diff::render_unified;
 use crate::error::Error;
-use crate::load::load;
 use crate::managed_section::{SectionError, replace_section};
-use crate::printable::shown;
-use crate::progress::Progress;
 use crate::render::{DEPRECATIONS_TITLE, DeprecationReport, deprecation_tables, is_of_tables};
 use crate::settings::{Settings, read_lock, today};
-use crate::source::Source;
 use crate::terminal::{eprint_block, eprint_line, style, use_error_color};
-use crate::write::FileStep;
 
 /// The file of the list, unless `[deprecation]` names another.
 const FILE: &str = "DEPRECATED.md";

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use abide_lint::Lock;
 use abide_schema::File;
+use abide_source::printable::shown;
+use abide_source::write::{FileStep, Folder, Unmade};
 
 use crate::diff::render_unified;
 use crate::error::Error;
-use crate::printable::shown;
-use crate::write::{FileStep, Folder, Unmade};
 
 /// The change of one file of the tree.
 pub(super) struct FileChange<'a> {

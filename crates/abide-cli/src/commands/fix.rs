@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use abide_lint::{FixRequest, FixResult, Lock, Options, Policy, pluralize};
 use abide_schema::Tree;
+use abide_source::printable::shown;
+use abide_source::write::{FileStep, Folder};
+use abide_source::{ACCEPTED, Source};
 use abide_upgrade::{Standing, Standings, apply};
 
 use super::file_changes::{
@@ -17,11 +20,8 @@ use super::selection::FindingSelection;
 use crate::args::{FixArgs, Global};
 use crate::diff::render_unified;
 use crate::error::Error;
-use crate::printable::shown;
 use crate::render::TextFile;
 use crate::settings::Settings;
-use crate::source::{ACCEPTED, Source};
-use crate::write::{FileStep, Folder};
 
 /// The number of harmful fixes that are named.
 const MAX_REFUSED: usize = 10;

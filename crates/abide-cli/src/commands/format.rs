@@ -5,6 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use abide_lint::{Lock, pluralize};
+use abide_source::printable::shown;
+use abide_source::{Contents, MAX_FILE, Progress};
 use abide_syntax::{LineIndex, SyntaxError};
 use rayon::prelude::*;
 
@@ -16,10 +18,7 @@ use super::generated_files::GeneratedFiles;
 use super::outcome::CommandOutcome;
 use crate::args::{FormatArgs, Global, TreeArgs};
 use crate::error::Error;
-use crate::printable::shown;
-use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::source::{Contents, MAX_FILE};
 use crate::terminal::{eprint_line, use_error_color};
 
 pub(super) fn format(global: &Global, args: &FormatArgs) -> Result<CommandOutcome, Error> {

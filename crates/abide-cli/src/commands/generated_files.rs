@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use abide_lint::Lock;
+use abide_source::write::{FileStep, Folder};
+use abide_source::{LOCK, Source};
 
 use crate::args::Global;
 use crate::error::Error;
 use crate::settings::read_lock;
-use crate::source::{LOCK, Source};
 use crate::terminal::use_error_color;
-use crate::write::{FileStep, Folder};
 
 use super::file_changes::{Changes, ContentAuthor};
 

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use abide_lint::{Check, GraphView, Rule, Severity};
+use abide_source::{Progress, load};
 
 use super::outcome::CommandOutcome;
 use super::preconditions::{read_errors, render_findings};
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
-use crate::load::load;
-use crate::progress::Progress;
 use crate::render::{GRAPHS, GraphFormat};
 use crate::settings::{Settings, today};
 use crate::terminal::{eprint_block, eprint_line, use_error_color};

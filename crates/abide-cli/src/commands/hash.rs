@@ -2,6 +2,7 @@
 
 use abide_hash::TreeHashes;
 use abide_schema::Tree;
+use abide_source::{Progress, load};
 use rayon::prelude::*;
 
 use super::outcome::CommandOutcome;
@@ -9,8 +10,6 @@ use super::preconditions::{find_link_errors, find_unjudged_packages, read_errors
 use super::session::leave_to_exit;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
-use crate::load::load;
-use crate::progress::Progress;
 use crate::render::{HashFormat, HashList, PrintedPackage};
 use crate::settings::Settings;
 use crate::terminal::{eprint_block, eprint_line, style, use_error_color};

@@ -1,10 +1,11 @@
 //! `abide history`.
 
+use abide_source::Progress;
+
 use super::outcome::CommandOutcome;
 use crate::args::{Global, HistoryArgs};
 use crate::error::Error;
 use crate::history::{HistoryRequest, walk_commits};
-use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::terminal::{eprint_line, style, use_error_color};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use abide_lint::PackagePast;
+use abide_source::Progress;
 
 use crate::args::{Global, HistoryArgs, TreeArgs};
 use crate::error::Error;
 use crate::history::{HistoryRequest, convert_to_day, walk_commits};
-use crate::progress::Progress;
 use crate::render::HISTORIES;
 use crate::settings::Settings;
 use crate::terminal::eprint_line;

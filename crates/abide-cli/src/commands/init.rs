@@ -17,15 +17,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use abide_lint::{ConfigError, Preset};
+use abide_source::write::Folder;
+use abide_source::{CONFIG, DefaultBranch, default_branch, join, read_settings};
 
 use super::outcome::CommandOutcome;
 use crate::args::Global;
 use crate::error::Error;
 use crate::render::{TextFile, render_config_errors};
 use crate::settings::find_preset;
-use crate::source::{CONFIG, DefaultBranch, default_branch, join, read_settings};
 use crate::terminal::{eprint_line, use_error_color};
-use crate::write::Folder;
 
 use buf::{BufConfig, BufModule, DroppedSetting, default_module, read_work_folders};
 use detect::FirstLook;

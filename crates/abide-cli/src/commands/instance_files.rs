@@ -1,127 +1,43 @@
 //! Files that hold instances, as they are named and found.
 
-use std::io::Read;
-use std::path::Path;
-
 use abide_instance::Notation;
-use ignore::Match;
+use abide_source::NamedFile;
 
 use crate::error::Error;
 use crate::render::TextFile;
-use crate::source::{Links, visible_files};
 use crate::terminal::eprint_line;
 
-/// A file with instances: its name and bytes.
-#[derive(Debug)]
-pub(super) struct NamedFile {
-    pub(super) name: String,
-    pub(super) notation: Notation,
-    pub(super) bytes: Vec<u8>,
-}
-
-/// The files with these names, and those in folders with these names, in the order of their names.
-pub(super) fn named_files(
+/// Reads the files with these names, and those in folders with these names, in the order of their
+/// names. Prints a note for each link that is not read.
+pub(super) fn read_named_files(
     names: &[String],
     notation: Option<Notation>,
 ) -> Result<Vec<NamedFile>, Error> {
-    let mut files = Vec::new();
-    let mut named: Vec<&String> = Vec::new();
-    for name in names {
-        if named.contains(&name) {
-            continue;
-        }
-        named.push(name);
-        if name == "-" || !Path::new(name).is_dir() {
-            files.push(NamedFile::open(name, notation)?);
-            continue;
-        }
-        let before = files.len();
-        for path in in_folder(name)? {
-            if let Some(notation) = Notation::of_path(&path) {
-                files.push(NamedFile::read(&path, notation)?);
-            }
-        }
-        if files.len() == before {
-            let message = format!("no file in `{name}` has a name of YAML, JSON, text or binary");
-            return Err(Error::Usage(message));
-        }
-    }
-    Ok(files)
+    let mut notes = Vec::new();
+    let files = abide_source::read_named_files(names, notation, &mut notes);
+    print_notes(&notes);
+    Ok(files?)
 }
 
-/// The files in a folder and in the folders inside it, hidden and ignored ones left out. A link to
-/// a file inside counts as a file, as in a folder that Kubernetes mounts; others are told.
-fn in_folder(name: &str) -> Result<Vec<String>, Error> {
-    let mut paths = Vec::new();
-    let top = Path::new(name).canonicalize().map_err(|error| unreadable(name, error))?;
-    let links = Links::around(&top, &[]);
-    let files = visible_files(Path::new(name), &links, &|_, _| Match::None);
-    let files = files.map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
-    for file in files {
-        let path = Path::new(name).join(&file.path);
-        let shown = path.display().to_string();
-        if file.is_link && Notation::of_path(&shown).is_some() {
-            let target = path.canonicalize();
-            let is_inside = target.as_ref().is_ok_and(|it| it.starts_with(&top) && it.is_file());
-            match is_inside {
-                true => paths.push(shown),
-                false => {
-                    eprint_line(&format!(
-                        "note: `{shown}` was not read: it is a link out of `{name}`"
-                    ));
-                }
-            }
-        } else if !file.is_link {
-            paths.push(shown);
-        }
+/// Prints notes about files that were not read.
+pub(super) fn print_notes(notes: &[String]) {
+    for note in notes {
+        eprint_line(&format!("note: {note}"));
     }
-    paths.sort();
-    Ok(paths)
 }
 
+/// Returns the error for a file that cannot be read.
 pub(super) fn unreadable(name: &str, error: std::io::Error) -> Error {
     Error::File { what: format!("cannot read `{name}`"), error }
 }
 
-impl NamedFile {
-    /// Reads a file, or standard input if its name is `-`.
-    pub(super) fn open(name: &str, notation: Option<Notation>) -> Result<NamedFile, Error> {
-        if name == "-" {
-            let mut bytes = Vec::new();
-            let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| unreadable("standard input", error))?;
-            let notation = notation.unwrap_or(Notation::Yaml);
-            return Ok(NamedFile { name: "-".to_owned(), notation, bytes });
+/// Returns the text of a file that reports show. Bytes that are no text are not shown.
+pub(super) fn text_for_report(file: &NamedFile) -> TextFile {
+    let text = match file.notation {
+        Notation::Binary => String::new(),
+        Notation::Yaml | Notation::Json | Notation::Text => {
+            String::from_utf8_lossy(&file.bytes).into_owned()
         }
-        std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
-        let notation = notation.or_else(|| Notation::of_path(name)).ok_or_else(|| {
-            Error::Usage(format!(
-                "the name of `{name}` does not tell its notation: name it with `--notation`"
-            ))
-        })?;
-        NamedFile::read(name, notation)
-    }
-
-    fn read(name: &str, notation: Notation) -> Result<NamedFile, Error> {
-        let bytes = std::fs::read(name).map_err(|error| unreadable(name, error))?;
-        Ok(NamedFile { name: name.to_owned(), notation, bytes })
-    }
-
-    /// Reads a file of a folder that its name counts from.
-    pub(super) fn below(folder: &Path, name: &str) -> Result<NamedFile, Error> {
-        let notation = Notation::of_path(name).unwrap_or(Notation::Yaml);
-        let bytes = std::fs::read(folder.join(name)).map_err(|error| unreadable(name, error))?;
-        Ok(NamedFile { name: name.to_owned(), notation, bytes })
-    }
-
-    /// Returns the text that reports show. Bytes that are no text are not shown.
-    pub(super) fn shown(&self) -> TextFile {
-        let text = match self.notation {
-            Notation::Binary => String::new(),
-            Notation::Yaml | Notation::Json | Notation::Text => {
-                String::from_utf8_lossy(&self.bytes).into_owned()
-            }
-        };
-        TextFile { name: self.name.clone(), text }
-    }
+    };
+    TextFile { name: file.name.clone(), text }
 }

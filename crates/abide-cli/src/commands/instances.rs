@@ -10,20 +10,19 @@ use abide_lint::{
 };
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
+use abide_source::NamedFile;
+use abide_source::runtime_disk::{read_layers, read_layers_below, read_layers_within};
+use abide_source::{Links, Loaded, Progress, load, load_beside, visible_files};
 use ignore::overrides::OverrideBuilder;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use super::instance_files::{NamedFile, unreadable};
+use super::instance_files::{text_for_report, unreadable};
 use super::outputs::check_report_path;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load, load_beside};
-use crate::progress::Progress;
 use crate::render::TextFile;
-use crate::runtime_disk::{read_layers, read_layers_below, read_layers_within};
 use crate::settings::Settings;
-use crate::source::{Links, visible_files};
 use crate::terminal::eprint_line;
 
 /// An API, by a name for reports.
@@ -211,7 +210,7 @@ fn find_matching(
         let message = format!("`[[instances]] files` matches no file: {}", patterns.join(", "));
         return Err(Error::Usage(message));
     }
-    names.iter().map(|name| NamedFile::below(folder, name)).collect()
+    names.iter().map(|name| Ok(NamedFile::below(folder, name)?)).collect()
 }
 
 fn pattern_error(error: ignore::Error) -> Error {
@@ -475,7 +474,7 @@ impl Instances {
     /// The texts of all files, in the order of their numbers.
     pub(super) fn texts(&self) -> Vec<TextFile> {
         let files = self.subjects.iter().flat_map(|it| self.runtime.files.iter().chain(&it.files));
-        files.map(NamedFile::shown).collect()
+        files.map(text_for_report).collect()
     }
 
     /// The APIs that judge them.

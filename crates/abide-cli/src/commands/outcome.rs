@@ -1,6 +1,6 @@
 //! The results of commands.
 
-use crate::printable;
+use abide_source::printable;
 
 /// The result of a command.
 pub(super) struct CommandOutcome {

@@ -1,12 +1,12 @@
 //! `abide owners`.
 
+use abide_source::{Progress, load, load_old};
+
 use super::outcome::CommandOutcome;
 use super::preconditions::{baseline_read_errors, check_baseline_links, has_texts, read_errors};
 use crate::args::{Global, OwnersArgs};
 use crate::error::Error;
-use crate::load::{load, load_old};
 use crate::owners_file::{OwnersFile, find_package_owners};
-use crate::progress::Progress;
 use crate::render::OwnerReport;
 use crate::settings::Settings;
 use crate::terminal::{eprint_line, style, use_error_color};

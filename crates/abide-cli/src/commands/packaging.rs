@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use abide_lint::RULES;
+use abide_source::write::Folder;
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
@@ -11,7 +12,6 @@ use super::outcome::CommandOutcome;
 use crate::args::{Cli, ManArgs};
 use crate::error::Error;
 use crate::render::ManPage;
-use crate::write::Folder;
 
 /// Writes what makes a shell complete commands, options, their values and rules.
 pub(super) fn completions(shell: Shell) -> CommandOutcome {

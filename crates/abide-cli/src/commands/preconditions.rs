@@ -4,17 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use abide_lint::{Check, DivergedCopy, Lock, Report, Rule, RuleScope, Severity, pluralize};
 use abide_schema::{File, Problem, Tree};
+use abide_source::printable::shown;
+use abide_source::{LOCK, Loaded, Progress};
 use abide_upgrade::Refusal;
 
 use super::outcome::CommandOutcome;
 use crate::args::Global;
 use crate::error::Error;
-use crate::load::Loaded;
-use crate::printable::shown;
-use crate::progress::Progress;
 use crate::render::{HUMAN, RenderContext};
 use crate::settings::{Settings, today};
-use crate::source::LOCK;
 use crate::terminal::{eprint_block, eprint_line, error_style};
 
 /// Refuses a tree with link errors or unreadable files: reports them, and says that nothing was

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use abide_lint::{Finding, Lock, Options, Records, Report, new_errors};
 use abide_schema::Tree;
+use abide_source::{Loaded, Progress, Source, load_changed};
 
 use super::file_changes::Changes;
 use super::preconditions::render_findings_since;
 use crate::args::Global;
 use crate::error::Error;
-use crate::load::{Loaded, load_changed};
-use crate::progress::Progress;
 use crate::settings::{Settings, today};
-use crate::source::Source;
 use crate::terminal::{eprint_block, use_error_color};
 
 /// A planned change of a tree, and the tree.

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use abide_lint::{Records, Report, pluralize};
 use abide_schema::{FileId, PackageId, Tree};
+use abide_source::printable::shown;
+use abide_source::write::Folder;
+use abide_source::{Loaded, load};
 use abide_upgrade::{
     Basis, DECLARE_BY_HAND, Drift, Release, Risen, Standing, Standings, UpgradeSettings, drifts,
     essence,
@@ -24,11 +27,8 @@ use super::upgrade::{
 };
 use crate::args::{Global, ReleaseTarget, TreeArgs};
 use crate::error::Error;
-use crate::load::{Loaded, load};
-use crate::printable::shown;
 use crate::settings::{Settings, today};
 use crate::terminal::{eprint_block, eprint_line, use_error_color};
-use crate::write::Folder;
 
 /// The note about a tree without candidates.
 const NOTHING_TO_RELEASE: &str = "there is no candidate to release";

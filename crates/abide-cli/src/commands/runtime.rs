@@ -7,17 +7,16 @@ use abide_instance::{Instance, Notation, ReadOptions};
 use abide_lint::find_nearest;
 use abide_schema::value::{LackedBy, Message, UndeclaredName};
 use abide_schema::{MessageId, Tree};
+use abide_source::NamedFile;
+use abide_source::printable::shown;
+use abide_source::runtime_disk::read_layers;
+use abide_source::{Progress, load};
 use abide_syntax::{LineIndex, Span};
 
-use super::instance_files::NamedFile;
 use super::outcome::CommandOutcome;
 use crate::args::{Global, RuntimeArgs, RuntimeCommand, RuntimeShowArgs, TreeArgs};
 use crate::error::Error;
-use crate::load::load;
-use crate::printable::shown;
-use crate::progress::Progress;
 use crate::render::{RuntimePlace, RuntimeReport};
-use crate::runtime_disk::read_layers;
 use crate::settings::Settings;
 use crate::terminal::{eprint_line, style, use_error_color};
 

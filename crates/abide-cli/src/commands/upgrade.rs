@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use abide_lint::{Finding, Lock, Records, Report, pluralize};
 use abide_schema::{File, FileId, Tree};
+use abide_source::printable::shown;
+use abide_source::write::{self, FileStep, Folder};
+use abide_source::{LOCK, Loaded, Progress, load};
 use abide_upgrade::{
     Closure, DECLARE_BY_HAND, Generated, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy,
     essence,
@@ -24,13 +27,8 @@ use super::preconditions::{read_errors, refuse_unparsed, render_findings, report
 use super::predicted_tree::PlannedChange;
 use crate::args::{Global, TreeArgs, UpgradeTarget};
 use crate::error::Error;
-use crate::load::{Loaded, load};
-use crate::printable::shown;
-use crate::progress::Progress;
 use crate::settings::{Settings, today};
-use crate::source::LOCK;
 use crate::terminal::{eprint_block, eprint_line, use_error_color};
-use crate::write::{self, FileStep, Folder};
 
 pub(super) fn upgrade(
     global: &Global,

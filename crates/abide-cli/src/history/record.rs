@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use abide_lint::{Lock, Record};
+use abide_source::{Commit, Cursor, LOCK};
 use gix::ObjectId;
-
-use crate::source::{Commit, Cursor, LOCK};
 
 /// The number of digits that are shown of the id of a commit.
 pub(super) const SHORT: usize = 10;

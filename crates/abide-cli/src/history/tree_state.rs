@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_schema::{Changes, FileDecl, FileKey as Key, Sides, SourceFile, Text, Workspace};
+use abide_source::{Content, Cursor, SourceError, Step, Timeline};
 use gix::ObjectId;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-
-use crate::source::{Content, Cursor, SourceError, Step, Timeline};
 
 /// Methods name the types of their operations in texts, relative to the package.
 const OPERATIONS_PROTO: &str = "google/longrunning/operations.proto";

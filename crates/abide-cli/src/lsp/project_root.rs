@@ -8,16 +8,15 @@ use std::time::SystemTime;
 use abide_editor::{Judge, Project};
 use abide_lint::ConfigError;
 use abide_schema::{FileDecl, FileKey, SourceFile, Text};
+use abide_source::LoadError;
+use abide_source::{
+    ACCEPTED, CONFIG, LOCK, MAX_FILE, Progress, Source, SourceError, canonical, config_places,
+    is_config, lexical, parse_tree, parsed_old, read_settings,
+};
 
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
-use crate::load::{parse_tree, parsed_old};
-use crate::progress::Progress;
 use crate::settings::{Settings, read_lock, today};
-use crate::source::{
-    ACCEPTED, CONFIG, LOCK, MAX_FILE, Source, SourceError, canonical, config_places, is_config,
-    lexical, read_settings,
-};
 
 /// The tree that a document belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,8 +118,8 @@ pub(super) fn read_tree(
             parsed.files
         }
         // There may be some as soon as the user writes them.
-        Err(Error::Source(SourceError::NoProtoFiles { .. })) => Vec::new(),
-        Err(error) => return Err(error.into()),
+        Err(LoadError::Source(SourceError::NoProtoFiles { .. })) => Vec::new(),
+        Err(error) => return Err(Error::from(error).into()),
     };
     let mut old_files = |spec: Option<&str>| {
         let spec = spec?;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use abide_lint::{Accepted, Config, Lock, Options, Records, Report, RuleScope};
 use abide_schema::{FileDecl, Tree};
+use abide_source::{ACCEPTED, LOCK, Links, read_limited};
 use jiff::civil::Date;
 
 use crate::error::Error;
 use crate::render::{RenderContext, Style, TextFile, render_config_errors};
 use crate::settings::{find_preset, today};
-use crate::source::{ACCEPTED, LOCK, Links, read_limited};
 
 /// The options that the plugins have in common, as the other tool passes them.
 #[derive(Default)]

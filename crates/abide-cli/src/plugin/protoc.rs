@@ -7,15 +7,13 @@ use std::sync::Arc;
 use abide_lint::{Finding, Report, RuleScope, Severity};
 use abide_schema::value::Message;
 use abide_schema::{Edition, FileDecl, Tree};
+use abide_source::{Progress, Source, SourceOptions, load};
 use serde_json::{Value, json};
 
 use super::messages::ProtocolMessages;
 use super::policy::{PluginOptions, PluginPolicy, read_file_descriptor};
 use crate::error::Error;
-use crate::load::load;
-use crate::progress::Progress;
 use crate::render::{REPORTS, RenderContext, ReportFormat};
-use crate::source::{Source, SourceOptions};
 
 const REQUEST: &str = "google.protobuf.compiler.CodeGeneratorRequest";
 const RESPONSE: &str = "google.protobuf.compiler.CodeGeneratorResponse";

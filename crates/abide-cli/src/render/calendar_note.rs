@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use abide_lint::{Deprecation, Phase, PhaseFreeze, Retirement, Status};
+use abide_source::printable::shown;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 use super::context::Style;
 use super::json_object::insert_some;
-use crate::printable::shown;
 
 /// The number of deprecations that are shown without `--verbose`.
 const DEPRECATIONS: usize = 5;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use abide_lint::{Deprecated, DeprecationList, Phase, Replacement, Unknown, pluralize};
+use abide_source::printable::shown;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 use super::context::{Style, write_styled};
 use super::json_object::insert_some;
 use super::markdown_text::MarkdownText;
-use crate::printable::shown;
 
 /// The title of the file of the list.
 pub(crate) const TITLE: &str = "Deprecated elements";

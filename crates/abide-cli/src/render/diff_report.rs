@@ -6,12 +6,12 @@ use abide_instance::Notation;
 use abide_instance::diff::{Cost, Difference, DifferenceKind};
 use abide_lint::pluralize;
 use abide_schema::Tree;
+use abide_source::printable::shown;
 use abide_syntax::{LineIndex, Position, Span};
 use serde_json::{Value, json};
 
 use super::context::{Style, write_styled};
 use super::markdown_text::MarkdownText;
-use crate::printable::shown;
 
 /// The report of `abide config diff`.
 pub(crate) struct DiffReport<'a> {

@@ -2,13 +2,13 @@
 //! gone.
 
 use abide_lint::{ElementHistory, HistoryPoint};
+use abide_source::printable::shown;
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
 use super::context::{Style, write_styled};
 use super::json_object::insert;
 use super::markup::{HtmlPage, escape};
-use crate::printable::shown;
 
 const BODY: &str = include_str!("element_lives/body.html");
 const STYLE: &str = include_str!("element_lives/page.css");

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use abide_lint::{Report, Severity};
+use abide_source::printable::shown;
 
 use super::context::RenderContext;
 use super::owner_list::describe_touched;
 use super::snippets::describe_exempted;
 use super::workflow_command::{escape_data, escape_property, render_touched_packages};
-use crate::printable::shown;
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let mut out = String::new();

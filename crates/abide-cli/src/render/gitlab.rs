@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use abide_lint::{PackageOwners, Report, Severity};
+use abide_source::printable::shown;
 use serde_json::{Value, json};
 
 use super::context::{RenderContext, full_path};
 use super::owner_list::describe_touched;
 use super::snippets::describe_exempted;
-use crate::printable::shown;
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     // GitLab merges findings with the same fingerprint.

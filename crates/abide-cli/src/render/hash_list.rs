@@ -5,12 +5,12 @@ use std::fmt::Write;
 use abide_hash::{Hashes, TreeHashes};
 use abide_lint::ElementHistory;
 use abide_schema::File;
+use abide_source::printable::shown;
 use rayon::prelude::*;
 use serde_json::json;
 
 use super::context::Style;
 use super::element_lives;
-use crate::printable::shown;
 
 /// The name of a package, and its files by path.
 pub(crate) type PrintedPackage<'t> = (&'t str, Vec<(&'t str, File<'t>)>);

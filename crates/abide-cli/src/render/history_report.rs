@@ -1,6 +1,7 @@
 //! Renders a history as a table, as JSON Lines or as an HTML page.
 
 use abide_lint::{Severity, pluralize};
+use abide_source::printable::shown;
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -8,7 +9,6 @@ use super::context::{Style, write_styled};
 use super::element_lives;
 use super::json_object::insert;
 use crate::history::{CommitRow, PackageRow, PackageVerdict, TreeHistory, VerdictReason};
-use crate::printable::shown;
 
 mod page;
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use abide_lint::{Finding, Location, Origin, Report, Severity, pluralize};
+use abide_source::printable::shown;
 use codespan_reporting::files::Files;
 
 use super::context::{RenderContext, TextPlace};
@@ -12,7 +13,6 @@ use super::markup::{HtmlPage, escape};
 use super::prose::{ProsePiece, split_pieces};
 use super::snippets::render_summary;
 use super::sources::SnippetSources;
-use crate::printable::shown;
 
 const BODY: &str = include_str!("html/body.html");
 const STYLE: &str = include_str!("html/page.css");

@@ -6,10 +6,10 @@
 use std::fmt::Write;
 
 use abide_lint::{Finding, Report, Severity, pluralize};
+use abide_source::printable::shown;
 
 use super::context::{RenderContext, full_path};
 use super::markup::escape;
-use crate::printable::shown;
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let mut files = context.group_by_path(report);

@@ -1,9 +1,9 @@
 //! Markdown in which nothing that comes from the input is live.
 
 use abide_lint::backtick;
+use abide_source::printable::shown;
 
 use super::prose::{ProsePiece, split_pieces};
-use crate::printable::shown;
 
 /// A text in GitHub Flavored Markdown, also for GitLab, in the making.
 ///

@@ -1,6 +1,6 @@
 //! Texts for HTML and XML, and what all HTML pages have in common.
 
-use crate::printable::is_unprintable;
+use abide_source::printable::is_unprintable;
 
 const PAGE: &str = include_str!("markup/page.html");
 const STYLE: &str = include_str!("markup/page.css");

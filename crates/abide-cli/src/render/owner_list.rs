@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use abide_lint::{PackageOwners, pluralize};
+use abide_source::printable::shown;
 use serde_json::{Map, Value, json};
 
 use super::context::{Style, write_styled};
 use super::markdown_text::MarkdownText;
 use super::workflow_command::{escape_data, escape_property, render_touched_packages};
-use crate::printable::shown;
 
 /// The owners of packages.
 pub(crate) struct OwnerReport<'a> {

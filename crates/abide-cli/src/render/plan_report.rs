@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use abide_lint::{Bump, BumpReason, PackagePlan, Plan, PlanVerdict, Status, pluralize};
 use abide_schema::PackageVersion;
+use abide_source::printable::shown;
 use serde_json::{Map, Value, json};
 
 use super::calendar_note;
 use super::context::{Style, write_styled};
 use super::json_object::insert_some;
-use crate::printable::shown;
 
 /// The number of reasons that are shown per package without `--verbose`.
 const REASONS: usize = 5;

@@ -6,11 +6,11 @@ use abide_instance::runtime::{
     EffectiveLayer, LayerSource, Literal, Runtime, RuntimeValue, Snapshot,
 };
 use abide_lint::pluralize;
+use abide_source::printable::shown;
 use abide_syntax::Position;
 use serde_json::{Map, Value, json};
 
 use super::context::{Style, write_styled};
-use crate::printable::shown;
 
 /// The report of `abide runtime show`.
 pub(crate) struct RuntimeReport<'a> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use abide_lint::{Finding, Fix, FixEdit, Report, Severity};
+use abide_source::printable::shown;
 use serde_json::{Map, Value, json};
 
 use super::context::{RenderContext, TextPlace};
@@ -11,7 +12,6 @@ use super::json_lines;
 use super::json_object::insert;
 use super::rule_page::strip_marks;
 use super::snippets::describe_exempted;
-use crate::printable::shown;
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let findings: Vec<&Finding> = context.visible_findings(report).collect();

@@ -8,11 +8,11 @@ use abide_lint::{
     DerivationStep, LifeState, LifetimeBound, MajorTrack, Simulation, Timeline, TimelineEvent,
     TimelineOf, TimelinePeriod,
 };
+use abide_source::printable::shown;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 use super::context::{Style, write_styled};
-use crate::printable::shown;
 
 mod page;
 

@@ -1,6 +1,7 @@
 //! The format for people: a snippet for each finding, with the path through the tree as labels.
 
 use abide_lint::{Applied, Bump, ConfigError, Finding, Report, Severity, pluralize};
+use abide_source::printable::shown;
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
@@ -8,7 +9,6 @@ use rayon::prelude::*;
 
 use super::context::{RenderContext, TextFile};
 use super::sources::SnippetSources;
-use crate::printable::shown;
 
 /// The number of findings that one task renders.
 const CHUNK: usize = 32;

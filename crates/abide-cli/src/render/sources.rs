@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 
 use abide_lint::{FeatureFile, Location, Origin};
 use abide_schema::{FileId, Tree};
+use abide_source::printable::{is_unprintable, shown};
 use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::Diagnostic;
 use codespan_reporting::files::{Error, Files};
 
 use super::context::{RenderContext, SourceText, TextFile};
-use crate::printable::{is_unprintable, shown};
 
 /// Texts by number: the files of the tree, then those of the old tree, then the others.
 pub(super) struct SnippetSources<'a> {

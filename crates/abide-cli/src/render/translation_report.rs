@@ -2,6 +2,7 @@
 
 use abide_instance::Carried;
 use abide_lint::Report;
+use abide_source::printable::count_line_and_column;
 use serde_json::{Map, Value, json};
 
 use super::context::RenderContext;
@@ -78,12 +79,4 @@ pub(super) fn render_json(report: &TranslationReport<'_>, context: &RenderContex
 fn build_position(text: &str, at: u32) -> Value {
     let (line, column) = count_line_and_column(text, at);
     json!({ "line": line, "column": column })
-}
-
-/// The line and the column of a place, from 1.
-pub(crate) fn count_line_and_column(text: &str, at: u32) -> (usize, usize) {
-    let before = text.get(..at as usize).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    (line, column)
 }

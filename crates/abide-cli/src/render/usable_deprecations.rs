@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use abide_lint::{UsableDeprecation, pluralize};
+use abide_source::printable::shown;
 use serde_json::{Map, Value};
 
 use super::context::{Style, write_styled};
 use super::json_object::{insert, insert_some};
-use crate::printable::shown;
 
 pub(super) fn render_human(list: &[UsableDeprecation<'_>], style: Style) -> String {
     let mut text = String::new();

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use abide_cli::runtime_disk::read_layers;
 use abide_instance::runtime::{DiskReading, Layers, Runtime, known_bootstrap};
 use abide_instance::{Instance, Notation, ReadOptions};
+use abide_source::runtime_disk::read_layers;
 use serde_json::{Value, json};
 
 use crate::run::{Ran, abide, abide_with, put};

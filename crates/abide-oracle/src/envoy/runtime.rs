@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use abide_cli::runtime_disk::read_layers;
 use abide_harness::Result;
 use abide_harness::corpora;
 use abide_harness::envoys::{Envoy, envoys};
@@ -19,6 +18,7 @@ use abide_instance::runtime::{
     LayerProblem, Layers, Literal, Refusal, Runtime, RuntimeValue, known_bootstrap,
 };
 use abide_instance::{Instance, Notation, ReadOptions};
+use abide_source::runtime_disk::read_layers;
 use serde_json::Value;
 
 use self::stacks::Stack;

@@ -95,7 +95,8 @@ impl Apis {
             table.push(ClientRule { user_agent, version, release: number + 1 });
         }
         let tree = newest.tree;
-        let steps = abide_cli::steps(&args.steps)?;
+        let steps =
+            abide_source::read_steps(&args.steps, &mut notes).map_err(|error| error.to_string())?;
         let translator = Translator::new(tree, VersionMapping::default(), &steps);
         let translator = translator.map_err(|fault| format!("a step: {}", fault.message))?;
         let features = translator.features().map(str::to_owned).collect();
@@ -182,7 +183,7 @@ fn read_release(
     import_paths: &[String],
     notes: &mut Vec<String>,
 ) -> Result<Release<'static>, String> {
-    let api = abide_cli::Api::read(source, import_paths)?;
+    let api = abide_source::Api::read(source, import_paths)?;
     notes.extend(api.notes);
     let minor = |it: Version| Minor { major: it.major, minor: it.minor };
     let versions = api.versions.into_iter().map(|(package, it)| (package, minor(it)));

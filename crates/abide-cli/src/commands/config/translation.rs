@@ -9,51 +9,24 @@ use abide_instance::{
 };
 use abide_lint::{CarriedFile, InstanceOptions, pluralize};
 use abide_schema::{MessageId, PackageVersion};
+use abide_source::NamedFile;
+use abide_source::printable::count_line_and_column;
+use abide_source::printable::{self, shown as shown_name};
+use abide_source::write::{self, Unmade};
+use abide_source::{Progress, load};
 use rayon::prelude::*;
 
 use crate::args::{Global, TranslationArgs, TreeArgs};
 use crate::commands::folder_lock::recover;
-use crate::commands::instance_files::{NamedFile, named_files, unreadable};
+use crate::commands::instance_files::{print_notes, read_named_files, text_for_report, unreadable};
 use crate::commands::instances::find_message;
 use crate::commands::outcome::CommandOutcome;
 use crate::commands::preconditions::read_errors;
 use crate::diff::render_unified;
 use crate::error::Error;
-use crate::load::load;
-use crate::printable::{self, shown as shown_name};
-use crate::progress::Progress;
-use crate::render::{RenderContext, TextFile, TranslationReport, count_line_and_column};
+use crate::render::{RenderContext, TextFile, TranslationReport};
 use crate::settings::{Settings, today};
 use crate::terminal::{eprint_block, eprint_line, style, use_error_color};
-use crate::write::{self, Unmade};
-
-/// Steps that come with Abide: their name, and the files.
-const BUILT_IN: &[(&str, &[(&str, &str)])] = &[(
-    "envoy-v2-to-v3",
-    &[
-        (
-            "cluster.yaml",
-            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/cluster.yaml"),
-        ),
-        (
-            "extensions.yaml",
-            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/extensions.yaml"),
-        ),
-        (
-            "bootstrap.yaml",
-            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/bootstrap.yaml"),
-        ),
-        (
-            "filters.yaml",
-            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/filters.yaml"),
-        ),
-        (
-            "listener.yaml",
-            include_str!("../../../../../testdata/instances/envoy-v2-to-v3/listener.yaml"),
-        ),
-        ("route.yaml", include_str!("../../../../../testdata/instances/envoy-v2-to-v3/route.yaml")),
-    ],
-)];
 
 /// The direction between majors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +44,7 @@ pub(super) fn convert_files(
     let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
     let progress = Progress::new(global.quiet);
     let notation = args.notation.as_deref().and_then(Notation::named);
-    let mut files = named_files(&args.files, notation)?;
+    let mut files = read_named_files(&args.files, notation)?;
     if args.target.write {
         let mut folders: Vec<PathBuf> = files
             .iter()
@@ -81,7 +54,7 @@ pub(super) fn convert_files(
         for folder in folders {
             // A file with several names may hold a part of what a killed run wrote.
             if recover(&Path::new(".").join(folder))? {
-                files = named_files(&args.files, notation)?;
+                files = read_named_files(&args.files, notation)?;
             }
         }
     }
@@ -114,7 +87,7 @@ pub(super) fn convert_files(
     let report = abide_lint::check_translations(tree, policy, options, &judged, args.allow_loss);
     progress.finish();
     let bytes: Vec<Vec<u8>> = files.iter().map(|it| it.bytes.clone()).collect();
-    let texts: Vec<TextFile> = files.iter().map(NamedFile::shown).collect();
+    let texts: Vec<TextFile> = files.iter().map(text_for_report).collect();
     let context = RenderContext {
         tree,
         old: None,
@@ -306,27 +279,6 @@ fn read_mapping(path: &Path) -> Result<VersionMapping, Error> {
     VersionMapping::read(&bytes, notation).map_err(|fault| format_fault(&name, &bytes, fault))
 }
 
-/// The steps of files, of folders, and of what comes with Abide.
-pub(crate) fn read_steps(names: &[String]) -> Result<Vec<Migration>, Error> {
-    let mut migrations = Vec::new();
-    for (name, files) in BUILT_IN {
-        if names.is_empty() || names.iter().any(|it| it == name) {
-            for (file, text) in *files {
-                let read = Migration::read(text.as_bytes(), Notation::Yaml);
-                let file = format!("{name}/{file}");
-                migrations
-                    .extend(read.map_err(|fault| format_fault(&file, text.as_bytes(), fault))?);
-            }
-        }
-    }
-    let own = names.iter().filter(|it| BUILT_IN.iter().all(|(name, _)| name != it));
-    for file in named_files(&own.cloned().collect::<Vec<_>>(), None)? {
-        let read = Migration::read(&file.bytes, file.notation);
-        migrations.extend(read.map_err(|fault| format_fault(&file.name, &file.bytes, fault))?);
-    }
-    Ok(migrations)
-}
-
 fn notation_of(name: &str) -> Result<Notation, Error> {
     Notation::of_path(name)
         .ok_or_else(|| Error::Usage(format!("the name of `{name}` does not say its notation")))
@@ -336,4 +288,15 @@ fn format_fault(name: &str, text: &[u8], fault: Fault) -> Error {
     let text = String::from_utf8_lossy(text);
     let (line, column) = count_line_and_column(&text, fault.span.start);
     Error::Usage(format!("{name}:{line}:{column}: {}", fault.message))
+}
+
+/// Reads the steps of files and folders, or without any those that come with Abide.
+fn read_steps(names: &[String]) -> Result<Vec<Migration>, Error> {
+    if names.is_empty() {
+        return Ok(abide_source::read_built_in_steps()?);
+    }
+    let mut notes = Vec::new();
+    let migrations = abide_source::read_steps(names, &mut notes);
+    print_notes(&notes);
+    Ok(migrations?)
 }

@@ -2,11 +2,11 @@
 //! setting without a counterpart is noted with its line.
 
 use abide_lint::{BufVersion, ConfigError, find_nearest};
+use abide_source::join;
 use abide_syntax::Span;
 
 use super::rule_names::RuleSection;
 use super::yaml::{YamlNode, YamlValue, fault, read};
-use crate::source::join;
 
 /// The settings of a `buf.yaml`, with all paths relative to one folder.
 #[derive(Default)]

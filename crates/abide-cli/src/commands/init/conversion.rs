@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use abide_lint::{BufVersion, Preset, buf_lint_rules};
+use abide_source::DefaultBranch;
 use serde_json::json;
 
 use super::buf::{BreakingSection, BufConfig, BufModule, DroppedSetting, LintSection, RuleName};
@@ -11,7 +12,6 @@ use super::rule_names::{
     BREAKING_CATEGORIES, collect_preset_rules, is_retired, resolve_breaking_rules,
     resolve_lint_rules,
 };
-use crate::source::DefaultBranch;
 
 /// The options of `[lint]` with their values if nothing sets them.
 const DEFAULTS: &[(&str, &str)] = &[

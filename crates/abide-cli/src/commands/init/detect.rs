@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use abide_lint::{Config, Preset};
+use abide_source::LoadError;
+use abide_source::{
+    CONFIG, DefaultBranch, Loaded, Progress, Source, SourceError, SourceOptions, canonical, join,
+    load, read_settings,
+};
 use serde_json::json;
 
 use crate::args::Global;
 use crate::error::Error;
-use crate::load::{Loaded, load};
-use crate::progress::Progress;
-use crate::source::{
-    CONFIG, DefaultBranch, Source, SourceError, SourceOptions, canonical, join, read_settings,
-};
 
 use super::layout::{ProtoFile, TreeLayout, is_below};
 use super::mentions::Mentions;
@@ -258,8 +258,8 @@ fn load_as_one_root(folder: &Path, progress: &Progress) -> Result<Option<Loaded>
 /// Loads a source; `None` if it has no proto file.
 fn load_if_any(options: &SourceOptions<'_>, progress: &Progress) -> Result<Option<Loaded>, Error> {
     match load(&Source::open(None, options)?, progress) {
-        Err(Error::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
-        loaded => loaded.map(Some),
+        Err(LoadError::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
+        loaded => Ok(loaded.map(Some)?),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::source::join;
+use abide_source::join;
 
 use super::buf::BufModule;
 

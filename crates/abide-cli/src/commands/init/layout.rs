@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::known_repository;
+use abide_source::home_by_package;
 
 use super::mentions::Mentions;
-use crate::source::home_by_package;
 
 /// Folders in which people keep what others wrote.
 const VENDORED: &[&str] = &["third_party", "thirdparty", "third-party", "vendor", "external"];

@@ -1,6 +1,7 @@
 //! The inputs of a run: everything that it reads, and the judgement of them.
 
 use abide_lint::{Accepted, FeatureFile, Lock, Options, Records, Report, RuleScope};
+use abide_source::{Loaded, Progress, Source, load, load_both, load_old};
 
 use super::request::{CheckAction, CheckRequest};
 use crate::commands::changed::{LoadedTrees, TreeChange};
@@ -9,11 +10,8 @@ use crate::commands::format::read_stdin;
 use crate::commands::instances::{Instances, RuntimeLayers, collect_configured};
 use crate::commands::selection::FindingSelection;
 use crate::error::Error;
-use crate::load::{Loaded, load, load_both, load_old};
-use crate::progress::Progress;
 use crate::render::TextFile;
 use crate::settings::{read_lock, today};
-use crate::source::Source;
 use crate::terminal::use_error_color;
 
 /// The sources of a run, with the locks in them.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use abide_lint::{PackageOwners, Report};
+use abide_source::Reached;
 
 use super::inputs::CheckInputs;
 use super::request::CheckRequest;
@@ -14,7 +15,6 @@ use crate::commands::preconditions::{
     has_texts, read_errors,
 };
 use crate::error::Error;
-use crate::load::Reached;
 use crate::owners_file::{OwnersFile, find_package_owners};
 use crate::render::RenderContext;
 use crate::settings::describe_conflict;

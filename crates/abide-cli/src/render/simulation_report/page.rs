@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use abide_lint::{DerivationStep, TimelinePeriod};
+use abide_source::printable::shown;
 use jiff::civil::Date;
 
 use super::{SimulationReport, compute_extent, format_span, last_day};
-use crate::printable::shown;
 use crate::render::context::Style;
 use crate::render::markup::{HtmlPage, escape};
 

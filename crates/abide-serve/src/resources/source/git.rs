@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_cli::source::MovingFolder;
+use abide_source::MovingFolder;
 
 use super::{Listing, ResourceFile, Source, is_resource};
 

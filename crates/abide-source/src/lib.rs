@@ -1,0 +1,25 @@
+//! Sources of trees, and files: reads trees from folders, git, archives, descriptor sets and programs,
+//! and writes below one folder.
+#![allow(clippy::disallowed_methods)] // This crate reads and writes files.
+
+mod api;
+mod error;
+mod load;
+mod named_files;
+pub mod printable;
+mod progress;
+pub mod runtime_disk;
+mod source;
+mod steps;
+pub mod write;
+
+pub use api::Api;
+pub use error::{LoadError, NamedFileError};
+pub use load::{
+    ChangedFiles, ChangedRecords, Loaded, Parsed, Reached, load, load_beside, load_both,
+    load_changed, load_old, parse_tree, parsed_old,
+};
+pub use named_files::{NamedFile, read_named_files};
+pub use progress::Progress;
+pub use source::*;
+pub use steps::{read_built_in_steps, read_steps};

@@ -1,0 +1,312 @@
+//! Turns a source into a linked tree.
+
+mod changed;
+mod importable;
+mod outlines;
+mod outside;
+mod unparsed;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use abide_instance::yaml_value;
+use abide_lint::without_record_conflicts;
+use abide_schema::{
+    FileDecl, SourceFile, Text, Tree, descriptor_set_from_json, descriptor_set_from_text,
+    descriptor_set_from_value, missing_imports,
+};
+use memchr::memmem;
+use rayon::prelude::*;
+
+use crate::error::LoadError;
+use crate::printable::shown;
+use crate::progress::Progress;
+use crate::source::{Contents, DescriptorFormat, KnownTexts, ReadProblem, Source};
+use crate::write;
+
+pub use changed::{ChangedFiles, ChangedRecords, Reached};
+
+/// A linked tree, with what could not be read.
+pub struct Loaded {
+    /// The tree.
+    pub tree: Tree,
+    /// The name for messages: what the user wrote.
+    pub name: String,
+    /// Files that could not be read; the tree consists of the others.
+    pub unreadable: Vec<ReadProblem>,
+    /// What the user should know, one phrase each.
+    pub notes: Vec<String>,
+    /// The texts on disk of files with a merge conflict in what they record, of which both sides
+    /// count, by the names that reports use.
+    pub unresolved: HashMap<Arc<str>, Text>,
+}
+
+/// Reads, parses and links a source, with the files it imports.
+pub fn load(source: &Source, progress: &Progress) -> Result<Loaded, LoadError> {
+    progress.step("reading");
+    let parsed = parsed(source, source.read()?, &[], progress)?;
+    progress.step(format!("linking {} files", parsed.files.len()));
+    importable::with_declaring(source, parsed.linked(Tree::link))
+}
+
+/// Loads a tree with all files of other sources, which count as imported: of a path that several
+/// have, the first one's.
+pub fn load_beside(
+    source: &Source,
+    others: &[Source],
+    progress: &Progress,
+) -> Result<Loaded, LoadError> {
+    progress.step("reading");
+    let mut tree = parsed(source, source.read()?, &[], progress)?;
+    let mut paths: HashSet<Arc<str>> = tree.files.iter().map(|it| Arc::clone(&it.path)).collect();
+    for other in others {
+        let mut contents = other.read()?;
+        if let Contents::Files { files, .. } = &mut contents {
+            files.iter_mut().for_each(|file| file.imported = true);
+        }
+        let beside = parsed(other, contents, &tree.files, progress)?;
+        tree.files.extend(beside.files.into_iter().filter(|it| paths.insert(Arc::clone(&it.path))));
+    }
+    progress.step(format!("linking {} files", tree.files.len()));
+    Ok(tree.linked(Tree::link))
+}
+
+/// Loads what a tree would be with other texts of some files, by the names that reports use; a file
+/// without a text goes.
+pub fn load_changed<'a>(
+    source: &Source,
+    tree: &Tree,
+    texts: impl Iterator<Item = (&'a str, Option<&'a [u8]>)>,
+    progress: &Progress,
+) -> Result<Loaded, LoadError> {
+    let texts: BTreeMap<&str, Option<&[u8]>> = texts.collect();
+    let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
+    let kept = known.iter().filter(|it| !it.imported && !texts.contains_key(&*it.display));
+    let mut files: Vec<Found> = kept.map(|it| Ok(Arc::clone(it))).collect();
+    for (display, text) in &texts {
+        let place = source.place(display);
+        let Some(((root, path), text)) = place.zip(*text) else { continue };
+        let (path, display, text) = (path.into(), (*display).into(), text.into());
+        files.push(Err(SourceFile { path, display, root, imported: false, text }));
+    }
+    let mut files = parse(files);
+    files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
+    progress.step(format!("linking {} files", files.len()));
+    let files = with_imports(source, files, &Known::of(&known))?;
+    let (name, unreadable, notes) = (source.name().to_owned(), Vec::new(), Vec::new());
+    let parsed = Parsed { files, name, unreadable, notes, unresolved: HashMap::new() };
+    importable::with_declaring(source, parsed.linked(|files| Tree::link_again(files, tree)))
+}
+
+/// Loads an old tree. Files that are the same in the new one are neither read nor parsed again.
+pub fn load_old(
+    old: &Source,
+    new: &Source,
+    tree: &Tree,
+    progress: &Progress,
+) -> Result<Loaded, LoadError> {
+    let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
+    let parsed = parsed_old(old, new, &known, progress)?;
+    progress.step(format!("linking {} files", parsed.files.len()));
+    Ok(parsed.linked(|files| Tree::link_beside(files, tree)))
+}
+
+/// Loads a tree and the old one.
+pub fn load_both(
+    new: &Source,
+    old: &Source,
+    progress: &Progress,
+) -> Result<(Loaded, Loaded), LoadError> {
+    progress.step("reading");
+    let mut parsed_new = parsed(new, new.read_new(old)?, &[], progress)?;
+    let parsed_old = parsed_old(old, new, &parsed_new.files, progress)?;
+    parsed_new.keep_unreadable(&parsed_old);
+    let count = parsed_new.files.len() + parsed_old.files.len();
+    progress.step(format!("linking {count} files"));
+    let (new_tree, old_tree) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
+    let loaded = importable::with_declaring(new, parsed_new.linked(|_| new_tree))?;
+    Ok((loaded, parsed_old.linked(|_| old_tree)))
+}
+
+/// Reads and parses an old tree, given the files of the new one.
+pub fn parsed_old(
+    old: &Source,
+    new: &Source,
+    files: &[Arc<FileDecl>],
+    progress: &Progress,
+) -> Result<Parsed, LoadError> {
+    progress.step("reading the old tree");
+    let contents = old.read_old(&KnownTexts::for_old(old, new, files))?;
+    let mut parsed = parsed(old, contents, files, progress)?;
+    unparsed::read_as_last_parsed(old, &mut parsed);
+    Ok(parsed)
+}
+
+/// Reads and parses a tree with the files it imports, except for files that are known.
+pub fn parse_tree(
+    source: &Source,
+    known: &[Arc<FileDecl>],
+    progress: &Progress,
+) -> Result<Parsed, LoadError> {
+    progress.step("reading");
+    parsed(source, source.read()?, known, progress)
+}
+
+/// A source whose files are parsed but not linked.
+pub struct Parsed {
+    /// Its files, with those they import.
+    pub files: Vec<Arc<FileDecl>>,
+    name: String,
+    /// Files that could not be read.
+    pub unreadable: Vec<ReadProblem>,
+    notes: Vec<String>,
+    unresolved: HashMap<Arc<str>, Text>,
+}
+
+impl Parsed {
+    /// Takes files that cannot be read from the old tree: nothing else follows from them.
+    fn keep_unreadable(&mut self, old: &Parsed) {
+        let unreadable: Vec<&str> =
+            self.unreadable.iter().filter(|it| !it.is_absence()).map(|it| &*it.path).collect();
+        let is_unreadable = |file: &&Arc<FileDecl>| {
+            let at_or_below = |it: &&&str| {
+                file.display
+                    .strip_prefix(**it)
+                    .is_some_and(|it| it.is_empty() || it.starts_with('/'))
+            };
+            unreadable.iter().any(|it| at_or_below(&it))
+        };
+        let read: HashSet<&str> = self.files.iter().map(|it| &*it.display).collect();
+        let kept = old.files.iter().filter(|it| !it.imported && !read.contains(&*it.display));
+        let kept: Vec<Arc<FileDecl>> = kept.filter(is_unreadable).cloned().collect();
+        self.files.extend(kept);
+    }
+
+    fn linked(self, link: impl FnOnce(Vec<Arc<FileDecl>>) -> Tree) -> Loaded {
+        let Parsed { files, name, unreadable, notes, unresolved } = self;
+        Loaded { tree: link(files), name, unreadable, notes, unresolved }
+    }
+}
+
+/// Parses what was read, except for files that are already known.
+fn parsed(
+    source: &Source,
+    contents: Contents,
+    known: &[Arc<FileDecl>],
+    progress: &Progress,
+) -> Result<Parsed, LoadError> {
+    let known = Known::of(known);
+    let mut unresolved = HashMap::new();
+    let (files, unreadable, notes) = match contents {
+        Contents::Files { mut files, problems, mut notes } => {
+            unresolved = resolve_records(&mut files);
+            let mut paths: Vec<&Arc<str>> = unresolved.keys().collect();
+            paths.sort_unstable();
+            notes.extend(paths.into_iter().map(|path| {
+                format!(
+                    "`{}` has a merge conflict in what it records; both sides count until `abide \
+                     bump --write` resolves it",
+                    shown(path)
+                )
+            }));
+            if let (true, Some(first)) = (files.is_empty(), problems.first()) {
+                // No file could be read; the first reason says enough.
+                return Err(LoadError::Unreadable(first.clone()));
+            }
+            progress.step(format!("parsing {} files", files.len()));
+            (parse(known.find(files)), problems, notes)
+        }
+        Contents::DescriptorSet { bytes, format } => {
+            progress.step("reading the descriptor set");
+            (descriptors(source, bytes, format)?, Vec::new(), Vec::new())
+        }
+    };
+    let mut notes = notes;
+    if source.folder().is_some_and(write::is_half_written) {
+        notes.push(format!(
+            "`{}`: a run that wrote to this tree was interrupted, or goes on, so a part of it may be \
+             old and a part new; the next command that writes to it undoes an interrupted run",
+            source.name()
+        ));
+    }
+    let files = with_imports(source, files, &known)?;
+    Ok(Parsed { files, name: source.name().to_owned(), unreadable, notes, unresolved })
+}
+
+/// Resolves merge conflicts in what files record of their versions. Returns the texts as they were.
+fn resolve_records(files: &mut [SourceFile]) -> HashMap<Arc<str>, Text> {
+    let resolved = files.par_iter_mut().filter_map(|file| {
+        memmem::find(&file.text, b"<<<<<<<")?;
+        let text = without_record_conflicts(&file.text)?;
+        Some((Arc::clone(&file.display), std::mem::replace(&mut file.text, text.into())))
+    });
+    resolved.collect()
+}
+
+/// A file that is already parsed, or one to parse.
+type Found = Result<Arc<FileDecl>, SourceFile>;
+
+/// The files of another tree, by path.
+struct Known<'t>(HashMap<&'t str, &'t Arc<FileDecl>>);
+
+impl<'t> Known<'t> {
+    fn of(files: &'t [Arc<FileDecl>]) -> Known<'t> {
+        Known(files.iter().map(|file| (&*file.path, file)).collect())
+    }
+
+    /// A known file is used again if its text is the same: parsing depends on the text alone.
+    fn find(&self, files: Vec<SourceFile>) -> Vec<Found> {
+        let find = |file: SourceFile| match self.0.get(&*file.path) {
+            Some(&known) if known.is_of(&file) => Ok(Arc::clone(known)),
+            _ => Err(file),
+        };
+        files.into_par_iter().map(find).collect()
+    }
+}
+
+fn parse(files: Vec<Found>) -> Vec<Arc<FileDecl>> {
+    let parse = |file: Found| file.unwrap_or_else(|file| Arc::new(FileDecl::parse(file)));
+    files.into_par_iter().map(parse).collect()
+}
+
+/// Adds imported files from outside the tree, until every import is found or known to be missing.
+fn with_imports(
+    source: &Source,
+    mut files: Vec<Arc<FileDecl>>,
+    known: &Known<'_>,
+) -> Result<Vec<Arc<FileDecl>>, LoadError> {
+    let mut asked: HashSet<Box<str>> = HashSet::new();
+    loop {
+        let mut missing = missing_imports(&files);
+        missing.retain(|path| asked.insert(path.clone()));
+        let found: Vec<_> = missing.par_iter().map(|path| source.import(path)).collect();
+        let found = found.into_iter().filter_map(Result::transpose);
+        let found = found.collect::<Result<Vec<SourceFile>, _>>()?;
+        if found.is_empty() {
+            return Ok(files);
+        }
+        files.extend(parse(known.find(found)));
+    }
+}
+
+fn descriptors(
+    source: &Source,
+    bytes: Vec<u8>,
+    format: DescriptorFormat,
+) -> Result<Vec<Arc<FileDecl>>, LoadError> {
+    let bytes = match format {
+        DescriptorFormat::Binary => Ok(bytes),
+        DescriptorFormat::Json => descriptor_set_from_json(&bytes),
+        DescriptorFormat::Text => descriptor_set_from_text(&bytes),
+        DescriptorFormat::Yaml => {
+            descriptor_set_from_value(&yaml_value(&String::from_utf8_lossy(&bytes)))
+        }
+    };
+    let files = bytes.and_then(|bytes| FileDecl::from_descriptor_set(&bytes.into()));
+    let mut files =
+        files.map_err(|error| LoadError::Descriptors { name: source.name().to_owned(), error })?;
+    let mut judged: Vec<(&str, &str, &mut bool)> =
+        files.iter_mut().map(|file| (&*file.display, &*file.path, &mut file.imported)).collect();
+    source.narrow_to_part(&mut judged);
+    Ok(files.into_iter().map(Arc::new).collect())
+}

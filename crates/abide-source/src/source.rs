@@ -1,0 +1,616 @@
+//! Where trees come from: folders, revisions, archives, descriptor sets and programs.
+//!
+//! A [`Source`] is opened from an argument of the command line and then read in one go. Every kind
+//! of source selects the judged files in the same way: they are named `*.proto`, and no folder
+//! between them and the root is hidden or called `node_modules`. If several roots and import paths
+//! contain a file, it belongs to the deepest. Ignore files count only for a folder on disk, and
+//! never for files that git tracks.
+
+mod alone;
+mod archive;
+mod contents;
+mod descriptors;
+mod directory;
+mod disk;
+mod failure;
+mod git;
+mod ignored;
+mod kind;
+mod known;
+mod links;
+mod listing;
+mod part;
+mod paths;
+mod program;
+mod roots;
+mod spec;
+mod unpack;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use abide_lint::FeatureFile;
+use abide_schema::{SourceFile, Text};
+use gix::ObjectId;
+use jiff::civil::Date;
+
+use self::contents::Gathered;
+use self::failure::io_reason;
+use self::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use self::part::ComparedPart;
+use self::paths::{below, is_git_folder, is_proto, normalize};
+use self::roots::{Import, Mount, RootLayout};
+use crate::printable::shown;
+
+pub use contents::{ACCEPTED, CONFIG, OWNERS};
+pub use contents::{Contents, DescriptorFormat, LOCK};
+pub use descriptors::asked_for;
+pub use disk::MAX_FILE;
+pub use disk::{read_limited, read_settings};
+pub use failure::{ReadProblem, SourceError};
+pub use git::default_branch::{DefaultBranch, default_branch};
+pub use git::index::is_committed;
+pub use git::moving::{FolderFiles, MovingFolder};
+pub use git::timeline::{Commit, Content, Cursor, Step, Timeline};
+use ignored::private_folder;
+pub use ignored::visible_files;
+pub use known::KnownTexts;
+pub use links::Links;
+pub use listing::{Listed, Listing};
+pub use paths::{canonical, home_by_package, join, lexical};
+pub use spec::SourceOptions;
+pub use spec::subdir;
+
+/// Where a file comes from that a revision imports.
+pub enum Origin<'s> {
+    /// It is in the repository, or in a submodule.
+    Blob(ObjectId),
+    /// It is on disk outside of the repository, in the import path that this root stands for.
+    Outside {
+        /// The number of the root.
+        root: u32,
+    },
+    /// It may be in this import path, which lies in the checkout: git does not know what was there.
+    Untracked(&'s str),
+    /// No such file was found.
+    Nowhere,
+}
+
+/// Every kind of source, in the order in which users read of them.
+const KINDS: &[SourceKind] =
+    &[directory::KIND, git::KIND, alone::KIND, descriptors::KIND, archive::KIND, program::KIND];
+
+/// What a source may be, for the help of commands: the lines of each kind.
+pub fn help() -> String {
+    KINDS.iter().flat_map(|kind| kind.help.lines()).map(|line| format!("  {line}\n")).collect()
+}
+
+/// `a, b or c`.
+fn either(names: impl Iterator<Item = impl Into<String>>) -> String {
+    let names: Vec<String> = names.map(Into::into).collect();
+    match names.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        names => names.concat(),
+    }
+}
+
+/// Whether a source is one file that holds a whole tree, such as an archive or a descriptor set.
+pub fn is_packed(spec: &str, options: &SourceOptions<'_>) -> bool {
+    let links = Arc::new(Links::around(options.base, options.links));
+    let path = options.base.join(spec);
+    let found = fs::metadata(&path);
+    let asked = Asked { spec: Some(spec), name: spec, path, options, links: &links };
+    let spelled = KINDS.iter().find(|kind| (kind.is_spelled)(spec));
+    let kind = spelled.or_else(|| KINDS.iter().find(|kind| (kind.is_found)(&asked, &found)));
+    kind.is_some_and(|kind| kind.is_packed)
+}
+
+/// Where the configuration of a folder is looked for, the nearest place first: in the folder and in
+/// those above it, as far as the top of the repository. What is above that belongs to somebody else.
+pub fn config_places(folder: &Path) -> Vec<PathBuf> {
+    let mut places = Vec::new();
+    for folder in folder.ancestors() {
+        places.push(folder.join(CONFIG));
+        if folder.join(".git").exists() && !is_submodule(folder) {
+            break;
+        }
+    }
+    places
+}
+
+/// Whether the repository of a folder is a submodule of one above: that keeps its objects.
+fn is_submodule(folder: &Path) -> bool {
+    let Some(own) = private_folder(&folder.join(".git")) else { return false };
+    let own = canonical(&own);
+    let mut above = folder.ancestors().skip(1).map(|it| it.join(".git"));
+    let around = above.find(|it| it.exists()).and_then(|it| private_folder(&it));
+    around.is_some_and(|it| own.starts_with(canonical(&it).join("modules")))
+}
+
+/// Whether something is in the place of a configuration. What cannot be read is not passed over.
+pub fn is_config(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| !it.is_dir())
+}
+
+/// A place that a tree comes from, opened and ready to be read.
+pub struct Source {
+    open: Box<dyn OpenSource>,
+    layout: RootLayout,
+    imports: Vec<Import>,
+    links: Arc<Links>,
+    /// The only folders and files of the tree to judge, relative to the tree, if it is not all.
+    focus: Vec<String>,
+    /// The text of one file, which is not that on disk.
+    typed: Option<(String, Text)>,
+    /// The only part of the tree to compare, if a part of another tree is judged.
+    part: Option<ComparedPart>,
+    notes: Vec<String>,
+    /// The name for messages: what the user wrote.
+    name: String,
+}
+
+impl Source {
+    /// Opens the source that `spec` names, or the base folder without one.
+    ///
+    /// An archive is unpacked into memory here. `archive.tar.gz:SUBDIR` makes a folder in it the
+    /// tree; release archives often wrap their tree in one top folder.
+    pub fn open(spec: Option<&str>, options: &SourceOptions) -> Result<Source, SourceError> {
+        let layout = RootLayout::new(options.roots)?;
+        let name = spec.unwrap_or(".");
+        let path = spec.map_or(options.base.to_owned(), |spec| options.base.join(spec));
+        let links = Arc::new(Links::of(&path, options));
+        let asked = Asked { spec, name, path, options, links: &links };
+        let kind = match KINDS.iter().find(|kind| spec.is_some_and(kind.is_spelled)) {
+            Some(kind) => kind,
+            None => Source::found(&asked)?,
+        };
+        let Opening { source, layout, imports, notes } = (kind.open)(&asked, layout)?;
+        let name = name.to_owned();
+        let focus = Vec::new();
+        let (typed, part) = (None, None);
+        Ok(Source { open: source, layout, imports, links, focus, typed, part, notes, name })
+    }
+
+    /// The kind of what is on disk at the path that is asked for.
+    fn found(asked: &Asked<'_>) -> Result<&'static SourceKind, SourceError> {
+        let unusable = |reason: String| Err(SourceError::unusable(asked.name, reason));
+        if asked.name.is_empty() {
+            return unusable("the source is empty: name a folder, or leave it out".to_owned());
+        }
+        let found = fs::metadata(&asked.path);
+        if let Some(kind) = KINDS.iter().find(|kind| (kind.is_found)(asked, &found)) {
+            return Ok(kind);
+        }
+        match found {
+            Err(error) => match git::meant(asked.name, asked.options) {
+                Some(meant) => unusable(format!("{}; did you mean `{meant}`?", io_reason(&error))),
+                None => unusable(io_reason(&error)),
+            },
+            Ok(found) if !found.is_file() => unusable(
+                "it is neither a file nor a folder: pass its contents on standard input, as `-`"
+                    .to_owned(),
+            ),
+            Ok(_) => unusable(format!(
+                "unknown kind of file: name {}",
+                either(KINDS.iter().map(|kind| kind.brief))
+            )),
+        }
+    }
+
+    /// Judges only some folders and files of the tree, which the user calls `name`. The rest can
+    /// still be imported.
+    pub fn only(mut self, focus: &[String], name: &str) -> Source {
+        self.focus = focus.to_owned();
+        self.name = name.to_owned();
+        self
+    }
+
+    /// Takes this text for the one of a file of the tree, whether or not there is one on disk.
+    pub fn typed(mut self, display: String, text: Text) -> Source {
+        self.typed = Some((display, text));
+        self
+    }
+
+    /// Judges only what corresponds to folders and files of another tree, which has these roots.
+    ///
+    /// A tree with the same roots has the part at the same place; if nothing is there, nothing is
+    /// judged. In any other tree the part is found by import path. A tree without any of these
+    /// paths is taken for the part itself.
+    pub fn parts(mut self, parts: &[&String], roots: &[String]) -> Source {
+        let may_be_copy = self.open.may_be_copy(!roots.is_empty());
+        self.part = Some(ComparedPart::of(parts, roots, &self.layout, may_be_copy));
+        self
+    }
+
+    /// Marks files outside the judged part as only imported, if a part was named. Each file comes
+    /// as its path in the tree, its import path, and whether it is only imported.
+    pub fn narrow_to_part(&self, files: &mut [(&str, &str, &mut bool)]) {
+        if let Some(part) = &self.part {
+            part.narrow(files);
+        }
+    }
+
+    /// Reads the source as the old side of a comparison: a revision without a `.proto` file,
+    /// perhaps from before there were any, counts as an empty tree.
+    ///
+    /// Texts that are known are not read again.
+    pub fn read_old(&self, known: &KnownTexts) -> Result<Contents, SourceError> {
+        let empty = || {
+            let name = &self.name;
+            let advice = match name.strip_prefix("git:").and_then(subdir) {
+                None => format!("; if they were in another folder, name it: `{name}:DIR`"),
+                Some(_) => String::new(),
+            };
+            let note = format!(
+                "the baseline `{name}` has no `.proto` file, so everything counts as new{advice}"
+            );
+            Contents::Files { files: Vec::new(), problems: Vec::new(), notes: vec![note] }
+        };
+        let read = self.open.read_old(&self.layout, &self.name, known);
+        match read.and_then(|reading| self.contents(reading)) {
+            contents if !self.open.may_be_empty() => contents,
+            Err(SourceError::NoProtoFiles { .. } | SourceError::NoFolder { .. }) => Ok(empty()),
+            Ok(Contents::Files { files, problems, .. })
+                if files.is_empty() && problems.iter().all(ReadProblem::is_absence) =>
+            {
+                Ok(empty())
+            }
+            contents => contents,
+        }
+    }
+
+    /// Reads every judged file, on all threads of the current rayon pool. The result is sorted by
+    /// root and path.
+    ///
+    /// Standard input can be read only once.
+    pub fn read(&self) -> Result<Contents, SourceError> {
+        self.contents(self.open.read(&self.layout, &self.name)?)
+    }
+
+    /// Reads the source as the new side of a comparison: if every file of the old tree was removed,
+    /// it counts as an empty tree.
+    pub fn read_new(&self, old: &Source) -> Result<Contents, SourceError> {
+        let contents = self.read();
+        let is_empty = match &contents {
+            Err(SourceError::NoProtoFiles { .. }) => true,
+            Ok(Contents::Files { files, problems, .. }) => {
+                files.is_empty() && problems.iter().all(ReadProblem::is_absence)
+            }
+            _ => false,
+        };
+        let had_files = || match old.read_old(&KnownTexts::default()) {
+            Ok(Contents::Files { files, .. }) => !files.is_empty(),
+            _ => false,
+        };
+        if !(is_empty && had_files()) {
+            return contents;
+        }
+        let note = format!(
+            "`{}` has no `.proto` file left, so everything counts as removed",
+            shown(&self.name)
+        );
+        Ok(Contents::Files { files: Vec::new(), problems: Vec::new(), notes: vec![note] })
+    }
+
+    fn contents(&self, reading: Reading) -> Result<Contents, SourceError> {
+        let mut gathered = match reading {
+            Reading::Files(gathered) => gathered,
+            Reading::DescriptorSet { bytes, format } => {
+                return Ok(Contents::DescriptorSet { bytes, format });
+            }
+        };
+        if let Some((display, text)) = &self.typed {
+            self.replace(display, text, &mut gathered);
+        }
+        if !self.focus.is_empty() {
+            self.narrow(&mut gathered)?;
+        }
+        if gathered.files.iter().all(|file| file.imported) && gathered.problems.is_empty() {
+            return Err(SourceError::NoProtoFiles { name: self.name.clone() });
+        }
+        let mut files: Vec<(&str, &str, &mut bool)> = gathered
+            .files
+            .iter_mut()
+            .map(|file| (&*file.display, &*file.path, &mut file.imported))
+            .collect();
+        self.narrow_to_part(&mut files);
+        gathered.files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
+        gathered.problems.sort_unstable();
+        gathered.notes.sort_unstable();
+        gathered.notes.dedup();
+        let mut notes = self.notes.clone();
+        notes.append(&mut gathered.notes);
+        Ok(Contents::Files { files: gathered.files, problems: gathered.problems, notes })
+    }
+
+    /// Puts a text in the place of a file.
+    fn replace(&self, display: &str, text: &Text, gathered: &mut Gathered) {
+        gathered.problems.retain(|it| it.path != display);
+        if let Some(file) = gathered.files.iter_mut().find(|it| &*it.display == display) {
+            file.text = text.clone();
+        } else if let Some((root, path)) = self.layout.place(display) {
+            let (path, display, text) = (path.into(), display.into(), text.clone());
+            gathered.files.push(SourceFile { path, display, root, imported: false, text });
+        }
+    }
+
+    fn narrow(&self, gathered: &mut Gathered) -> Result<(), SourceError> {
+        for focus in self.focus.iter().filter(|it| is_proto(it.as_bytes())) {
+            // A file that the user names is judged even if an ignore file matches it.
+            if gathered.files.iter().all(|file| *file.display != **focus)
+                && let Some(file) = self.open.read_named(focus, &self.layout, &self.name)?
+            {
+                gathered.files.push(file);
+            }
+        }
+        let judged = |path: &str| {
+            self.focus.iter().any(|focus| path == focus || below(path, focus).is_some())
+        };
+        for file in &mut gathered.files {
+            file.imported |= !judged(&file.display);
+        }
+        gathered.problems.retain(|problem| judged(&problem.path));
+        Ok(())
+    }
+
+    /// Finds the files that [`read`](Source::read) would read from the whole tree, also where only a
+    /// part of it is judged; `None` if this kind of source cannot find them without reading.
+    pub fn list(&self) -> Result<Option<Listing>, SourceError> {
+        match self.open.list(&self.layout) {
+            Err(SourceError::NoFolder { .. }) if self.open.may_be_empty() => {
+                Ok(Some(Listing::default()))
+            }
+            Ok(Some(mut listing)) => {
+                listing.notes.sort_unstable();
+                listing.notes.dedup();
+                listing.notes.splice(0..0, self.notes.iter().cloned());
+                Ok(Some(listing))
+            }
+            listing => listing,
+        }
+    }
+
+    /// Reads some of the files that were listed, and says which could not be read.
+    pub fn read_listed(&self, files: &[&Listed]) -> (Vec<SourceFile>, Vec<ReadProblem>) {
+        let Gathered { files, problems, .. } = self.open.read_listed(&self.layout, files);
+        (files, problems)
+    }
+
+    /// Whether the files of both are in the same roots, and all of them are judged.
+    pub fn is_laid_out_as(&self, other: &Source) -> bool {
+        let is_whole = |it: &Source| it.focus.is_empty() && it.part.is_none();
+        is_whole(self) && is_whole(other) && self.layout == other.layout
+    }
+
+    /// The path of a root's file, relative to the tree.
+    pub fn display(&self, root: u32, path: &str) -> String {
+        self.layout.display(root as usize, path)
+    }
+
+    /// The root that a file of the tree belongs to, and its path there.
+    pub fn place(&self, display: &str) -> Option<(u32, String)> {
+        self.layout.place(display).map(|(root, path)| (root, path.to_owned()))
+    }
+
+    /// Whether files outside of the tree can be imported.
+    pub fn has_import_paths(&self) -> bool {
+        !self.imports.is_empty()
+    }
+
+    /// Where an imported file that is not in the tree comes from, if the source is a revision.
+    pub fn import_origin(&self, path: &str) -> Result<Origin<'_>, SourceError> {
+        if !is_import(path) {
+            return Ok(Origin::Nowhere);
+        }
+        let in_checkout =
+            |path: &Path| self.open.encloses(path) || self.open.encloses(&canonical(path));
+        for (index, import) in self.imports.iter().enumerate() {
+            let blob = match &import.at {
+                Mount::Inside(folder) => self.open.blob(&join(folder, path))?,
+                Mount::Beside(source, folder) => source.blob(&join(folder, path))?,
+                Mount::Disk(folder) if in_checkout(folder) => {
+                    return Ok(Origin::Untracked(&import.written));
+                }
+                Mount::Disk(folder) if self.links.find(folder, path)?.is_some() => {
+                    return Ok(Origin::Outside { root: self.import_root(index) });
+                }
+                Mount::Disk(_) => None,
+            };
+            if let Some(blob) = blob {
+                return Ok(Origin::Blob(blob));
+            }
+        }
+        Ok(Origin::Nowhere)
+    }
+
+    /// The number that stands for an import path, as the root of its files.
+    fn import_root(&self, index: usize) -> u32 {
+        (self.layout.roots.len() + index) as u32
+    }
+
+    /// Finds what `read` makes of the newest text that a file had before this revision, by its root
+    /// and its path there, and the commit that had it; `None` if it makes nothing of any, or the
+    /// source has no history.
+    pub fn find_earlier<T>(
+        &self,
+        root: u32,
+        path: &str,
+        read: &dyn Fn(Text) -> Option<T>,
+    ) -> Option<(T, String)> {
+        let mut found = None;
+        let commit = self.open.find_earlier(&self.layout, root, path, &mut |text| {
+            found = read(text);
+            found.is_some()
+        })?;
+        found.map(|it| (it, commit))
+    }
+
+    /// Whether git may give some of these files other bytes on disk than it stores.
+    pub fn may_be_rewritten(&self, paths: &[&str]) -> bool {
+        self.open.may_be_rewritten(paths)
+    }
+
+    /// Whether it consists of blobs of git.
+    pub fn has_blobs(&self) -> bool {
+        self.open.has_blobs()
+    }
+
+    /// Whether a path on disk lies in the checkout of the repository of a revision.
+    pub fn encloses(&self, path: &Path) -> bool {
+        self.open.encloses(path)
+    }
+
+    /// What the repository of a revision had at a path on disk.
+    pub fn beside(&self, path: &Path) -> Result<Option<Text>, SourceError> {
+        self.open.beside(path)
+    }
+
+    /// The folder in which git keeps what all worktrees of the repository share.
+    pub fn git_folder(&self) -> Option<PathBuf> {
+        self.open.git_folder()
+    }
+
+    /// The day of its commit, if it is a revision, in the time zone that is furthest behind: who
+    /// writes a day next to it may live there.
+    pub fn day(&self) -> Option<Date> {
+        const FURTHEST_BEHIND: i64 = 12 * 60 * 60;
+        let seconds = self.open.committed()?.checked_sub(FURTHEST_BEHIND)?;
+        let moment = jiff::Timestamp::from_second(seconds).ok()?;
+        Some(moment.to_zoned(jiff::tz::TimeZone::UTC).date())
+    }
+
+    /// The name for messages: what the user wrote.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The folder of the tree, if the source is a folder on disk.
+    pub fn folder(&self) -> Option<&Path> {
+        self.open.folder()
+    }
+
+    /// The prefix that makes a path of the tree relative to the top of the repository, if the
+    /// source is a revision.
+    pub fn prefix(&self) -> Option<String> {
+        let folder = self.open.folder_in_repository()?;
+        Some(if folder.is_empty() { String::new() } else { format!("{folder}/") })
+    }
+
+    /// The `abide.lock` in the folder of the tree, if there is one.
+    pub fn lock(&self) -> Result<Option<Text>, SourceError> {
+        self.open.text(LOCK)
+    }
+
+    /// Whether it is an archive, which holds the settings of its tree.
+    pub fn is_archive(&self) -> bool {
+        self.open.is_archive()
+    }
+
+    /// A text of the settings that an archive holds, by its name.
+    pub fn packed_settings(&self, name: &str) -> Option<Text> {
+        self.open.packed_settings(name)
+    }
+
+    /// A file by its path from the folder of the tree. An archive has only its protos, its
+    /// Markdown and texts, `abide.lock` and `CODEOWNERS`.
+    pub fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        self.open.text(path)
+    }
+
+    /// A file by its path from the top of the repository or the archive, if the source is a
+    /// revision or an archive.
+    pub fn at_top(&self, path: &str) -> Result<Option<Text>, SourceError> {
+        self.open.settings(path)
+    }
+
+    /// The lists of features: these, or without a list `features.txt` in each root. Of a part of a
+    /// tree, those in it.
+    pub fn features(&self, named: Option<&[String]>) -> Result<Vec<FeatureFile>, SourceError> {
+        const USUAL: &str = "features.txt";
+        let usual = || (0..self.layout.roots.len()).map(|it| self.layout.display(it, USUAL));
+        let paths: Vec<String> = named.map_or_else(|| usual().collect(), <[String]>::to_vec);
+        let mut files = Vec::new();
+        for path in paths {
+            let is_outside = |focus: &String| below(&path, focus).is_none();
+            if !self.focus.is_empty() && self.focus.iter().all(is_outside) {
+                continue;
+            }
+            match self.open.text(&path)? {
+                Some(text) => {
+                    let text = String::from_utf8_lossy(&text).into_owned();
+                    files.push(FeatureFile { path, text });
+                }
+                None if named.is_some() && self.has_texts() => {
+                    return Err(SourceError::unusable(
+                        path,
+                        "`features` in abide.toml names it, but it is not in the tree",
+                    ));
+                }
+                None => {}
+            }
+        }
+        Ok(files)
+    }
+
+    /// Whether it can hold texts that are no protos.
+    fn has_texts(&self) -> bool {
+        self.open.folder().is_some() || self.open.folder_in_repository().is_some()
+    }
+
+    /// The paths of the protos in a folder of the import paths on disk.
+    pub fn importable(&self, folder: &str) -> Vec<String> {
+        let names = self.imports.iter().flat_map(|it| match &it.at {
+            Mount::Disk(at) => self.links.names(at, folder),
+            Mount::Inside(_) | Mount::Beside(..) => Vec::new(),
+        });
+        names.filter(|it| is_proto(it.as_bytes())).map(|it| join(folder, &it)).collect()
+    }
+
+    /// Looks up an imported file that is not in the tree.
+    ///
+    /// Searches the import paths in order, like `protoc -I`. For a single file, its own roots come
+    /// first.
+    pub fn import(&self, path: &str) -> Result<Option<SourceFile>, SourceError> {
+        if !is_import(path) {
+            return Ok(None);
+        }
+        let found = |display: String, root: u32, text| {
+            Some(SourceFile {
+                path: path.into(),
+                display: display.into(),
+                root,
+                imported: true,
+                text,
+            })
+        };
+        if let Some((index, text)) = self.open.find_in_roots(path, &self.layout)? {
+            return Ok(found(self.layout.display(index, path), index as u32, text));
+        }
+        for (index, import) in self.imports.iter().enumerate() {
+            let text = match &import.at {
+                Mount::Inside(folder) => self.open.find(&join(folder, path))?,
+                Mount::Beside(source, folder) => source.find(&join(folder, path))?,
+                Mount::Disk(folder) => match self.links.find(folder, path)? {
+                    None => self.open.find_left_out(&canonical(folder).join(path)),
+                    text => text,
+                },
+            };
+            if let Some(text) = text {
+                let display = join(import.written.trim_end_matches('/'), path);
+                return Ok(found(display, self.import_root(index), text));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether an import can have this path. Like protoc, refuses names that would give one file two
+/// names; and those of git's own files, which may hold the credentials of a clone.
+fn is_import(path: &str) -> bool {
+    let is_git = || path.split('/').any(|name| is_git_folder(name.as_ref()));
+    normalize(path).as_deref() == Some(path)
+        && !Path::new(path).is_absolute()
+        && !path.is_empty()
+        && !is_git()
+}
