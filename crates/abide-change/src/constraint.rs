@@ -7,29 +7,14 @@
 //! such claim comes with a value that one side accepts and the other rejects,
 //! which is checked on both sides first.
 
-mod acceptance;
 mod compare;
 mod compared;
 mod comparison;
-mod datum;
-mod defects;
-mod evaluate;
-mod expressions;
-mod formats;
 mod inclusion;
-mod interpret;
-mod limits;
-mod number_set;
-mod pattern;
-mod read;
 mod rejection;
-mod sample;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::compared::Compared;
 pub use self::comparison::{Comparison, FacetChange, Inclusion};
-pub use self::defects::{ConstraintDefect, DefectKind, constraint_defects};
-pub use self::evaluate::{Evaluation, Evaluator, Undetermined, Violation, evaluate};
-pub use self::read::places_of_facet;
-pub use self::rejection::{rejection, rejects_absence, rejects_absence_of_oneof};
+pub use self::rejection::rejection;

@@ -7,7 +7,6 @@
 //! or a policy.
 
 mod api_client;
-mod cel;
 mod change;
 mod constraint;
 mod diff;
@@ -29,11 +28,7 @@ pub use api_client::{
     lost_endpoint, lost_parameter, lost_result, lost_scope, operation_type, paged_field,
 };
 pub use change::Change;
-pub use constraint::{
-    Comparison, ConstraintDefect, DefectKind, Evaluation, Evaluator, FacetChange, Inclusion,
-    Undetermined, Violation, constraint_defects, evaluate, places_of_facet, rejection,
-    rejects_absence, rejects_absence_of_oneof,
-};
+pub use constraint::{Comparison, FacetChange, Inclusion, rejection};
 pub use diff::{Diff, RenamedType, namesake};
 pub use effects::Effects;
 pub use element::{base_name, entries, first_names, top_level};

@@ -2,14 +2,13 @@
 
 use abide_schema::value::{self, Codec};
 use abide_schema::{Field, Message, MessageId, Oneof, Place};
+use abide_validate::annotations::{Facet, MessageLimits, facets, oneof_required};
+use abide_validate::limits::{self, Contents, FieldLimits};
+use abide_validate::sets::{Dialect, Included};
+use abide_validate::{Evaluation, Evaluator, sample};
 
 use super::comparison::{Comparison, FacetChange, Inclusion};
-use super::datum::{self, Contents};
-use super::evaluate::{Evaluation, Evaluator, facets};
-use super::inclusion::{Included, Sides};
-use super::limits::FieldLimits;
-use super::read::{self, Dialect, Facet, MessageLimits};
-use super::sample;
+use super::inclusion::Sides;
 
 /// Combines both directions: whether the old side is included in the new one, and
 /// the reverse.
@@ -72,8 +71,8 @@ fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[F
         return true;
     }
     let kind = |field: Field<'_>| {
-        let element = datum::element(field);
-        let key = datum::key(field).map(|it| it.shape);
+        let element = limits::element(field);
+        let key = limits::key(field).map(|it| it.shape);
         let open = field.enum_type().map(|it| it.features().openness);
         let presence = (field.presence(), field.cardinality(), field.oneof().is_some());
         (
@@ -121,8 +120,8 @@ fn replayed(
     if !accepting.message(message).accepts() {
         return false;
     }
-    let bytes = Codec::new(accepting.tree).encode(message);
-    let decoded = Codec::new(rejecting.tree).decode(there, &bytes);
+    let bytes = Codec::new(accepting.tree()).encode(message);
+    let decoded = Codec::new(rejecting.tree()).decode(there, &bytes);
     decoded.is_ok_and(|message| rejected(&rejecting.message(&message)))
 }
 
@@ -231,7 +230,7 @@ fn paired<'f>(was: &'f [Facet], is: &'f [Facet]) -> Vec<(Option<&'f Facet>, Opti
 
 /// Compares the constraints of a oneof before and after.
 pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> Comparison {
-    let (was, is) = (read::oneof_required(old), read::oneof_required(new));
+    let (was, is) = (oneof_required(old), oneof_required(new));
     let (what, inclusion) = match (was, is) {
         (None, Some(_)) => ("`required` true added", Inclusion::Tightened),
         (Some(_), None) => ("`required` true removed", Inclusion::Loosened),
@@ -314,8 +313,8 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
         let newly = was.is_disabled(dialect) && !is.is_disabled(dialect);
         if newly && sample::constrains(b, to.id) {
             let shown = sample::rejected(b, to.id).and_then(|wrong| {
-                let bytes = Codec::new(b.tree).encode(&wrong);
-                let message = Codec::new(a.tree).decode(from.id, &bytes).ok()?;
+                let bytes = Codec::new(b.tree()).encode(&wrong);
+                let message = Codec::new(a.tree()).decode(from.id, &bytes).ok()?;
                 replayed(a, &message, b, to.id, Evaluation::rejects).then_some(message)
             });
             match shown {

@@ -8,45 +8,15 @@ use std::collections::BTreeSet;
 
 use abide_schema::value::Value;
 use abide_schema::{Cardinality, Type};
-
-use super::acceptance::Acceptance;
-use super::datum::{Contents, Datum, DatumKind, ValueType, convert, domain, key};
-use super::evaluate::Evaluator;
-use super::limits::{
-    DialectLimits, Expression, FieldLimits, StringSet, ValueLimits, ValueSet, within,
+use abide_validate::limits::{
+    Contents, Datum, DatumKind, DialectLimits, FieldLimits, ValueLimits, ValueSet, ValueType,
+    convert, domain, key,
 };
-use super::number_set::{NumberKind, NumberSet};
-use super::pattern::{Length, Pattern, SearchResult, TextSearch};
-use super::read::Dialect;
-use super::{formats::StringFormat, sample};
-
-/// Whether one set is included in another, or an element that is not.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Included<W> {
-    Yes,
-    /// There is an element that is not included; `None` if it is too large or needs
-    /// a clock.
-    No(Option<W>),
-    Unknown(String),
-}
-
-/// Collects several answers to one question. An element that is not included
-/// settles the question; until then the first doubt remains.
-struct Doubt(Option<String>);
-
-impl Doubt {
-    fn none() -> Doubt {
-        Doubt(None)
-    }
-
-    fn that(&mut self, why: impl Into<String>) {
-        self.0.get_or_insert(why.into());
-    }
-
-    fn end<W>(self) -> Included<W> {
-        self.0.map_or(Included::Yes, Included::Unknown)
-    }
-}
+use abide_validate::sets::{
+    Acceptance, Dialect, Included, Inconclusive, Length, NumberKind, NumberSet, StringSet,
+    TextInclusion,
+};
+use abide_validate::{Evaluator, sample};
 
 /// A pair of sides: does `b` accept everything that `a` accepts?
 pub(super) struct Sides<'j, 'a, 'b> {
@@ -56,7 +26,7 @@ pub(super) struct Sides<'j, 'a, 'b> {
 
 impl<'a, 'b> Sides<'_, 'a, 'b> {
     pub(super) fn fields(&self, a: &FieldLimits<'a>, b: &FieldLimits<'b>) -> Included<Contents> {
-        let mut doubt = Doubt::none();
+        let mut doubt = Inconclusive::new();
         let mut unseen = false;
         for part in &b.parts {
             let free = DialectLimits::free(a.field, part.dialect);
@@ -86,7 +56,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 }
             }
             if let (false, Some(why)) = (proven, why) {
-                doubt.that(why);
+                doubt.add(why);
             }
         }
         // A message that is checked by its own rules on one side only.
@@ -95,10 +65,10 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 Included::Yes => {}
                 Included::No(Some(contents)) => return Included::No(Some(contents)),
                 Included::No(None) => unseen = true,
-                Included::Unknown(why) => doubt.that(why),
+                Included::Unknown(why) => doubt.add(why),
             }
         }
-        if unseen { Included::No(None) } else { doubt.end() }
+        if unseen { Included::No(None) } else { doubt.into_included() }
     }
 
     /// Handles nested messages that `b` checks by their own rules and `a` does not.
@@ -134,7 +104,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
 
     /// A datum of `b` as one of `a`.
     fn back(&self, datum: &Datum, from: ValueType, to: ValueType) -> Option<Datum> {
-        convert(self.b.tree, datum, from, self.a.tree, to)
+        convert(self.b.tree(), datum, from, self.a.tree(), to)
     }
 
     fn parts(
@@ -190,19 +160,19 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         let (from, to) = (a.single(), b.single());
         let (Some(from_key), Some(to_key)) = (key(a.field), key(b.field)) else {
             let each = contents.iter().map(|value| {
-                let datum = from.datum(self.a.tree, value);
-                to.value(self.b.tree, &convert(self.a.tree, &datum, from, self.b.tree, to)?)
+                let datum = from.datum(self.a.tree(), value);
+                to.value(self.b.tree(), &convert(self.a.tree(), &datum, from, self.b.tree(), to)?)
             });
             return each.collect();
         };
         let each = contents.iter().map(|value| {
             let entry = value.as_message()?;
             let part = |number: i32, from: ValueType, to: ValueType| {
-                let value = &entry.numbered(self.a.tree, number)?.value;
-                convert(self.a.tree, &from.datum(self.a.tree, value), from, self.b.tree, to)
+                let value = &entry.numbered(self.a.tree(), number)?.value;
+                convert(self.a.tree(), &from.datum(self.a.tree(), value), from, self.b.tree(), to)
             };
             let (key, value) = (part(1, from_key, to_key)?, part(2, from, to)?);
-            sample::pair(self.b.tree, b.field, &key, &value)
+            sample::pair(self.b.tree(), b.field, &key, &value)
         });
         each.collect()
     }
@@ -214,8 +184,8 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         b: &FieldLimits<'b>,
         pb: &DialectLimits,
     ) -> Included<Contents> {
-        let mut doubt = Doubt::none();
-        let zero = a.single().value(self.a.tree, &a.single().zero());
+        let mut doubt = Inconclusive::new();
+        let zero = a.single().value(self.a.tree(), &a.single().zero());
         // Absence, and the zero that a field without presence has instead.
         let mut special = vec![Vec::new()];
         if a.is_explicit() && !b.is_explicit() {
@@ -229,9 +199,9 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         // If neither has presence, absence is zero, an ordinary value.
         if a.is_explicit() || b.is_explicit() {
             match (self.a.contents(a, pa, &[]), self.b.contents(b, pb, &[])) {
-                (Acceptance::Accepted, Acceptance::Unknown(why)) => doubt.that(why),
+                (Acceptance::Accepted, Acceptance::Unknown(why)) => doubt.add(why),
                 (Acceptance::Unknown(_), Acceptance::Unknown(why)) if pa.values != pb.values => {
-                    doubt.that(why);
+                    doubt.add(why);
                 }
                 _ => {}
             }
@@ -241,10 +211,10 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             if !a.is_explicit() && *datum == a.single().zero() {
                 return Some(Vec::new());
             }
-            Some(vec![a.single().value(self.a.tree, datum)?])
+            Some(vec![a.single().value(self.a.tree(), datum)?])
         };
         match self.values(&pa.values, &pb.values, without_zero) {
-            Included::Yes => doubt.end(),
+            Included::Yes => doubt.into_included(),
             Included::Unknown(why) => Included::Unknown(why),
             Included::No(datum) => Included::No(datum.as_ref().and_then(contents)),
         }
@@ -257,7 +227,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         b: &FieldLimits<'b>,
         pb: &DialectLimits,
     ) -> Included<Contents> {
-        let mut doubt = Doubt::none();
+        let mut doubt = Inconclusive::new();
         let mut unseen = false;
         if self.shows(a, pa, b, pb, &Vec::new()) {
             return Included::No(Some(Vec::new()));
@@ -266,13 +236,13 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         let (count_a, count_b) =
             if pa.skip { (any, pb.items.count) } else { (pa.items.count, pb.items.count) };
         if !pb.opaque.is_subset(&pa.opaque) {
-            doubt.that(opaque_why(pb.opaque.difference(&pa.opaque)));
+            doubt.add(opaque_why(pb.opaque.difference(&pa.opaque)));
         }
         let nothing = !pa.skip
-            && (pa.values.accepts_nothing(self.a.tree)
-                || pa.keys.as_ref().is_some_and(|it| it.accepts_nothing(self.a.tree)));
+            && (pa.values.accepts_nothing(self.a.tree())
+                || pa.keys.as_ref().is_some_and(|it| it.accepts_nothing(self.a.tree())));
         if count_a.most == Some(0) || nothing {
-            return doubt.end();
+            return doubt.into_included();
         }
         let unique_a = pa.items.unique && !pa.skip;
         let distinct = unique_a || pa.keys.is_some();
@@ -291,10 +261,10 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                     if sample::list(self.a, a, pa, 1, false, None).is_some() {
                         unseen = true;
                     } else {
-                        doubt.that("no accepted item was found");
+                        doubt.add("no accepted item was found");
                     }
                 }
-                _ => doubt.that("no list that shows the difference was found"),
+                _ => doubt.add("no list that shows the difference was found"),
             }
         }
         if pb.items.unique && !unique_a && pa.keys.is_none() && count_a.most.is_none_or(|it| it > 1)
@@ -302,7 +272,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             let list = sample::list(self.a, a, pa, count_a.least.max(2), false, None);
             match list.filter(|list| self.shows(a, pa, b, pb, list)) {
                 Some(list) => return Included::No(Some(list)),
-                None => doubt.that("no list that shows the difference was found"),
+                None => doubt.add("no list that shows the difference was found"),
             }
         }
         // The items themselves.
@@ -313,18 +283,18 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         for (included, key) in sets {
             match included {
                 Included::Yes => {}
-                Included::Unknown(why) => doubt.that(why),
+                Included::Unknown(why) => doubt.add(why),
                 Included::No(None) => unseen = true,
                 Included::No(Some(datum)) => {
                     let list = sample::list(self.a, a, pa, least, distinct, Some((&datum, key)));
                     match list.filter(|list| self.shows(a, pa, b, pb, list)) {
                         Some(list) => return Included::No(Some(list)),
-                        None => doubt.that("no list that shows the difference was found"),
+                        None => doubt.add("no list that shows the difference was found"),
                     }
                 }
             }
         }
-        if unseen && doubt.0.is_none() { Included::No(None) } else { doubt.end() }
+        if unseen && doubt.is_empty() { Included::No(None) } else { doubt.into_included() }
     }
 
     /// Whether each value that `a` accepts is accepted by `b`; `without_zero`
@@ -353,16 +323,16 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         if !comparable || a.single.wrapper != b.single.wrapper && a.single.shape != b.single.shape {
             return Included::Unknown("the type of the values differs".to_owned());
         }
-        let mut doubt = Doubt::none();
+        let mut doubt = Inconclusive::new();
         if !b.opaque.is_subset(&a.opaque) {
-            doubt.that(opaque_why(b.opaque.difference(&a.opaque)));
+            doubt.add(opaque_why(b.opaque.difference(&a.opaque)));
         }
         let zero = a.single.zero();
         if a.zero_passes && !without_zero {
             match b.evaluate(&zero) {
                 Acceptance::Accepted => {}
                 Acceptance::Rejected(_) => return Included::No(Some(zero)),
-                Acceptance::Unknown(why) => doubt.that(why),
+                Acceptance::Unknown(why) => doubt.add(why),
             }
         }
         let without_zero = without_zero || b.zero_passes;
@@ -393,7 +363,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             _ => Included::Unknown("the type of the values differs".to_owned()),
         };
         match found {
-            Included::Yes => doubt.end(),
+            Included::Yes => doubt.into_included(),
             found => found,
         }
     }
@@ -406,9 +376,9 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         (set, now): (&NumberSet, &NumberSet),
         without_zero: bool,
     ) -> Included<Datum> {
-        let here = domain(self.a.tree, a.single, kind);
+        let here = domain(self.a.tree(), a.single, kind);
         let there = match b.single.shape {
-            DatumKind::Number(kind) => domain(self.b.tree, b.single, kind),
+            DatumKind::Number(kind) => domain(self.b.tree(), b.single, kind),
             _ => here.clone(),
         };
         let domain = here.intersection(&there);
@@ -443,167 +413,4 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
 fn opaque_why<'o>(facets: impl Iterator<Item = &'o String>) -> String {
     let facets: Vec<_> = facets.map(|facet| format!("`{facet}`")).collect();
     format!("{} cannot be compared", facets.join(", "))
-}
-
-/// Two sets of texts: is the first included in the second?
-struct TextInclusion<'s> {
-    a: &'s StringSet,
-    b: &'s StringSet,
-    utf8: bool,
-    /// Whether the first has further rules.
-    opaque: bool,
-    /// Whether the empty text is left out.
-    without_empty: bool,
-}
-
-impl TextInclusion<'_> {
-    fn accepted(&self, text: &[u8]) -> Acceptance {
-        if self.without_empty && text.is_empty() {
-            return Acceptance::when(false);
-        }
-        self.a.evaluate(text).and(|| {
-            if self.opaque { Acceptance::Unknown(String::new()) } else { Acceptance::Accepted }
-        })
-    }
-
-    fn included(&self) -> Included<Vec<u8>> {
-        let mut doubt = Doubt::none();
-        if let Some(among) = &self.a.among {
-            let mut among: Vec<&Vec<u8>> = among.iter().collect();
-            among.sort_by_key(|text| text.len());
-            for text in among {
-                match (self.accepted(text), self.b.evaluate(text)) {
-                    (Acceptance::Rejected(_), _) | (_, Acceptance::Accepted) => {}
-                    (Acceptance::Accepted, Acceptance::Rejected(_)) => {
-                        return Included::No(Some(text.clone()));
-                    }
-                    (Acceptance::Unknown(_), _) => {
-                        doubt.that("other rules may exclude the difference")
-                    }
-                    (_, Acceptance::Unknown(why)) => doubt.that(why),
-                }
-            }
-            return doubt.end();
-        }
-        let mut unseen = false;
-        for wanted in self.outside() {
-            let found = match wanted {
-                Ok(wanted) => self.search(wanted),
-                Err(why) => Included::Unknown(why),
-            };
-            match found {
-                Included::Yes => {}
-                Included::No(Some(text)) => return Included::No(Some(text)),
-                Included::No(None) => unseen = true,
-                Included::Unknown(why) => doubt.that(why),
-            }
-        }
-        for text in self.b.without.difference(&self.a.without) {
-            match self.accepted(text) {
-                Acceptance::Accepted => return Included::No(Some(text.clone())),
-                Acceptance::Rejected(_) => {}
-                Acceptance::Unknown(_) => doubt.that("other rules may exclude the difference"),
-            }
-        }
-        for (dialect, format) in &self.b.formats {
-            match self.format(*dialect, *format) {
-                Included::No(found) => return Included::No(found),
-                Included::Unknown(why) => doubt.that(why),
-                Included::Yes => {}
-            }
-        }
-        if unseen { Included::No(None) } else { doubt.end() }
-    }
-
-    /// Descriptions of texts that are not in the second set, one for each rule that
-    /// can be violated.
-    fn outside(&self) -> Vec<Result<TextSearch, String>> {
-        let mut all = Vec::new();
-        let free = Length::default();
-        let pairs = [(self.b.chars, true), (self.b.bytes, false)];
-        for (length, chars) in pairs {
-            let shorter =
-                length.least.checked_sub(1).map(|most| Length { least: 0, most: Some(most) });
-            let longer =
-                length.most.map(|most| Length { least: most.saturating_add(1), most: None });
-            for bound in shorter.into_iter().chain(longer) {
-                let (chars, bytes) = if chars { (bound, free) } else { (free, bound) };
-                all.push(Ok(TextSearch { chars, bytes, ..TextSearch::default() }));
-            }
-        }
-        let lists = self.b.among.as_ref().map(|among| StringSet::list_expression(among, true));
-        let known = |expression: &&Expression| !self.a.expressions.contains(expression);
-        for expression in self.b.expressions.iter().chain(&lists).filter(known) {
-            all.push(match expression.pattern() {
-                Some(pattern) => {
-                    let patterns = vec![(pattern, !expression.wanted)];
-                    Ok(TextSearch { patterns, ..TextSearch::default() })
-                }
-                None => Err(format!("`{}` cannot be compared", expression.said())),
-            });
-        }
-        all
-    }
-
-    /// A text of the first set that fits a description.
-    fn search(&self, wanted: TextSearch) -> Included<Vec<u8>> {
-        let (wanted, exact) = within(self.a, wanted, self.utf8, self.without_empty);
-        let exact = exact && !self.opaque;
-        match wanted.shortest() {
-            SearchResult::Nothing => Included::Yes,
-            SearchResult::Long if exact => Included::No(None),
-            SearchResult::Long => {
-                Included::Unknown("the texts that differ are too long".to_owned())
-            }
-            SearchResult::TooLarge => {
-                Included::Unknown("the patterns are too large to compare".to_owned())
-            }
-            SearchResult::Text(text) => {
-                let own = self.a.formats.iter().flat_map(|(_, format)| format.samples());
-                let samples = own.map(|text| text.as_bytes().to_vec());
-                for text in std::iter::once(text).chain(samples) {
-                    let rejected = matches!(self.b.evaluate(&text), Acceptance::Rejected(_));
-                    if rejected && self.accepted(&text) == Acceptance::Accepted {
-                        return Included::No(Some(text));
-                    }
-                }
-                Included::Unknown("other rules may exclude the difference".to_owned())
-            }
-        }
-    }
-
-    /// Whether the first set is known to have no text.
-    fn is_empty(&self) -> bool {
-        let (wanted, _) = within(self.a, TextSearch::default(), self.utf8, self.without_empty);
-        wanted.shortest() == SearchResult::Nothing
-    }
-
-    /// A text of the first set that does not have a format.
-    fn format(&self, dialect: Dialect, format: StringFormat) -> Included<Vec<u8>> {
-        let four = [
-            StringFormat::Ip,
-            StringFormat::Address,
-            StringFormat::LooseAddress,
-            StringFormat::LooseHostname,
-        ];
-        let implied = self.a.formats.iter().any(|(own, it)| it.implies(*own, format, dialect))
-            || four.contains(&format)
-                && self.a.expressions.iter().any(|it| it.said() == "ipv4" && it.wanted);
-        if implied {
-            return Included::Yes;
-        }
-        let outline = format.outline(dialect).and_then(Pattern::new);
-        let beyond = outline.map(|outline| (outline, false));
-        let slash = Pattern::new("/").map(|slash| (slash, true));
-        for pattern in [None, beyond, slash] {
-            let patterns = pattern.into_iter().collect();
-            match self.search(TextSearch { patterns, ..TextSearch::default() }) {
-                Included::No(Some(text)) => return Included::No(Some(text)),
-                // The first set is empty.
-                Included::Yes if self.is_empty() => return Included::Yes,
-                _ => {}
-            }
-        }
-        Included::Unknown("a format cannot be compared with other rules".to_owned())
-    }
 }

@@ -1,10 +1,9 @@
 //! What one side rejects: a value of the other, or the absence of a field.
 
 use abide_schema::value::{self, Codec};
-use abide_schema::{Element, Field, MessageId, Oneof, Tree};
+use abide_schema::{Element, Tree};
+use abide_validate::{Violation, evaluate};
 
-use super::evaluate::{Evaluation, Violation, evaluate, facets};
-use super::read;
 use crate::show::one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::{Proof, Witness};
@@ -47,27 +46,4 @@ pub fn rejection(
         bytes,
         observed: format!("the {side} side rejects it: {path}{}", violation.reason),
     })
-}
-
-/// Whether a message of this type without the field is rejected for that reason, as
-/// with a new required field.
-pub fn rejects_absence(field: Field<'_>) -> bool {
-    let Some(message) = field.containing_message() else { return false };
-    if facets(field).is_empty() {
-        return false;
-    }
-    absent(field.tree, message.id).violations.iter().any(|it| it.field == Some(field.id))
-}
-
-/// Whether a message of this type is rejected if no member of the oneof is set.
-pub fn rejects_absence_of_oneof(oneof: Oneof<'_>) -> bool {
-    if read::oneof_required(oneof).is_none() {
-        return false;
-    }
-    let evaluation = absent(oneof.message().tree, oneof.message().id);
-    evaluation.violations.iter().any(|it| it.field.is_none() && it.path == oneof.name())
-}
-
-fn absent(tree: &Tree, ty: MessageId) -> Evaluation {
-    evaluate(tree, &value::Message::new(ty))
 }

@@ -2,20 +2,15 @@
 
 use std::sync::Arc;
 
-use abide_schema::value::{Codec, Entry, Message as Data, Undeclared, Value};
+use abide_schema::value::{Codec, Entry, Message as Data, Value};
 use abide_schema::{
     Cardinality, Field, FileDecl, Message, MessageId, Oneof, Scalar, SourceFile, Tree, Type,
     well_known,
 };
+use abide_validate::{evaluate, rejects_absence_of_oneof};
 
-use super::acceptance::Acceptance;
 use super::compare::{compare_fields, compare_messages, compare_oneofs};
 use super::comparison::{Comparison, Inclusion};
-use super::evaluate::evaluate;
-use super::formats::StringFormat;
-use super::pattern::Pattern;
-use super::read::Dialect;
-use super::rejection::{rejects_absence, rejects_absence_of_oneof};
 
 const PGV: &str = include_str!("../../../../testdata/imports/validate/validate.proto");
 const BUF: &str = include_str!("../../../../testdata/imports/buf/validate/validate.proto");
@@ -489,69 +484,6 @@ fn rules_of_messages_are_compared() {
     }
 }
 
-#[test]
-fn a_new_field_may_reject_what_was_written_before_it() {
-    let rules = [
-        ("int32", "(validate.rules).int32.gt = 3", true),
-        ("int32", "(validate.rules).int32.lt = 3", false),
-        ("optional int32", "(validate.rules).int32.gt = 3", false),
-        ("optional int32", "(buf.validate.field).required = true", true),
-        ("google.protobuf.Any", "(validate.rules).any.required = true", true),
-        ("repeated int32", "(validate.rules).repeated.min_items = 1", true),
-        ("google.protobuf.StringValue", "(validate.rules).string.min_len = 1", false),
-    ];
-    for (ty, rule, rejects) in rules {
-        let tree = tree(&format!("message M {{ {ty} v = 1 [{rule}]; }}"));
-        assert_eq!(rejects_absence(field(&tree, "v")), rejects, "{ty} {rule}");
-    }
-}
-
-#[test]
-fn defaults_stand_for_absent_fields() {
-    let body = |default: &str| {
-        format!("message M {{ optional int32 v = 1 [{default}(validate.rules).int32.gt = 3]; }}")
-    };
-    for (default, rejects) in [("", true), ("default = 4, ", false), ("default = 3, ", true)] {
-        let tree = tree_of("proto2", &body(default));
-        assert_eq!(rejects_absence(field(&tree, "v")), rejects, "{default}");
-    }
-}
-
-#[test]
-fn trees_without_the_definitions_have_no_constraints() {
-    let text = "syntax = \"proto3\"; import \"validate/validate.proto\";\n\
-                message M { int32 v = 1 [(validate.rules).int32.gt = 3]; }";
-    let file = SourceFile {
-        path: "t.proto".into(),
-        display: "t.proto".into(),
-        root: 0,
-        imported: false,
-        text: text.as_bytes().into(),
-    };
-    let tree = Tree::link(vec![Arc::new(FileDecl::parse(file))]);
-    assert!(evaluate(&tree, &Data::new(message(&tree, "M").id)).accepts());
-}
-
-#[test]
-fn a_judgement_names_the_path_and_what_it_cannot_tell() {
-    let tree = tree(
-        "message In { string s = 1 [(validate.rules).string.min_len = 2]; }\n\
-         message M { repeated In v = 1; int32 c = 2 [(buf.validate.field).cel_expression = \"this > 0\"];\
-         google.protobuf.Timestamp t = 3 [(buf.validate.field).timestamp.lt_now = true]; }",
-    );
-    let value = Codec::new(&tree).read_text(
-        message(&tree, "t.M").id,
-        b"v { s: \"aa\" } v { } c: 1 t { }",
-        Undeclared::Refuse,
-    );
-    let found = evaluate(&tree, &value.into_result().expect("it is well-formed"));
-    assert_eq!(found.violations.len(), 1);
-    assert_eq!(found.violations[0].path, "v[1].s");
-    assert_eq!(found.violations[0].field, Some(field(&tree, "v").id));
-    assert_eq!(found.undetermined.len(), 1);
-    assert!(found.rejects() && !found.accepts());
-}
-
 /// A small generator of the same numbers in every run (xorshift).
 struct Numbers(u64);
 
@@ -812,66 +744,4 @@ fn claims_hold_for_generated_constraints() {
 
 fn message_of(field: Field<'_>) -> MessageId {
     field.parent().expect("it has one").id
-}
-
-/// What a format is compared by, where it is more than an expression.
-#[test]
-fn outlines_and_samples_of_formats_are_true() {
-    let names = [
-        "email",
-        "hostname",
-        "ip",
-        "ipv6",
-        "address",
-        "uri",
-        "uri_ref",
-        "ip_with_prefixlen",
-        "ipv4_with_prefixlen",
-        "ipv6_with_prefixlen",
-        "ip_prefix",
-        "ipv4_prefix",
-        "ipv6_prefix",
-        "host_and_port",
-    ];
-    let more =
-        ["0.0.0.0/0", "::1/128", "1::/16", "a:1", "[::1%x]:2", "a.b.", "%41", "http://[::1]/?q#f"];
-    let mut accepted = 0;
-    for dialect in Dialect::ALL {
-        let formats = names.map(|name| StringFormat::named(dialect, name).expect("it is known"));
-        for format in formats {
-            for sample in format.samples() {
-                assert_eq!(
-                    format.evaluate(dialect, sample),
-                    Acceptance::Accepted,
-                    "{format:?} {sample}"
-                );
-            }
-            let outline = format.outline(dialect).map(|it| Pattern::new(it).expect("it compiles"));
-            for text in TEXTS.iter().chain(&more).chain(format.samples()) {
-                if format.evaluate(dialect, text) != Acceptance::Accepted {
-                    continue;
-                }
-                accepted += 1;
-                if let Some(outline) = &outline {
-                    assert!(outline.is_match(text.as_bytes()), "{format:?} {text}");
-                }
-                // And what is said to be implied is.
-                for by in Dialect::ALL {
-                    for other in
-                        names.map(|name| StringFormat::named(by, name).expect("it is known"))
-                    {
-                        if format.implies(dialect, other, by) {
-                            let judged = other.evaluate(by, text);
-                            assert_eq!(
-                                judged,
-                                Acceptance::Accepted,
-                                "{text}: {format:?} {other:?}"
-                            );
-                        }
-                    }
-                }
-            }
-        }
-    }
-    assert!(accepted > 100, "{accepted}");
 }

@@ -1,11 +1,9 @@
 //! Reports about constraints.
 
-use abide_change::{
-    Change, DefectKind, Diff, Direction, Effects, Inclusion, Surface, constraint_defects,
-    rejection, rejects_absence, rejects_absence_of_oneof,
-};
+use abide_change::{Change, Diff, Direction, Effects, Inclusion, Surface, rejection};
 use abide_schema::value;
 use abide_schema::{Element, Part};
+use abide_validate::{DefectKind, constraint_defects, rejects_absence, rejects_absence_of_oneof};
 
 use crate::finding::{Bump, Location, Severity};
 use crate::rule::{Context, Sink};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use abide_change::Evaluator;
 use abide_instance::{Dialect, Document, walk};
 use abide_schema::Tree;
 use abide_schema::value::ReadError;
+use abide_validate::Evaluator;
 use rayon::prelude::*;
 
 use super::severity::apply_severities;

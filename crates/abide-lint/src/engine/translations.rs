@@ -1,9 +1,9 @@
 //! Translations judged: what kept files from being read, else what the other version has no place
 //! for.
 
-use abide_change::Evaluator;
 use abide_instance::{Carried, Dialect, Loss};
 use abide_schema::Tree;
+use abide_validate::Evaluator;
 
 use super::instances::{apply_policy, check_document, report_problems, select_rules};
 use crate::finding::{Finding, Severity};

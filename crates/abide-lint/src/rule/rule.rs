@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Evaluator, Holder};
+use abide_change::{Change, Diff, Effects, Holder};
 use abide_instance::{Dialect, Document, Visit};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
@@ -14,6 +14,7 @@ use abide_schema::{
 };
 use abide_syntax::Span;
 use abide_upgrade::{Basis, CandidateSources, Standing, Standings, candidate_packages};
+use abide_validate::Evaluator;
 use jiff::civil::Date;
 
 use super::carried_by_calls::CarriedByCalls;

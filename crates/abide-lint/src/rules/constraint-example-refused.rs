@@ -1,5 +1,5 @@
-use abide_change::DefectKind;
 use abide_schema::Element;
+use abide_validate::DefectKind;
 
 use crate::checks::{BUF, report_defects};
 use crate::finding::Severity;

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use abide_change::Undetermined;
 use abide_instance::{Met, Visit};
+use abide_validate::Undetermined;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};

@@ -1,5 +1,5 @@
-use abide_change::places_of_facet;
 use abide_schema::Element;
+use abide_validate::places_of_facet;
 
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use abide_change::{Direction, Surface, Witness, evaluate, value_words};
+use abide_change::{Direction, Surface, Witness, value_words};
 use abide_lint::Finding;
 use abide_schema::value::{self, Codec, Undeclared, Value, default_of};
 use abide_schema::{Cardinality, Enum, EnumValue, Field, Message, MessageId, Tree};
+use abide_validate::evaluate;
 
 /// What is wrong with findings between two trees: witnesses that show nothing, or what the finding
 /// does not claim, and findings that have one fingerprint.

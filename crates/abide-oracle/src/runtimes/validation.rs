@@ -131,7 +131,7 @@ pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
     let mut errors: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut different: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for ((subject, value), theirs) in cases.iter().zip(theirs) {
-        let judgement = abide_change::evaluate(&tree, value);
+        let judgement = abide_validate::evaluate(&tree, value);
         let ours = match (judgement.rejects(), judgement.accepts()) {
             (true, _) => "no",
             (_, true) => "yes",

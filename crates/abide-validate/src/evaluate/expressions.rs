@@ -7,12 +7,9 @@ use abide_schema::value::{self, Value};
 use abide_schema::{Cardinality, Element, Field, Message, Tree};
 use rustc_hash::FxHashMap;
 
-use super::acceptance::Acceptance;
-use super::formats::{self, StringFormat};
-use super::limits::{DialectLimits, FieldLimits};
-use super::pattern::{Pattern, from_re2};
-use super::read::Dialect;
 use crate::cel::{CelType, CelValue, Library, Outcome, Program};
+use crate::limits::{DialectLimits, FieldLimits};
+use crate::sets::{Acceptance, Dialect, Pattern, StringFormat, from_re2, regular_format};
 
 /// Which values of a field an expression is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +36,7 @@ struct Expression<'t> {
 
 /// The expressions of an element.
 #[derive(Debug, Default)]
-pub(super) struct Expressions<'t>(Vec<Expression<'t>>);
+pub(crate) struct Expressions<'t>(Vec<Expression<'t>>);
 
 /// Reads the expressions of one place.
 struct Reader<'t> {
@@ -140,7 +137,7 @@ impl<'t> Reader<'t> {
 
 impl<'t> Expressions<'t> {
     /// Those of a field.
-    pub(super) fn of_field(field: Field<'t>) -> Expressions<'t> {
+    pub(crate) fn of_field(field: Field<'t>) -> Expressions<'t> {
         let mut reader = Reader { tree: field.tree, found: Vec::new() };
         if let Some(rules) = annotation(Element::Field(field), "buf.validate.field") {
             reader.field(Part::Whole, field, &CelType::of_field(field), rules);
@@ -149,7 +146,7 @@ impl<'t> Expressions<'t> {
     }
 
     /// Those of a message.
-    pub(super) fn of_message(message: Message<'t>) -> Expressions<'t> {
+    pub(crate) fn of_message(message: Message<'t>) -> Expressions<'t> {
         let mut reader = Reader { tree: message.tree, found: Vec::new() };
         if let Some(rules) = annotation(Element::Message(message), "buf.validate.message") {
             reader.own(Part::Whole, &CelType::of_message(message), rules);
@@ -157,18 +154,18 @@ impl<'t> Expressions<'t> {
         Expressions(reader.found)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The verdicts on a message.
-    pub(super) fn on_message(&self, tree: &Tree, message: &value::Message) -> Vec<Acceptance> {
+    pub(crate) fn on_message(&self, tree: &Tree, message: &value::Message) -> Vec<Acceptance> {
         self.0.iter().map(|it| it.on(tree, CelValue::of_message(tree, message))).collect()
     }
 
     /// The verdicts on the values of a field. They are on whatever `part`, the other rules of the
     /// field, does not spare.
-    pub(super) fn on_field(
+    pub(crate) fn on_field(
         &self,
         tree: &Tree,
         limits: &FieldLimits<'t>,
@@ -312,7 +309,7 @@ impl Library for Functions {
                 value.is_infinite() && (*sign == 0 || (*sign > 0) == (*value > 0.0))
             }
             ("isEmail", [String(text)]) => {
-                let pattern = formats::regular(Dialect::Buf, "email").and_then(Pattern::new);
+                let pattern = regular_format(Dialect::Buf, "email").and_then(Pattern::new);
                 pattern?.is_match(text.as_bytes())
             }
             ("isHostname", [String(text)]) => has(StringFormat::Hostname, text),

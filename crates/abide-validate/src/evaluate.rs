@@ -1,5 +1,8 @@
 //! Checks whether a value satisfies the constraints of its type.
 
+mod absence;
+mod expressions;
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,11 +12,11 @@ use abide_schema::{Cardinality, Element, Field, FieldId, Message, MessageId, Tre
 use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
-use super::acceptance::Acceptance;
-use super::datum::{self, Datum, ValueType};
-use super::expressions::Expressions;
-use super::limits::{DialectLimits, FieldLimits};
-use super::read::{self, Dialect, Facet, Literal, MessageLimits};
+pub use self::absence::{rejects_absence, rejects_absence_of_oneof};
+use self::expressions::Expressions;
+use crate::annotations::{Facet, MessageLimits, facets, oneof_required};
+use crate::limits::{self, Datum, DialectLimits, FieldLimits, ValueType};
+use crate::sets::{Acceptance, Dialect};
 
 /// A constraint that a value violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +82,7 @@ pub fn evaluate(tree: &Tree, message: &value::Message) -> Evaluation {
 /// Checks values of one tree, and caches the rules it has read.
 #[derive(Debug)]
 pub struct Evaluator<'t> {
-    pub(super) tree: &'t Tree,
+    tree: &'t Tree,
     fields: RefCell<FxHashMap<FieldId, Rc<FieldLimits<'t>>>>,
     checks: RefCell<FxHashMap<FieldId, Rc<FieldCheck<'t>>>>,
     messages: RefCell<FxHashMap<MessageId, Rc<MessageCheck<'t>>>>,
@@ -122,15 +125,20 @@ impl<'t> Evaluator<'t> {
         }
     }
 
+    /// The tree of the values.
+    pub fn tree(&self) -> &'t Tree {
+        self.tree
+    }
+
     /// Whether another message may be constructed.
-    pub(super) fn may_try(&self) -> bool {
+    pub(crate) fn may_try(&self) -> bool {
         let left = self.budget.get();
         self.budget.set(left.saturating_sub(1));
         left > 0
     }
 
     /// The rules of a field.
-    pub(super) fn limits(&self, field: Field<'t>) -> Rc<FieldLimits<'t>> {
+    pub(crate) fn limits(&self, field: Field<'t>) -> Rc<FieldLimits<'t>> {
         if let Some(limits) = self.fields.borrow().get(&field.id) {
             return Rc::clone(limits);
         }
@@ -169,7 +177,8 @@ impl<'t> Evaluator<'t> {
         check
     }
 
-    pub(super) fn message(&self, message: &value::Message) -> Evaluation {
+    /// Checks a value as [`evaluate`] does.
+    pub fn message(&self, message: &value::Message) -> Evaluation {
         self.evaluate(message, Span::default())
     }
 
@@ -187,7 +196,7 @@ impl<'t> Evaluator<'t> {
 
     /// The verdict of one library on the values of a field, without the own rules of
     /// messages among them.
-    pub(super) fn contents(
+    pub fn contents(
         &self,
         limits: &FieldLimits<'t>,
         part: &DialectLimits,
@@ -247,7 +256,7 @@ impl<'t> Evaluator<'t> {
     /// counts.
     fn pairs(&self, limits: &FieldLimits<'t>, values: &[&Value]) -> Vec<(Option<Datum>, Datum)> {
         let single = limits.single();
-        let Some(key) = datum::key(limits.field) else {
+        let Some(key) = limits::key(limits.field) else {
             return values.iter().map(|it| (None, single.datum(self.tree, it))).collect();
         };
         let mut pairs: Vec<(Option<Datum>, Datum)> = Vec::new();
@@ -264,28 +273,6 @@ impl<'t> Evaluator<'t> {
         }
         pairs
     }
-}
-
-/// The facets of a field, including what its message implies: protovalidate
-/// accepts unset members of a message's `oneof`.
-pub(super) fn facets(field: Field<'_>) -> Vec<Facet> {
-    let mut facets = read::of_field(field);
-    let message = field.parent().filter(|_| !field.is_extension());
-    let ignored = facets.iter().any(|it| it.dialect == Dialect::Buf && it.path == "ignore");
-    let buf = facets.iter().find(|it| it.dialect == Dialect::Buf).map(|it| it.place);
-    if let (Some(message), false, Some(place)) = (message, ignored, buf) {
-        let limits = MessageLimits::of(message);
-        let name = field.name();
-        if limits.exclusive.iter().any(|exclusive| exclusive.fields.iter().any(|it| it == name)) {
-            facets.push(Facet {
-                dialect: Dialect::Buf,
-                path: "ignore".to_owned(),
-                literals: vec![Literal::Name("IGNORE_IF_ZERO_VALUE".to_owned())],
-                place,
-            });
-        }
-    }
-    facets
 }
 
 /// Finds the zeros that a text sets, which a value on the wire does not have: by the place of their
@@ -381,7 +368,7 @@ impl<'t> EvaluationWalk<'_, 't> {
             })
         };
         for oneof in ty.oneofs() {
-            let required = read::oneof_required(oneof);
+            let required = oneof_required(oneof);
             if required.is_some_and(|(dialect, _)| active[dialect as usize])
                 && !oneof.fields().any(is_set)
             {
@@ -460,7 +447,7 @@ impl<'t> EvaluationWalk<'_, 't> {
 }
 
 /// The distinct reasons for which a value is rejected, by field.
-pub(super) fn violated(evaluation: &Evaluation) -> BTreeMap<FieldId, &str> {
+pub(crate) fn violated(evaluation: &Evaluation) -> BTreeMap<FieldId, &str> {
     let pairs = evaluation.violations.iter();
     pairs.filter_map(|it| Some((it.field?, it.reason.as_str()))).collect()
 }

@@ -5,7 +5,7 @@
 
 use regex_automata::util::syntax;
 
-use super::super::pattern::from_re2;
+use crate::sets::from_re2;
 
 /// The most repetitions that RE2 allows.
 const MOST: u32 = 1000;

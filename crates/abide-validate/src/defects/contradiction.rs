@@ -2,11 +2,11 @@
 
 use abide_schema::{Field, Place};
 
-use super::super::evaluate::facets;
-use super::super::limits::{DialectLimits, FieldLimits};
-use super::super::read::{Dialect, Facet, Literal};
 use super::ConstraintDefect;
 use super::subject::name_place;
+use crate::annotations::{Facet, Literal, facets};
+use crate::limits::{DialectLimits, FieldLimits};
+use crate::sets::Dialect;
 
 pub(super) fn find(field: Field<'_>, found: &mut Vec<ConstraintDefect>) {
     let all = facets(field);

@@ -22,7 +22,7 @@ const STATES: usize = 300_000;
 
 /// A compiled expression, matched anywhere in a text.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     /// `None` if it would be too large, or if an automaton cannot express it.
     automaton: Option<dense::DFA<Vec<u32>>>,
     machine: PikeVM,
@@ -30,7 +30,7 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// Compiles an expression in the syntax of Rust's crate `regex`.
-    pub(super) fn new(expression: &str) -> Option<Rc<Pattern>> {
+    pub(crate) fn new(expression: &str) -> Option<Rc<Pattern>> {
         let syntax = syntax::Config::new().utf8(false);
         let machine = PikeVM::builder()
             .syntax(syntax)
@@ -46,25 +46,29 @@ impl Pattern {
         Some(Rc::new(Pattern { automaton, machine }))
     }
 
-    pub(super) fn is_match(&self, text: &[u8]) -> bool {
+    pub(crate) fn is_match(&self, text: &[u8]) -> bool {
         self.machine.is_match(&mut self.machine.create_cache(), Input::new(text))
     }
 }
 
 /// The limits of the length of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Length {
-    pub(super) least: u64,
-    pub(super) most: Option<u64>,
+pub struct Length {
+    /// The least length.
+    pub least: u64,
+    /// The greatest length, if there is a limit.
+    pub most: Option<u64>,
 }
 
 impl Length {
-    pub(super) fn contains(self, length: u64) -> bool {
+    /// Returns true if a length is within the limits.
+    pub fn contains(self, length: u64) -> bool {
         self.least <= length && self.most.is_none_or(|most| length <= most)
     }
 
+    /// The lengths within both limits.
     #[must_use]
-    pub(super) fn intersection(self, other: Length) -> Length {
+    pub fn intersection(self, other: Length) -> Length {
         let most = match (self.most, other.most) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -72,14 +76,15 @@ impl Length {
         Length { least: self.least.max(other.least), most }
     }
 
-    pub(super) fn is_empty(self) -> bool {
+    /// Returns true if no length is within the limits.
+    pub fn is_empty(self) -> bool {
         self.most.is_some_and(|most| most < self.least)
     }
 }
 
 /// The result of a search for a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SearchResult {
+pub(crate) enum SearchResult {
     /// One of the shortest texts.
     Text(Vec<u8>),
     /// There is a text, but it is too long.
@@ -92,13 +97,13 @@ pub(super) enum SearchResult {
 
 /// A description of a wanted text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TextSearch {
+pub(crate) struct TextSearch {
     /// Expressions, and whether they match.
-    pub(super) patterns: Vec<(Rc<Pattern>, bool)>,
-    pub(super) chars: Length,
-    pub(super) bytes: Length,
+    pub patterns: Vec<(Rc<Pattern>, bool)>,
+    pub chars: Length,
+    pub bytes: Length,
     /// Whether it must be UTF-8, so that it has characters.
-    pub(super) utf8: bool,
+    pub utf8: bool,
 }
 
 /// The longest text that is generated.
@@ -106,7 +111,7 @@ const LONGEST: u64 = 1 << 17;
 
 impl TextSearch {
     /// The shortest text that fits.
-    pub(super) fn shortest(&self) -> SearchResult {
+    pub(crate) fn shortest(&self) -> SearchResult {
         if self.chars.is_empty() || self.bytes.is_empty() {
             return SearchResult::Nothing;
         }
@@ -369,13 +374,13 @@ fn search(
 }
 
 /// An expression that matches exactly these texts.
-pub(super) fn literals<'l>(texts: impl IntoIterator<Item = &'l [u8]>) -> String {
+pub(crate) fn literals<'l>(texts: impl IntoIterator<Item = &'l [u8]>) -> String {
     let texts: Vec<String> = texts.into_iter().map(escaped).collect();
     format!(r"\A(?:{})\z", texts.join("|"))
 }
 
 /// An expression for exactly these bytes.
-pub(super) fn escaped(bytes: &[u8]) -> String {
+pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut out = String::from("(?-u:");
     for byte in bytes {
         out.push_str(&format!(r"\x{byte:02X}"));
@@ -385,7 +390,7 @@ pub(super) fn escaped(bytes: &[u8]) -> String {
 
 /// An RE2 expression in the syntax of Rust's crate `regex`; `None` if it has no
 /// counterpart.
-pub(super) fn from_re2(text: &str) -> Option<String> {
+pub(crate) fn from_re2(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = text.chars().peekable();
     let mut class = false;

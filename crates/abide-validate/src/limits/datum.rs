@@ -3,17 +3,21 @@
 use abide_schema::value::{self, Codec, Value};
 use abide_schema::{Field, Openness, Scalar, Tree, Type};
 
-use super::number_set::{NumberKind, NumberSet, SECOND};
-use super::read::nanos;
+use crate::annotations::nanos;
+use crate::sets::{NumberKind, NumberSet, SECOND};
 
 /// How a rule sees the values of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DatumKind {
+pub enum DatumKind {
+    /// A number, a bool, an enum value, a duration or a timestamp.
     Number(NumberKind),
+    /// A string.
     Text,
+    /// Bytes.
     Bytes,
     /// A `google.protobuf.Any`: its type URL.
     Any,
+    /// A message with rules of its own.
     Message,
     /// An unresolved name.
     Unresolved,
@@ -21,25 +25,31 @@ pub(super) enum DatumKind {
 
 /// The type of one value: of a singular field, an item, a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ValueType {
-    pub(super) shape: DatumKind,
-    pub(super) ty: Type,
+pub struct ValueType {
+    /// The kind of value that rules see.
+    pub shape: DatumKind,
+    /// The type of the field.
+    pub ty: Type,
     /// Whether it is a message of wrappers.proto; the shape is that of its content.
-    pub(super) wrapper: bool,
+    pub wrapper: bool,
 }
 
 /// A value without its type.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Datum {
+pub enum Datum {
+    /// A number, in the order of [`NumberKind`].
     Number(i128),
+    /// The float NaN, which has no place in the order of numbers.
     Nan,
     /// A string, bytes or a type URL.
     Bytes(Vec<u8>),
+    /// A message.
     Message(value::Message),
 }
 
 impl ValueType {
-    pub(super) fn of(field: Field<'_>) -> ValueType {
+    /// The type of the values of a field.
+    pub fn of(field: Field<'_>) -> ValueType {
         let ty = field.ty();
         let bare = |shape| ValueType { shape, ty, wrapper: false };
         let message = match ty {
@@ -72,7 +82,7 @@ impl ValueType {
     }
 
     /// A value as a rule sees it.
-    pub(super) fn datum(self, tree: &Tree, value: &Value) -> Datum {
+    pub fn datum(self, tree: &Tree, value: &Value) -> Datum {
         if let (true, Value::Message(message)) = (self.wrapper, value) {
             let inner = message.get(tree, "value").map(|entry| &entry.value);
             return inner.map_or_else(|| self.zero(), |value| self.bare(tree, value));
@@ -104,7 +114,7 @@ impl ValueType {
     }
 
     /// An unset value as a rule sees it; an unset message is empty.
-    pub(super) fn zero(self) -> Datum {
+    pub fn zero(self) -> Datum {
         match (self.shape, self.ty) {
             (DatumKind::Number(_), _) => Datum::Number(0),
             (DatumKind::Message, Type::Message(id)) => Datum::Message(value::Message::new(id)),
@@ -113,7 +123,7 @@ impl ValueType {
     }
 
     /// The value of the type for a datum.
-    pub(super) fn value(self, tree: &Tree, datum: &Datum) -> Option<Value> {
+    pub fn value(self, tree: &Tree, datum: &Datum) -> Option<Value> {
         match self.ty {
             Type::Message(id) if self.shape != DatumKind::Message => {
                 let mut message = value::Message::new(id);
@@ -190,20 +200,20 @@ fn scalar_value(scalar: Scalar, datum: &Datum) -> Option<Value> {
 }
 
 /// The type of the value, item or map value of a field.
-pub(super) fn element(field: Field<'_>) -> ValueType {
+pub fn element(field: Field<'_>) -> ValueType {
     let entry = field.message_type().filter(|_| field.is_map());
     ValueType::of(entry.and_then(|entry| entry.field_numbered(2)).unwrap_or(field))
 }
 
 /// The type of the keys of a map field.
-pub(super) fn key(field: Field<'_>) -> Option<ValueType> {
+pub fn key(field: Field<'_>) -> Option<ValueType> {
     let entry = field.message_type().filter(|_| field.is_map())?;
     entry.field_numbered(1).map(ValueType::of)
 }
 
 /// Every possible value of a type. An unknown value of a closed enum is not
 /// possible.
-pub(super) fn domain(tree: &Tree, single: ValueType, kind: NumberKind) -> NumberSet {
+pub fn domain(tree: &Tree, single: ValueType, kind: NumberKind) -> NumberSet {
     match single.ty {
         Type::Enum(id) if tree.enumeration(id).features().openness == Openness::Closed => {
             NumberSet::points(tree.enumeration(id).values().map(|it| it.number().into()))
@@ -213,7 +223,7 @@ pub(super) fn domain(tree: &Tree, single: ValueType, kind: NumberKind) -> Number
 }
 
 /// A datum of one tree as one of another.
-pub(super) fn convert(
+pub fn convert(
     from_tree: &Tree,
     datum: &Datum,
     from: ValueType,
@@ -238,4 +248,4 @@ pub(super) fn convert(
 }
 
 /// The contents of a field; empty if it is absent.
-pub(super) type Contents = Vec<Value>;
+pub type Contents = Vec<Value>;

@@ -9,7 +9,7 @@ use abide_schema::Scalar;
 
 /// A set of whole numbers, and of NaN.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NumberSet {
+pub struct NumberSet {
     /// Closed, sorted, disjoint, with gaps between them.
     ranges: Vec<(i128, i128)>,
     nan: bool,
@@ -17,7 +17,7 @@ pub(super) struct NumberSet {
 
 impl NumberSet {
     /// The set of any closed ranges; empty ones are left out.
-    pub(super) fn of(ranges: impl IntoIterator<Item = (i128, i128)>, nan: bool) -> NumberSet {
+    pub fn of(ranges: impl IntoIterator<Item = (i128, i128)>, nan: bool) -> NumberSet {
         let mut sorted: Vec<_> = ranges.into_iter().filter(|(low, high)| low <= high).collect();
         sorted.sort_unstable();
         let mut ranges: Vec<(i128, i128)> = Vec::with_capacity(sorted.len());
@@ -31,28 +31,33 @@ impl NumberSet {
     }
 
     /// The set of single numbers.
-    pub(super) fn points(points: impl IntoIterator<Item = i128>) -> NumberSet {
+    pub fn points(points: impl IntoIterator<Item = i128>) -> NumberSet {
         NumberSet::of(points.into_iter().map(|point| (point, point)), false)
     }
 
-    pub(super) fn contains(&self, number: i128) -> bool {
+    /// Returns true if a number is in the set.
+    pub fn contains(&self, number: i128) -> bool {
         self.ranges.iter().any(|&(low, high)| low <= number && number <= high)
     }
 
-    pub(super) fn has_nan(&self) -> bool {
+    /// Returns true if NaN is in the set.
+    pub fn has_nan(&self) -> bool {
         self.nan
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns true if neither a number nor NaN is in the set.
+    pub fn is_empty(&self) -> bool {
         self.ranges.is_empty() && !self.nan
     }
 
-    pub(super) fn union(&self, other: &NumberSet) -> NumberSet {
+    /// The elements of either set.
+    pub fn union(&self, other: &NumberSet) -> NumberSet {
         let ranges = self.ranges.iter().chain(&other.ranges).copied();
         NumberSet::of(ranges, self.nan || other.nan)
     }
 
-    pub(super) fn intersection(&self, other: &NumberSet) -> NumberSet {
+    /// The elements of both sets.
+    pub fn intersection(&self, other: &NumberSet) -> NumberSet {
         let pairs = self
             .ranges
             .iter()
@@ -61,7 +66,7 @@ impl NumberSet {
     }
 
     /// The numbers in `self` that are not in `other`.
-    pub(super) fn minus(&self, other: &NumberSet) -> NumberSet {
+    pub fn minus(&self, other: &NumberSet) -> NumberSet {
         let mut left = Vec::new();
         for &(low, high) in &self.ranges {
             let mut from = Some(low);
@@ -79,7 +84,7 @@ impl NumberSet {
 
     /// Up to `count` of its numbers: those next to zero first, and negative ones,
     /// which take more bytes, last.
-    pub(super) fn nearest_zero(&self, count: usize) -> Vec<i128> {
+    pub fn nearest_zero(&self, count: usize) -> Vec<i128> {
         let mut left = self.clone();
         left.nan = false;
         let mut found = Vec::new();
@@ -95,20 +100,24 @@ impl NumberSet {
 
 /// A type whose values are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NumberKind {
+pub enum NumberKind {
+    /// A number or bool.
     Scalar(Scalar),
+    /// An enum: the numbers of its values.
     Enum,
+    /// A `google.protobuf.Duration`: its nanoseconds.
     Duration,
+    /// A `google.protobuf.Timestamp`: its nanoseconds since the epoch.
     Timestamp,
 }
 
 /// The nanoseconds of a second.
-pub(super) const SECOND: i128 = 1_000_000_000;
+pub(crate) const SECOND: i128 = 1_000_000_000;
 
 impl NumberKind {
     /// Every value of the type. Durations and timestamps have the ranges that
     /// duration.proto and timestamp.proto state.
-    pub(super) fn domain(self) -> NumberSet {
+    pub fn domain(self) -> NumberSet {
         let (low, high) = match self {
             NumberKind::Scalar(scalar) => match scalar {
                 Scalar::Double => (-rank(f64::INFINITY), rank(f64::INFINITY)),
@@ -132,12 +141,13 @@ impl NumberKind {
         NumberSet::of([(low, high)], self.is_float())
     }
 
-    pub(super) fn is_float(self) -> bool {
+    /// Returns true for `float` and `double`.
+    pub fn is_float(self) -> bool {
         matches!(self, NumberKind::Scalar(Scalar::Double | Scalar::Float))
     }
 
     /// Whether one number means the same value in both types.
-    pub(super) fn is_comparable(self, other: NumberKind) -> bool {
+    pub fn is_comparable(self, other: NumberKind) -> bool {
         let whole = |kind: NumberKind| {
             !kind.is_float() && !matches!(kind, NumberKind::Duration | NumberKind::Timestamp)
         };
@@ -145,7 +155,7 @@ impl NumberKind {
     }
 
     /// The number of a float; `None` for NaN.
-    pub(super) fn float(self, value: f64) -> Option<i128> {
+    pub fn float(self, value: f64) -> Option<i128> {
         if value.is_nan() {
             None
         } else if self == NumberKind::Scalar(Scalar::Float) {
@@ -156,7 +166,7 @@ impl NumberKind {
     }
 
     /// The float that a number stands for.
-    pub(super) fn to_float(self, number: i128) -> f64 {
+    pub fn to_float(self, number: i128) -> f64 {
         if self == NumberKind::Scalar(Scalar::Float) {
             let value = f32::from_bits(number.unsigned_abs() as u32);
             f64::from(if number < 0 { -value } else { value })

@@ -2,7 +2,8 @@
 
 /// The verdict of a constraint on one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Acceptance {
+pub enum Acceptance {
+    /// The value satisfies the constraint.
     Accepted,
     /// Why, in one phrase.
     Rejected(String),
@@ -11,13 +12,14 @@ pub(super) enum Acceptance {
 }
 
 impl Acceptance {
-    pub(super) fn when(accepted: bool) -> Acceptance {
+    /// Accepts or rejects, without a reason.
+    pub fn when(accepted: bool) -> Acceptance {
         if accepted { Acceptance::Accepted } else { Acceptance::Rejected(String::new()) }
     }
 
     /// Combines two verdicts: both must accept, and a rejection wins over an unknown.
     #[must_use]
-    pub(super) fn and(self, other: impl FnOnce() -> Acceptance) -> Acceptance {
+    pub fn and(self, other: impl FnOnce() -> Acceptance) -> Acceptance {
         match self {
             Acceptance::Accepted => other(),
             Acceptance::Rejected(_) => self,
@@ -30,7 +32,7 @@ impl Acceptance {
 
     /// The same verdict with a reason for a rejection.
     #[must_use]
-    pub(super) fn because(self, why: impl FnOnce() -> String) -> Acceptance {
+    pub fn because(self, why: impl FnOnce() -> String) -> Acceptance {
         match self {
             Acceptance::Rejected(_) => Acceptance::Rejected(why()),
             other => other,

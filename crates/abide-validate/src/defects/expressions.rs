@@ -7,10 +7,11 @@ use abide_schema::value::{self, Entry};
 use abide_schema::{Element, Field, Place, Tree};
 use abide_syntax::{Lexer, Span, TokenKind};
 
-use super::super::read::{self, Dialect};
 use super::ConstraintDefect;
 use super::subject::{MessageAnnotation, Subject};
+use crate::annotations;
 use crate::cel::{self, CelType};
+use crate::sets::Dialect;
 
 pub(super) fn of_subject(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
     if subject.dialect != Dialect::Buf {
@@ -78,7 +79,7 @@ impl Holder<'_, '_> {
     }
 
     fn defect(&self, entry: &Entry, message: String) -> ConstraintDefect {
-        let place = read::place(self.element, entry);
+        let place = annotations::place(self.element, entry);
         ConstraintDefect { place, message, why: None, known_to_buf: true }
     }
 
@@ -208,6 +209,6 @@ impl Holder<'_, '_> {
         // What is missing at the end is missing before the last quote.
         let last = entry.span.end.checked_sub(1)?;
         let span = Span::new(from.unwrap_or(last), to.unwrap_or(entry.span.end));
-        Some(Place { span, ..read::place(self.element, entry) })
+        Some(Place { span, ..annotations::place(self.element, entry) })
     }
 }

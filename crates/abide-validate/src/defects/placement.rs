@@ -2,9 +2,9 @@
 
 use abide_schema::{Cardinality, Field, Type, value};
 
-use super::super::read::Dialect;
 use super::ConstraintDefect;
 use super::subject::Subject;
+use crate::sets::Dialect;
 
 pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
     required(subject, found);

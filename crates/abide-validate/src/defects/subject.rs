@@ -3,8 +3,9 @@
 use abide_schema::value::{self, Entry, Value};
 use abide_schema::{Cardinality, Element, Field, Message, Part, Place, Tree};
 
-use super::super::read::{self, Dialect};
 use super::ConstraintDefect;
+use crate::annotations;
+use crate::sets::Dialect;
 
 /// Rules of one library with what they are about.
 #[derive(Clone, Copy)]
@@ -103,7 +104,7 @@ impl<'t> Subject<'t> {
     }
 
     pub(super) fn place(&self, entry: &Entry) -> Place {
-        read::place(Element::Field(self.field), entry)
+        annotations::place(Element::Field(self.field), entry)
     }
 
     /// A defect at an entry of the rules; buf knows only protovalidate.
@@ -133,7 +134,7 @@ impl<'t> MessageAnnotation<'t> {
     }
 
     pub(super) fn defect(&self, entry: &Entry, message: String) -> ConstraintDefect {
-        let place = read::place(Element::Message(self.message), entry);
+        let place = annotations::place(Element::Message(self.message), entry);
         ConstraintDefect { place, message, why: None, known_to_buf: true }
     }
 

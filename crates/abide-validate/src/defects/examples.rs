@@ -3,12 +3,11 @@
 use abide_schema::Tree;
 use abide_schema::value::{self, Value};
 
-use super::super::acceptance::Acceptance;
-use super::super::evaluate::facets;
-use super::super::limits::FieldLimits;
-use super::super::read::Dialect;
 use super::ConstraintDefect;
 use super::subject::Subject;
+use crate::annotations::facets;
+use crate::limits::FieldLimits;
+use crate::sets::{Acceptance, Dialect};
 
 pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
     let Some(typed) = subject.typed_rules() else { return };

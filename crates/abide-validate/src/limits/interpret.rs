@@ -5,17 +5,16 @@ use std::collections::BTreeSet;
 use abide_schema::{Cardinality, Field, Presence, Type};
 
 use super::datum::{Datum, DatumKind, ValueType, element, key};
-use super::formats::{self, StringFormat};
-use super::limits::{
-    DialectLimits, Expression, FieldLimits, ListLimits, StringSet, ValueLimits, ValueSet,
+use super::field_limits::{DialectLimits, FieldLimits, ListLimits, ValueLimits, ValueSet};
+use crate::annotations::{Facet, Literal};
+use crate::sets::{
+    Dialect, Expression, Length, NumberKind, NumberSet, StringFormat, StringSet, escaped, from_re2,
+    header_format, regular_format, size_format,
 };
-use super::number_set::{NumberKind, NumberSet};
-use super::pattern::{Length, escaped, from_re2};
-use super::read::{Dialect, Facet, Literal};
 
 impl<'t> FieldLimits<'t> {
     /// The rules from the facets that a field has, or would have.
-    pub(super) fn new(field: Field<'t>, facets: &[Facet]) -> FieldLimits<'t> {
+    pub fn new(field: Field<'t>, facets: &[Facet]) -> FieldLimits<'t> {
         let parts = Dialect::ALL.into_iter().filter_map(|dialect| {
             let own: Vec<&Facet> = facets.iter().filter(|it| it.dialect == dialect).collect();
             (!own.is_empty()).then(|| DialectLimits::new(field, dialect, &own))
@@ -24,7 +23,7 @@ impl<'t> FieldLimits<'t> {
     }
 
     /// The same but for what expressions ask, which are evaluated by themselves.
-    pub(super) fn without_expressions(field: Field<'t>, facets: &[Facet]) -> FieldLimits<'t> {
+    pub fn without_expressions(field: Field<'t>, facets: &[Facet]) -> FieldLimits<'t> {
         let parts = Dialect::ALL.into_iter().filter_map(|dialect| {
             let own = || facets.iter().filter(|it| it.dialect == dialect);
             let others: Vec<&Facet> = own().filter(|it| !it.is_expression(field.tree)).collect();
@@ -36,7 +35,7 @@ impl<'t> FieldLimits<'t> {
 
 impl DialectLimits {
     /// No rules.
-    pub(super) fn free(field: Field<'_>, dialect: Dialect) -> DialectLimits {
+    pub fn free(field: Field<'_>, dialect: Dialect) -> DialectLimits {
         DialectLimits::new(field, dialect, &[])
     }
 
@@ -391,7 +390,7 @@ impl ValueLimits {
                         Some(Literal::Name(name)) => name.as_str(),
                         _ => "",
                     };
-                    if let Some(expression) = formats::header(self.dialect, name, strict) {
+                    if let Some(expression) = header_format(self.dialect, name, strict) {
                         let expression = Some(expression.to_owned());
                         strings.expressions.push(Expression::new(said(), expression, true));
                     }
@@ -399,11 +398,8 @@ impl ValueLimits {
                 ("strict", _) => {}
                 _ if last == Some(&Literal::Bool(false)) => {}
                 _ => {
-                    let regular = if text {
-                        formats::regular(self.dialect, key)
-                    } else {
-                        formats::sizes(key)
-                    };
+                    let regular =
+                        if text { regular_format(self.dialect, key) } else { size_format(key) };
                     let format = StringFormat::named(self.dialect, key).filter(|_| text);
                     match (regular, format) {
                         (Some(expression), _) => {

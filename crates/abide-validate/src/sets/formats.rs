@@ -4,11 +4,11 @@
 //! ([`regular`]). The others are checked by code and compared by name.
 
 use super::acceptance::Acceptance;
-use super::read::Dialect;
+use super::dialect::Dialect;
 
 /// A format that is checked by code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StringFormat {
+pub(crate) enum StringFormat {
     /// RFC 5322 with display names, as in protoc-gen-validate.
     Email,
     Hostname,
@@ -39,7 +39,7 @@ const IPV4: &str = concat!(
 );
 
 /// The regular expression of a format, if it has one.
-pub(super) fn regular(dialect: Dialect, key: &str) -> Option<&'static str> {
+pub(crate) fn regular_format(dialect: Dialect, key: &str) -> Option<&'static str> {
     Some(match key {
         "email" if dialect == Dialect::Buf => EMAIL,
         "ipv4" => IPV4,
@@ -55,7 +55,7 @@ pub(super) fn regular(dialect: Dialect, key: &str) -> Option<&'static str> {
 }
 
 /// The regular expression of `well_known_regex`.
-pub(super) fn header(dialect: Dialect, name: &str, strict: bool) -> Option<&'static str> {
+pub(crate) fn header_format(dialect: Dialect, name: &str, strict: bool) -> Option<&'static str> {
     let name = name.strip_prefix("KNOWN_REGEX_").unwrap_or(name);
     Some(match (name, strict, dialect) {
         ("HTTP_HEADER_NAME", true, _) => r"\A:?[0-9a-zA-Z!#$%\&'*+,\-.^_|\~`]+\z",
@@ -67,7 +67,7 @@ pub(super) fn header(dialect: Dialect, name: &str, strict: bool) -> Option<&'sta
 }
 
 /// The expressions for the formats of `bytes`, which fix the number of bytes.
-pub(super) fn sizes(key: &str) -> Option<&'static str> {
+pub(crate) fn size_format(key: &str) -> Option<&'static str> {
     Some(match key {
         "ip" => r"(?s-u)\A(?:.{4}|.{16})\z",
         "ipv4" => r"(?s-u)\A.{4}\z",
@@ -78,7 +78,7 @@ pub(super) fn sizes(key: &str) -> Option<&'static str> {
 
 impl StringFormat {
     /// The format that a rule of strings names.
-    pub(super) fn named(dialect: Dialect, key: &str) -> Option<StringFormat> {
+    pub(crate) fn named(dialect: Dialect, key: &str) -> Option<StringFormat> {
         let prefix = |version, network| StringFormat::Prefix { version, network };
         let buf = dialect == Dialect::Buf;
         Some(match key {
@@ -104,7 +104,7 @@ impl StringFormat {
 
     /// Whether every value that has this format in one library has the other format
     /// in the other library.
-    pub(super) fn implies(self, own: Dialect, other: StringFormat, by: Dialect) -> bool {
+    pub(crate) fn implies(self, own: Dialect, other: StringFormat, by: Dialect) -> bool {
         use StringFormat::{
             Address, Hostname, Ip, Ipv6, LooseAddress, LooseHostname, Prefix, Uri, UriRef,
         };
@@ -129,7 +129,7 @@ impl StringFormat {
     }
 
     /// An expression that every value of the format matches, and some others.
-    pub(super) fn outline(self, dialect: Dialect) -> Option<&'static str> {
+    pub(crate) fn outline(self, dialect: Dialect) -> Option<&'static str> {
         Some(match (self, dialect) {
             (StringFormat::Email, _) => "@",
             (StringFormat::Hostname | StringFormat::LooseHostname, _) => concat!(
@@ -153,7 +153,7 @@ impl StringFormat {
     }
 
     /// Values that have the format, shortest first.
-    pub(super) fn samples(self) -> &'static [&'static str] {
+    pub(crate) fn samples(self) -> &'static [&'static str] {
         match self {
             StringFormat::Email => &["a@a", "a@a.a"],
             StringFormat::Hostname => &["a", "b", "aa", "a.a", "a.aa", "a-a"],
@@ -174,7 +174,7 @@ impl StringFormat {
     }
 
     /// Whether a string has the format.
-    pub(super) fn evaluate(self, dialect: Dialect, text: &str) -> Acceptance {
+    pub(crate) fn evaluate(self, dialect: Dialect, text: &str) -> Acceptance {
         let said = match self {
             // If the two readings of RFC 5322 differ, nothing is claimed.
             StringFormat::Email => {
@@ -393,4 +393,111 @@ fn percent_is_utf8(text: &str) -> bool {
         }
     }
     std::str::from_utf8(&decoded).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sets::Pattern;
+
+    const TEXTS: &[&str] = &[
+        "",
+        "a",
+        "b",
+        "ab",
+        "ba",
+        "aa",
+        "bb",
+        "\u{e9}",
+        "abb",
+        "aab",
+        "c",
+        "caa",
+        "bab",
+        "::",
+        "::1",
+        "1.1.1.1",
+        "a.b",
+        "a.1",
+        "1",
+        "fe80::1%a",
+        "a:b",
+        "a@b",
+        "a b",
+        "%zz",
+        "_",
+        "123e4567-e89b-12d3-a456-426614174000",
+    ];
+
+    /// What a format is compared by, where it is more than an expression.
+    #[test]
+    fn outlines_and_samples_of_formats_are_true() {
+        let names = [
+            "email",
+            "hostname",
+            "ip",
+            "ipv6",
+            "address",
+            "uri",
+            "uri_ref",
+            "ip_with_prefixlen",
+            "ipv4_with_prefixlen",
+            "ipv6_with_prefixlen",
+            "ip_prefix",
+            "ipv4_prefix",
+            "ipv6_prefix",
+            "host_and_port",
+        ];
+        let more = [
+            "0.0.0.0/0",
+            "::1/128",
+            "1::/16",
+            "a:1",
+            "[::1%x]:2",
+            "a.b.",
+            "%41",
+            "http://[::1]/?q#f",
+        ];
+        let mut accepted = 0;
+        for dialect in Dialect::ALL {
+            let formats =
+                names.map(|name| StringFormat::named(dialect, name).expect("it is known"));
+            for format in formats {
+                for sample in format.samples() {
+                    assert_eq!(
+                        format.evaluate(dialect, sample),
+                        Acceptance::Accepted,
+                        "{format:?} {sample}"
+                    );
+                }
+                let outline =
+                    format.outline(dialect).map(|it| Pattern::new(it).expect("it compiles"));
+                for text in TEXTS.iter().chain(&more).chain(format.samples()) {
+                    if format.evaluate(dialect, text) != Acceptance::Accepted {
+                        continue;
+                    }
+                    accepted += 1;
+                    if let Some(outline) = &outline {
+                        assert!(outline.is_match(text.as_bytes()), "{format:?} {text}");
+                    }
+                    // And what is said to be implied is.
+                    for by in Dialect::ALL {
+                        for other in
+                            names.map(|name| StringFormat::named(by, name).expect("it is known"))
+                        {
+                            if format.implies(dialect, other, by) {
+                                let judged = other.evaluate(by, text);
+                                assert_eq!(
+                                    judged,
+                                    Acceptance::Accepted,
+                                    "{text}: {format:?} {other:?}"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(accepted > 100, "{accepted}");
+    }
 }

@@ -5,21 +5,22 @@ use std::rc::Rc;
 use abide_schema::value::{self, Entry, Value};
 use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Tree, Type};
 
-use super::acceptance::Acceptance;
-use super::datum::{Contents, Datum, DatumKind, ValueType, domain};
-use super::evaluate::{Evaluator, violated};
-use super::limits::{DialectLimits, FieldLimits, StringSet, ValueLimits, ValueSet, within};
-use super::pattern::{SearchResult, TextSearch};
-use super::read::{self, Dialect, MessageLimits};
+use crate::annotations::{MessageLimits, oneof_required};
+use crate::evaluate::{Evaluator, violated};
+use crate::limits::{
+    Contents, Datum, DatumKind, DialectLimits, FieldLimits, ValueLimits, ValueSet, ValueType,
+    domain,
+};
+use crate::sets::{Acceptance, Dialect, NumberSet, SearchResult, StringSet, TextSearch, within};
 
 /// The most items of a generated list.
-pub(super) const MANY: u64 = 1024;
+pub const MANY: u64 = 1024;
 
 /// How deep nested messages are filled.
 const DEEP: u32 = 8;
 
 /// The verdict of all libraries on the contents of a field.
-pub(super) fn contents<'t>(
+pub fn contents<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
     values: &[&Value],
@@ -32,7 +33,7 @@ pub(super) fn contents<'t>(
 }
 
 /// An entry of a map.
-pub(super) fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) -> Option<Value> {
+pub fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) -> Option<Value> {
     let entry = field.message_type()?;
     let mut message = value::Message::new(entry.id);
     for (number, datum) in [(1, key), (2, value)] {
@@ -48,11 +49,11 @@ fn data(evaluator: &Evaluator<'_>, values: &ValueLimits, count: usize, depth: u3
     let zero = values.single.zero();
     let found = match (&values.set, values.single.shape) {
         (ValueSet::Numbers(set, _), DatumKind::Number(kind)) => {
-            let domain = domain(evaluator.tree, values.single, kind);
+            let domain = domain(evaluator.tree(), values.single, kind);
             numbers(&set.intersection(&domain), count)
         }
         (_, DatumKind::Number(kind)) => {
-            numbers(&domain(evaluator.tree, values.single, kind), count)
+            numbers(&domain(evaluator.tree(), values.single, kind), count)
         }
         (ValueSet::Strings(set), shape) => texts(set, shape != DatumKind::Bytes, count),
         (_, DatumKind::Text | DatumKind::Bytes | DatumKind::Any) => {
@@ -76,7 +77,7 @@ fn data(evaluator: &Evaluator<'_>, values: &ValueLimits, count: usize, depth: u3
     all
 }
 
-fn numbers(set: &super::number_set::NumberSet, count: usize) -> Vec<Datum> {
+fn numbers(set: &NumberSet, count: usize) -> Vec<Datum> {
     set.nearest_zero(count).into_iter().map(Datum::Number).collect()
 }
 
@@ -104,7 +105,7 @@ fn texts(set: &StringSet, utf8: bool, count: usize) -> Vec<Datum> {
 
 /// A list or map with so many items that one part accepts, with a given value or
 /// key first.
-pub(super) fn list<'t>(
+pub fn list<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
     part: &DialectLimits,
@@ -147,27 +148,27 @@ fn list_at<'t>(
     match &part.keys {
         None => {
             let values = filled(&part.values, value, distinct)?;
-            values.iter().map(|it| limits.single().value(evaluator.tree, it)).collect()
+            values.iter().map(|it| limits.single().value(evaluator.tree(), it)).collect()
         }
         Some(keys) => {
             let keys = filled(keys, key, true)?;
             let values = filled(&part.values, value, false)?;
             keys.iter()
                 .zip(&values)
-                .map(|(k, v)| pair(evaluator.tree, limits.field, k, v))
+                .map(|(k, v)| pair(evaluator.tree(), limits.field, k, v))
                 .collect()
         }
     }
 }
 
 /// The contents of a field with this value in them.
-pub(super) fn around<'t>(
+pub fn around<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
     datum: &Datum,
 ) -> Option<Contents> {
     if limits.field.cardinality() == Cardinality::Singular {
-        return Some(vec![limits.single().value(evaluator.tree, datum)?]);
+        return Some(vec![limits.single().value(evaluator.tree(), datum)?]);
     }
     let free = DialectLimits::free(limits.field, Dialect::Buf);
     let part = limits.parts.first().unwrap_or(&free);
@@ -200,7 +201,7 @@ fn field<'t>(
             let visible =
                 |datum: &&Datum| !present || limits.is_explicit() || **datum != single.zero();
             let values =
-                some.iter().filter(visible).filter_map(|it| single.value(evaluator.tree, it));
+                some.iter().filter(visible).filter_map(|it| single.value(evaluator.tree(), it));
             candidates.extend(values.map(|value| vec![value]));
         } else {
             let count = part.items.count.least.max(u64::from(present || part.required));
@@ -215,17 +216,13 @@ fn field<'t>(
 }
 
 /// The smallest accepted value found for a type.
-pub(super) fn minimal(
-    evaluator: &Evaluator<'_>,
-    ty: MessageId,
-    depth: u32,
-) -> Option<value::Message> {
+pub fn minimal(evaluator: &Evaluator<'_>, ty: MessageId, depth: u32) -> Option<value::Message> {
     filled(evaluator, value::Message::new(ty), None, depth)
 }
 
 /// A value with these contents of a field, and otherwise only what is needed to be
 /// accepted.
-pub(super) fn complete(
+pub fn complete(
     evaluator: &Evaluator<'_>,
     ty: MessageId,
     fixed: Option<(FieldId, &Contents)>,
@@ -246,7 +243,7 @@ fn filled(
     if depth > DEEP || !evaluator.may_try() {
         return None;
     }
-    let tree = evaluator.tree;
+    let tree = evaluator.tree();
     let ty = tree.message(message.ty);
     for it in ty.fields().filter(|it| it.presence() == Presence::LegacyRequired) {
         if message.of(it.id).next().is_none() && fixed != Some(it.id) {
@@ -306,17 +303,17 @@ fn set(message: &mut value::Message, field: FieldId, contents: Contents) {
 }
 
 /// Whether a type or one inside it has any constraint.
-pub(super) fn constrains(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
+pub fn constrains(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
     let mut seen = vec![ty];
     let mut at = 0;
     while let Some(&ty) = seen.get(at) {
         at += 1;
-        let message = evaluator.tree.message(ty);
+        let message = evaluator.tree().message(ty);
         let limits = MessageLimits::of(message);
         if !limits.opaque.is_empty() || !limits.exclusive.is_empty() {
             return true;
         }
-        if message.oneofs().any(|it| read::oneof_required(it).is_some()) {
+        if message.oneofs().any(|it| oneof_required(it).is_some()) {
             return true;
         }
         for field in message.fields() {
@@ -334,7 +331,7 @@ pub(super) fn constrains(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
 }
 
 /// A small rejected value of a type.
-pub(super) fn rejected(evaluator: &Evaluator<'_>, ty: MessageId) -> Option<value::Message> {
+pub fn rejected(evaluator: &Evaluator<'_>, ty: MessageId) -> Option<value::Message> {
     rejected_at(evaluator, ty, 0)
 }
 
@@ -346,7 +343,7 @@ fn rejected_at(evaluator: &Evaluator<'_>, ty: MessageId, depth: u32) -> Option<v
     if depth > DEEP {
         return None;
     }
-    for field in evaluator.tree.message(ty).fields() {
+    for field in evaluator.tree().message(ty).fields() {
         if !evaluator.may_try() {
             return None;
         }
@@ -373,7 +370,7 @@ fn unusual<'t>(evaluator: &Evaluator<'t>, field: Field<'t>, depth: u32) -> Vec<C
             }
         }
         DatumKind::Number(kind) => {
-            let domain = domain(evaluator.tree, single, kind);
+            let domain = domain(evaluator.tree(), single, kind);
             for part in &limits.parts {
                 if let ValueSet::Numbers(set, _) = &part.values.set {
                     data.extend(numbers(&domain.minus(set), 1));
@@ -390,7 +387,7 @@ fn unusual<'t>(evaluator: &Evaluator<'t>, field: Field<'t>, depth: u32) -> Vec<C
 }
 
 /// Accepted values with none, one or two of some fields set.
-pub(super) fn unlike<'t>(
+pub fn unlike<'t>(
     evaluator: &Evaluator<'t>,
     message: abide_schema::Message<'t>,
     names: &[String],

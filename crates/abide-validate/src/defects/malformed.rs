@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use abide_schema::value::{Entry, Value};
 
-use super::super::read::Dialect;
 use super::ConstraintDefect;
 use super::pattern_syntax;
 use super::subject::{MessageAnnotation, Subject, seconds_and_nanos};
+use crate::sets::Dialect;
 
 /// The longest duration that protovalidate computes with, in nanoseconds.
 const LONGEST: i128 = 9_223_372_036_854_775_428;

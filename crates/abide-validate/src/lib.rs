@@ -1,0 +1,23 @@
+//! Validation annotations as sets of accepted values.
+//!
+//! `validate.rules` and `buf.validate` define which values of a field, oneof or
+//! message are valid. Here each becomes a set: numbers are intervals; texts are
+//! lengths, lists and regular languages; expressions are evaluated. Nothing here
+//! compares two trees.
+
+pub mod annotations;
+mod cel;
+mod defects;
+mod evaluate;
+pub mod limits;
+pub mod sample;
+pub mod sets;
+#[cfg(test)]
+mod tests;
+
+pub use self::annotations::places_of_facet;
+pub use self::defects::{ConstraintDefect, DefectKind, constraint_defects};
+pub use self::evaluate::{
+    Evaluation, Evaluator, Undetermined, Violation, evaluate, rejects_absence,
+    rejects_absence_of_oneof,
+};
