@@ -85,13 +85,13 @@ impl<'t> Holder<'t> {
 
     /// The value of the custom option with this full name.
     pub fn custom(self, full_name: &str) -> Option<&'t Entry> {
-        self.options()?.extension(self.tree(), full_name)
+        self.options()?.find_extension(self.tree(), full_name)
     }
 
     /// Every value of a repeated custom option.
     pub fn each_custom(self, full_name: &'static str) -> Vec<&'t Entry> {
         let options = self.options().into_iter();
-        options.flat_map(|it| it.extension_all(self.tree(), full_name)).collect()
+        options.flat_map(|it| it.find_extensions(self.tree(), full_name)).collect()
     }
 
     /// A field in the value of a custom option.
@@ -103,7 +103,7 @@ impl<'t> Holder<'t> {
     /// `pb.go`. Inherited values do not count.
     pub fn feature(self, language: &str, name: &str) -> Option<&'t Entry> {
         let features = self.standard("features")?.value.as_message()?;
-        let language = features.extension(self.tree(), language)?.value.as_message()?;
+        let language = features.find_extension(self.tree(), language)?.value.as_message()?;
         language.get(self.tree(), name)
     }
 

@@ -36,7 +36,7 @@ mod usable_deprecations;
 mod workflow_command;
 
 use abide_lint::{GraphView, Policy, Report, Status, UsableDeprecation};
-use abide_schema::Graph;
+use abide_schema::DependencyGraph;
 
 use crate::history::TreeHistory;
 
@@ -207,7 +207,7 @@ pub(crate) const RULE_LISTS: &[RulesFormat] = &[
 ];
 
 /// Of `abide graph`.
-pub(crate) type GraphFormat = OutputFormat<fn(GraphView<'_>, &Graph<'_>) -> String>;
+pub(crate) type GraphFormat = OutputFormat<fn(GraphView<'_>, &DependencyGraph<'_>) -> String>;
 /// The forms of a graph.
 pub(crate) const GRAPHS: &[GraphFormat] = &[
     OutputFormat::plain("dot", "Graphviz", |view, graph| view.dot(graph)),

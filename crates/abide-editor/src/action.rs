@@ -133,7 +133,7 @@ impl Project {
             .collect();
         if name.starts_with("google.protobuf.") {
             let known = abide_schema::well_known_paths().filter(|path| {
-                let text = abide_schema::well_known(path).unwrap_or_default();
+                let text = abide_schema::find_well_known(path).unwrap_or_default();
                 ["message", "enum"].iter().any(|it| text.contains(&format!("{it} {simple} {{")))
             });
             paths.extend(known.map(str::to_owned));
@@ -184,7 +184,7 @@ fn put_back(analysis: &Analysis, decl: &FileDecl, finding: &Finding) -> Option<(
     let old = analysis.old.as_ref()?.file(place.file).decl().source_text()?;
     let (ast, text) = (decl.ast()?, decl.source_text()?);
     let (holder, _) = statement_at(decl, finding.location.span.start)?;
-    let end = ast.body(ast.decls.get(holder as usize)?)?.end - 1;
+    let end = ast.body_of(ast.decls.get(holder as usize)?)?.end - 1;
     let (start, removed) = (line_start(text, end), place.span.str(old));
     let edit = match Span::new(start, end).str(text).trim() {
         "" => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abide_lint::{Finding, Location, Origin};
-use abide_schema::{Claimed, File, FileDecl, FileKey, Outline, OutlinedFile, Slice, Tree};
+use abide_schema::{File, FileDecl, FileKey, Outline, OutlinedFile, Tree, TreeNames, TreeSlice};
 
 use crate::project::{Files, Held, Judge, key_of};
 
@@ -70,8 +70,8 @@ fn is_at(decl: &FileDecl, key: &FileKey) -> bool {
 /// The files that decide what is found in some packages.
 #[derive(Debug)]
 pub(crate) struct Chosen {
-    slice: Slice,
-    claimed: Claimed,
+    slice: TreeSlice,
+    claimed: TreeNames,
     /// In order.
     new: Vec<FileKey>,
     old: Arc<OldFiles>,
@@ -103,7 +103,7 @@ impl Chosen {
             }
         });
         let outlined: Vec<OutlinedFile<'_>> = outlined.collect();
-        let slice = Slice::around(&outlined, &packages.iter().map(String::as_str).collect());
+        let slice = TreeSlice::around(&outlined, &packages.iter().map(String::as_str).collect());
         let keys: Vec<&FileKey> = keys.into_iter().collect();
         let wanted = slice.files.iter().filter_map(|at| Some((keys.get(*at)?, outlined.get(*at)?)));
         let wanted: Vec<_> = wanted.collect();
@@ -113,7 +113,7 @@ impl Chosen {
         Chosen {
             new: new.map(|(key, _)| (**key).clone()).collect(),
             old: Arc::new(was.map(|(key, it)| ((**key).clone(), it.changed)).collect()),
-            claimed: Claimed::of(&outlined),
+            claimed: TreeNames::count_names(&outlined),
             slice,
         }
     }

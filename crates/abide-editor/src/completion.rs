@@ -183,7 +183,7 @@ impl Project {
                 display: path.into(),
                 root: u32::MAX,
                 imported: true,
-                text: abide_schema::Text::from(abide_schema::well_known(path)?.as_bytes()),
+                text: abide_schema::FileText::from(abide_schema::find_well_known(path)?.as_bytes()),
             };
             // Only of those that the user may mean, since each is parsed.
             word.starts_with("google").then(|| FileDecl::parse(file))

@@ -3,8 +3,8 @@
 
 use abide_lint::{backtick, pluralize};
 use abide_schema::{
-    AttachedComments, Cardinality, Element, Field, FileKey, Meaning, Package, Presence, Scalar,
-    Stability, Type,
+    AttachedComments, Cardinality, Element, Field, FileKey, MentionTarget, Package, Presence,
+    Scalar, Stability, Type,
 };
 use abide_syntax::Span;
 
@@ -18,12 +18,12 @@ impl Project {
         let analysis = self.last_analysis()?;
         let (meaning, span) = analysis.meaning_at(file, offset)?;
         let text = match meaning {
-            Meaning::Element(it) => element(it, analysis, self.judge()),
-            Meaning::File(it) => {
+            MentionTarget::Element(it) => element(it, analysis, self.judge()),
+            MentionTarget::File(it) => {
                 let package = package(it.package(), self.judge());
                 format!("```proto\nimport \"{}\";\n```\n\n{package}", it.path())
             }
-            Meaning::Package(name) => match analysis.tree.package_named(name) {
+            MentionTarget::Package(name) => match analysis.tree.package_named(name) {
                 Some(it) => {
                     let package = package(it, self.judge());
                     format!("```proto\npackage {name};\n```\n\n{package}")
@@ -106,9 +106,9 @@ pub(crate) fn declaration(element: Element<'_>) -> String {
         Element::Field(it) => {
             let label = match it.decl().label {
                 _ if it.is_map() => "",
-                Some(abide_syntax::Label::Optional) => "optional ",
-                Some(abide_syntax::Label::Required) => "required ",
-                Some(abide_syntax::Label::Repeated) => "repeated ",
+                Some(abide_syntax::FieldLabel::Optional) => "optional ",
+                Some(abide_syntax::FieldLabel::Required) => "required ",
+                Some(abide_syntax::FieldLabel::Repeated) => "repeated ",
                 None => "",
             };
             format!("{label}{} {name} = {};", type_name(it), it.number())

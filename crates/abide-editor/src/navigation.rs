@@ -1,6 +1,6 @@
 //! Where things are declared and used.
 
-use abide_schema::{Element, File, FileKey, Meaning, Mention, Part, Tree};
+use abide_schema::{Element, File, FileKey, Mention, MentionTarget, Part, Tree};
 use abide_syntax::Span;
 
 use crate::analysis::Analysis;
@@ -26,9 +26,9 @@ pub(crate) enum Identity {
 }
 
 impl Identity {
-    pub(crate) fn of(meaning: Meaning<'_>) -> Identity {
+    pub(crate) fn of(meaning: MentionTarget<'_>) -> Identity {
         match meaning {
-            Meaning::Element(it) => {
+            MentionTarget::Element(it) => {
                 // A group is one with its type.
                 let group = match it {
                     Element::Field(it) if it.is_group() => it.message_type().map(Element::Message),
@@ -42,8 +42,8 @@ impl Identity {
                     is_group: matches!(it, Element::Message(it) if it.is_group()),
                 }
             }
-            Meaning::File(it) => Identity::File(key_of(it.decl())),
-            Meaning::Package(name) => Identity::Package(name.to_owned()),
+            MentionTarget::File(it) => Identity::File(key_of(it.decl())),
+            MentionTarget::Package(name) => Identity::Package(name.to_owned()),
         }
     }
 
@@ -64,7 +64,7 @@ impl Identity {
     pub(crate) fn element<'t>(&self, tree: &'t Tree) -> Option<Element<'t>> {
         let Identity::Element { file, .. } = self else { return None };
         let file = tree.files().find(|it| key_of(it.decl()) == *file)?;
-        file.elements().find(|it| Identity::of(Meaning::Element(*it)) == *self)
+        file.elements().find(|it| Identity::of(MentionTarget::Element(*it)) == *self)
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn mention_at(file: File<'_>, offset: u32) -> Option<Mention<'_>> {
 
 impl Analysis {
     /// What the name at an offset of a file means, and where the name stands.
-    pub fn meaning_at(&self, file: &FileKey, offset: u32) -> Option<(Meaning<'_>, Span)> {
+    pub fn meaning_at(&self, file: &FileKey, offset: u32) -> Option<(MentionTarget<'_>, Span)> {
         let name = mention_at(self.file(file)?, offset)?;
         Some((name.means, name.span))
     }
@@ -87,13 +87,14 @@ impl Analysis {
     pub fn definition(&self, file: &FileKey, offset: u32) -> Vec<Occurrence> {
         match self.meaning_at(file, offset) {
             None => Vec::new(),
-            Some((Meaning::Element(it), _)) => vec![declaration(it)],
-            Some((Meaning::File(it), _)) => {
+            Some((MentionTarget::Element(it), _)) => vec![declaration(it)],
+            Some((MentionTarget::File(it), _)) => {
                 let file = key_of(it.decl());
                 vec![Occurrence { file, span: Span::default(), declares: true }]
             }
-            Some((Meaning::Package(name), _)) => {
-                let is_it = |it: &Mention<'_>| it.declares && it.means == Meaning::Package(name);
+            Some((MentionTarget::Package(name), _)) => {
+                let is_it =
+                    |it: &Mention<'_>| it.declares && it.means == MentionTarget::Package(name);
                 let packages = self.tree.packages();
                 let first = packages.filter_map(|it| {
                     let file = it.files().next()?;
@@ -108,7 +109,9 @@ impl Analysis {
     /// Where the type of the name at an offset is declared: of a field the type of its values, of
     /// an enum value its enum.
     pub fn type_definition(&self, file: &FileKey, offset: u32) -> Option<Occurrence> {
-        let (Meaning::Element(element), _) = self.meaning_at(file, offset)? else { return None };
+        let (MentionTarget::Element(element), _) = self.meaning_at(file, offset)? else {
+            return None;
+        };
         let ty = match element {
             Element::Field(it) => {
                 let value = if it.is_map() { it.message_type()?.fields().nth(1)? } else { it };

@@ -1,7 +1,7 @@
 //! The shape of a file: what it declares, what can be folded, and where its imports lead.
 
-use abide_schema::{File, FileDecl, FileKey, Meaning};
-use abide_syntax::{Ast, Comment, DeclKind, Span, comments_between};
+use abide_schema::{File, FileDecl, FileKey, MentionTarget};
+use abide_syntax::{Ast, Comment, DeclKind, Span, find_comments};
 
 use crate::analysis::Analysis;
 use crate::project::{Project, key_of};
@@ -114,8 +114,10 @@ impl Analysis {
     pub fn links(&self, file: &FileKey) -> Vec<Link> {
         let names = self.file(file).into_iter().flat_map(File::mentions);
         let links = names.filter_map(|it| match it.means {
-            Meaning::File(target) => Some(Link { span: it.span, file: key_of(target.decl()) }),
-            Meaning::Element(_) | Meaning::Package(_) => None,
+            MentionTarget::File(target) => {
+                Some(Link { span: it.span, file: key_of(target.decl()) })
+            }
+            MentionTarget::Element(_) | MentionTarget::Package(_) => None,
         });
         links.collect()
     }
@@ -163,7 +165,7 @@ fn walk(items: Vec<OutlineItem>, container: &str, add: &mut impl FnMut(OutlineIt
 /// The declarations below one. The parser limits how deep they nest.
 fn items(decl: &FileDecl, parent: Option<u32>) -> Vec<OutlineItem> {
     let (Some(ast), Some(text)) = (decl.ast(), decl.source_text()) else { return Vec::new() };
-    let inner = ast.children(parent).filter_map(|id| {
+    let inner = ast.children_of(parent).filter_map(|id| {
         let node = ast.decls.get(id as usize)?;
         let str = |span: Span| span.str(text).to_owned();
         let numbered = |ty: Span, number: Span| format!("{} = {}", str(ty), str(number));
@@ -209,7 +211,7 @@ fn items(decl: &FileDecl, parent: Option<u32>) -> Vec<OutlineItem> {
 fn folds(decl: &FileDecl) -> Option<Vec<Fold>> {
     let (ast, text) = (decl.ast()?, decl.source_text()?);
     let fold = |span| Fold { span, is_comment: false, is_imports: false };
-    let bodies = ast.decls.iter().filter_map(|it| ast.body(it));
+    let bodies = ast.decls.iter().filter_map(|it| ast.body_of(it));
     let aggregates = ast.values.iter().filter(|it| {
         matches!(it.kind, abide_syntax::ValueKind::Message | abide_syntax::ValueKind::List)
     });
@@ -233,7 +235,7 @@ fn comments(ast: &Ast, text: &[u8]) -> impl Iterator<Item = Span> {
     let gaps = gaps.chain([Span::new(ast.span.end, ast.end)]);
     let gaps = gaps.filter(|it| it.start < it.end);
     let mut runs: Vec<Span> = Vec::new();
-    for Comment { span, .. } in gaps.flat_map(|gap| comments_between(text, gap)) {
+    for Comment { span, .. } in gaps.flat_map(|gap| find_comments(text, gap)) {
         let joins = |last: &Span| {
             let between = Span::new(last.end, span.start).of(text);
             last.end <= span.start

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_lint::{Accepted, Config, FeatureFile, Lock, Options, Records, RuleScope};
-use abide_schema::{FileDecl, FileKey, Outline, SourceFile, Text, Tree};
+use abide_schema::{FileDecl, FileKey, FileText, Outline, SourceFile, Tree};
 use abide_upgrade::Closure;
 use jiff::civil::Date;
 use rayon::prelude::*;
@@ -96,7 +96,7 @@ pub(crate) struct Held {
 
 impl Held {
     fn of(decl: Arc<FileDecl>) -> Held {
-        let outline = Arc::new(Outline::of(&decl));
+        let outline = Arc::new(Outline::from_decl(&decl));
         let mut judged = Arc::clone(&decl);
         if !decl.parses {
             Arc::make_mut(&mut judged).set_aside();
@@ -249,7 +249,7 @@ impl Project {
     pub fn missing_imports(&self, key: &FileKey) -> Vec<String> {
         let Some(held) = self.files.get(key) else { return Vec::new() };
         let is_known = |path: &str| {
-            abide_schema::well_known(path).is_some() || self.files_at(path).next().is_some()
+            abide_schema::find_well_known(path).is_some() || self.files_at(path).next().is_some()
         };
         let paths = held.decl.imports.iter().map(|it| &*it.path);
         paths.filter(|it| !is_known(it)).map(str::to_owned).collect()
@@ -357,7 +357,7 @@ impl Project {
                 display: Arc::clone(&decl.display),
                 root: decl.root,
                 imported: decl.imported,
-                text: Text::from(text),
+                text: FileText::from(text),
             });
             other.open.insert(key);
         }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_lint::{Finding, Group, Severity, backtick, find_rule};
-use abide_schema::{Element, File, FileDecl, FileKey, Meaning, Mention, Node, ProblemKind, Tree};
+use abide_schema::{
+    Element, File, FileDecl, FileKey, Mention, MentionTarget, Node, ProblemKind, Tree,
+};
 use abide_syntax::{Lexer, Span, TokenKind};
 
 use crate::navigation::Identity;
@@ -32,21 +34,21 @@ impl Project {
         let refuse = |why: &str| Err(RenameRefusal(why.to_owned()));
         match self.analysis().meaning_at(file, offset) {
             None => refuse("There is no name to rename here."),
-            Some((Meaning::File(_), _)) => {
+            Some((MentionTarget::File(_), _)) => {
                 refuse("Rename the file itself; Abide renames what is declared in it.")
             }
-            Some((Meaning::Package(name), _)) => refuse(&format!(
+            Some((MentionTarget::Package(name), _)) => refuse(&format!(
                 "`{name}` is a package: move its files, and write its new name in each of them."
             )),
-            Some((Meaning::Element(it), _)) if it.file().is_imported() => refuse(&format!(
+            Some((MentionTarget::Element(it), _)) if it.file().is_imported() => refuse(&format!(
                 "`{}` is declared in `{}`, which is only imported and not part of this tree.",
                 it.full_name(),
                 it.file().path()
             )),
-            Some((Meaning::Element(it), _)) if stands_nowhere(it) => {
+            Some((MentionTarget::Element(it), _)) if stands_nowhere(it) => {
                 refuse("The key and the value of a map have the same names in every map.")
             }
-            Some((Meaning::Element(Element::Field(it)), _)) if it.is_group() => {
+            Some((MentionTarget::Element(Element::Field(it)), _)) if it.is_group() => {
                 refuse("A group has the name of its type; rename the type.")
             }
             Some((_, span)) => Ok(Renamable { span, name: span.str(&text).to_owned() }),
@@ -196,7 +198,7 @@ impl<'t> Rename<'t> {
         let old = element.full_name();
         let scope = old.strip_suffix(element.name()).unwrap_or_default();
         let mut edits = Edits::new();
-        for (file, span, text) in element.renamed(name) {
+        for (file, span, text) in element.collect_renames(name) {
             let edits = edits.entry(key_of(file.decl())).or_default();
             edits.insert(span.start, TextEdit::replace(span, text));
         }
@@ -223,7 +225,7 @@ impl<'t> Rename<'t> {
 
     /// The full name that is written for a name afterwards, if it may be a dotted one.
     fn in_full(&self, file: File<'_>, mention: Mention<'_>) -> Option<String> {
-        let Meaning::Element(element) = mention.means else { return None };
+        let MentionTarget::Element(element) = mention.means else { return None };
         let can_be_dotted = match element {
             Element::Message(_) | Element::Enum(_) => true,
             Element::Field(it) => it.is_extension(),
@@ -317,20 +319,22 @@ enum Stand<'t> {
 }
 
 impl<'t> Stand<'t> {
-    fn of(meaning: Meaning<'t>) -> Stand<'t> {
+    fn of(meaning: MentionTarget<'t>) -> Stand<'t> {
         match meaning {
-            Meaning::Element(it) => Stand::Element(key_of(it.file().decl()), it.noun(), it.node()),
-            Meaning::File(it) => Stand::File(key_of(it.decl())),
-            Meaning::Package(name) => Stand::Package(name),
+            MentionTarget::Element(it) => {
+                Stand::Element(key_of(it.file().decl()), it.noun(), it.node())
+            }
+            MentionTarget::File(it) => Stand::File(key_of(it.decl())),
+            MentionTarget::Package(name) => Stand::Package(name),
         }
     }
 }
 
-fn meant(meaning: Meaning<'_>) -> String {
+fn meant(meaning: MentionTarget<'_>) -> String {
     match meaning {
-        Meaning::Element(it) => format!("the {} {}", it.noun(), backtick(it.full_name())),
-        Meaning::File(it) => backtick(it.path()),
-        Meaning::Package(name) => format!("the package {}", backtick(name)),
+        MentionTarget::Element(it) => format!("the {} {}", it.noun(), backtick(it.full_name())),
+        MentionTarget::File(it) => backtick(it.path()),
+        MentionTarget::Package(name) => format!("the package {}", backtick(name)),
     }
 }
 
@@ -358,7 +362,7 @@ fn errors(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
 
 /// Whether one of these words stands in a text on its own, and not in a comment or a string.
 fn has_word(text: &[u8], words: &[String]) -> bool {
-    let mut lexer = Lexer::new(text, abide_syntax::text_start(text));
+    let mut lexer = Lexer::new(text, abide_syntax::skip_byte_order_mark(text));
     loop {
         let token = lexer.next_token();
         match token.kind {

@@ -1,7 +1,7 @@
 //! What could be written at an offset of a text, by the tokens before it. The text need not be
 //! well-formed there: it is being written.
 
-use abide_syntax::{Lexer, Span, Token, TokenKind, comments_between};
+use abide_syntax::{Lexer, Span, Token, TokenKind, find_comments};
 
 /// What encloses a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,14 +100,14 @@ impl SyntaxAt {
 
 /// The tokens that begin before an offset, and the string that it is in.
 fn tokens_before(text: &[u8], offset: u32) -> Option<(Vec<Token>, Option<Span>)> {
-    let mut lexer = Lexer::new(text, abide_syntax::text_start(text));
+    let mut lexer = Lexer::new(text, abide_syntax::skip_byte_order_mark(text));
     let (mut tokens, mut end) = (Vec::new(), 0);
     loop {
         let token = lexer.next_token();
         if token.kind == TokenKind::End || token.span.start >= offset {
             let gap = Span::new(end, token.span.start.max(end));
             let is_in = |it: &Span| it.start < offset && offset <= it.end;
-            let in_comment = comments_between(text, gap).any(|it| is_in(&it.span));
+            let in_comment = find_comments(text, gap).any(|it| is_in(&it.span));
             return (!in_comment).then_some((tokens, None));
         }
         let is_string = matches!(token.kind, TokenKind::String | TokenKind::UnterminatedString);

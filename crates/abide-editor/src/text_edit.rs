@@ -44,7 +44,7 @@ pub(crate) fn add_import(decl: &FileDecl, path: &str) -> Option<TextEdit> {
     let (ast, text) = (decl.ast()?, decl.source_text()?);
     let end = line_end(text);
     let (mut before, mut first_import, mut head) = (None, None, None);
-    for id in ast.children(None) {
+    for id in ast.children_of(None) {
         let Some(it) = ast.decls.get(id as usize) else { continue };
         match it.kind {
             DeclKind::Import { path: known, .. } => {
@@ -76,7 +76,7 @@ pub(crate) fn add_import(decl: &FileDecl, path: &str) -> Option<TextEdit> {
             TextEdit::insert(at, format!("{gap}{end}{statement}{end}"))
         }
         (None, None, None) => {
-            TextEdit::insert(abide_syntax::text_start(text), format!("{statement}{end}"))
+            TextEdit::insert(abide_syntax::skip_byte_order_mark(text), format!("{statement}{end}"))
         }
     })
 }

@@ -31,6 +31,6 @@ pub fn format(text: &[u8]) -> Result<Vec<u8>, Vec<SyntaxError>> {
         return Err(errors);
     }
     let mut printer = Printer::new(text, &ast);
-    printer.file();
+    printer.write_file();
     Ok(printer.finish())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_syntax::{Ast, DeclKind, NamePart, dotted_name};
+use abide_syntax::{Ast, DeclKind, NamePart, join_dotted_name};
 
 /// The names of extensions in the options of a file.
 ///
@@ -17,14 +17,14 @@ pub(crate) struct OptionNames {
 impl OptionNames {
     /// Those of the statements at the top of a file.
     pub(crate) fn of(text: &[u8], ast: &Ast) -> OptionNames {
-        let options = ast.children(None).filter_map(|id| match ast.decls[id as usize].kind {
+        let options = ast.children_of(None).filter_map(|id| match ast.decls[id as usize].kind {
             DeclKind::Option(id) => Some(&ast.options[id as usize]),
             _ => None,
         });
-        let parts = options.flat_map(|it| ast.parts(it)).filter(|it| it.extension);
+        let parts = options.flat_map(|it| ast.name_parts(it)).filter(|it| it.extension);
         let mut names: Vec<(Vec<Vec<u8>>, Vec<u8>)> = parts
             .map(|part| {
-                let name = spelled(text, part);
+                let name = spell_part(text, part);
                 let components = name.split(|&byte| byte == b'.').rev().map(<[u8]>::to_vec);
                 (components.filter(|it| !it.is_empty()).collect(), name)
             })
@@ -44,11 +44,11 @@ impl OptionNames {
         OptionNames { first }
     }
 
-    /// What the option with a name is sorted by.
-    pub(crate) fn key(&self, text: &[u8], parts: &[NamePart]) -> Vec<u8> {
+    /// Returns the sort key of the option with a name.
+    pub(crate) fn sort_key(&self, text: &[u8], parts: &[NamePart]) -> Vec<u8> {
         let mut key = Vec::new();
         for part in parts {
-            let name = spelled(text, part);
+            let name = spell_part(text, part);
             match self.first.get(&name).filter(|_| part.extension) {
                 Some(first) => key.extend_from_slice(&[b".(", &first[..], b")"].concat()),
                 None => key.extend_from_slice(&[b".", &name[..]].concat()),
@@ -59,7 +59,7 @@ impl OptionNames {
 }
 
 /// The name of a part without white space and comments.
-fn spelled(text: &[u8], part: &NamePart) -> Vec<u8> {
+fn spell_part(text: &[u8], part: &NamePart) -> Vec<u8> {
     let written = part.name.of(text);
-    dotted_name(text, part.name).map_or_else(|| written.to_vec(), String::into_bytes)
+    join_dotted_name(text, part.name).map_or_else(|| written.to_vec(), String::into_bytes)
 }

@@ -1,8 +1,10 @@
 //! Tokens of a text, written one after the other with the comments between them.
 
-use abide_syntax::{Ast, Comment, Lexer, Span, Token, TokenKind, comments_between, text_start};
+use abide_syntax::{
+    Ast, Comment, Lexer, Span, Token, TokenKind, find_comments, skip_byte_order_mark,
+};
 
-use crate::comments::{Unix, lines_of};
+use crate::comments::{LineEnding, split_comment_lines};
 
 /// The white space for one step of depth.
 const STEP: &[u8] = b"  ";
@@ -17,13 +19,13 @@ pub(crate) struct Printer<'t> {
     depth: usize,
     /// Everything in the text before it is written: the end of a token or of a comment.
     pub at: u32,
-    /// Whether comments of one line stay such where the statement goes on after them.
+    /// True if comments of one line stay such where the statement goes on after them.
     pub breaks_lines: bool,
 }
 
-/// What stands before a statement.
+/// The empty line before a statement or an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Before {
+pub(crate) enum LinesBefore {
     /// No empty line.
     Nothing,
     /// An empty line.
@@ -32,18 +34,18 @@ pub(crate) enum Before {
     AsWritten,
 }
 
-/// What ends an entry or a statement.
+/// The end of an entry or a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum EntryEnd {
     /// Maybe a separator, which is still to come.
     Separated,
-    /// What is written.
+    /// The text written so far.
     Whole,
 }
 
 impl<'t> Printer<'t> {
     pub(crate) fn new(text: &'t [u8], ast: &'t Ast) -> Printer<'t> {
-        let mut printer = Printer::from(text, ast, text_start(text));
+        let mut printer = Printer::from(text, ast, skip_byte_order_mark(text));
         printer.out.reserve(text.len() + text.len() / 8);
         printer
     }
@@ -53,15 +55,19 @@ impl<'t> Printer<'t> {
         Printer { text, ast, out: Vec::new(), depth: 0, at, breaks_lines: false }
     }
 
-    /// What was written, as a text that ends with the end of a line.
+    /// Returns the written text, which ends with the end of a line.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         if !self.out.is_empty() {
             self.out.push(b'\n');
         }
-        if Unix::has(self.text) { self.out } else { Unix::undo(&self.out) }
+        if LineEnding::has(self.text) {
+            self.out
+        } else {
+            LineEnding::restore_carriage_returns(&self.out)
+        }
     }
 
-    /// Whether nothing is written yet.
+    /// Returns true if nothing is written yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.out.is_empty()
     }
@@ -71,7 +77,7 @@ impl<'t> Printer<'t> {
     }
 
     /// Begins a line, unless it is the first.
-    pub(crate) fn line(&mut self, empty_line: bool) {
+    pub(crate) fn start_line(&mut self, empty_line: bool) {
         if !self.out.is_empty() {
             self.out.extend_from_slice(if empty_line { b"\n\n" } else { b"\n" });
         }
@@ -97,16 +103,16 @@ impl<'t> Printer<'t> {
         }
     }
 
-    pub(crate) fn comments_to(&self, end: u32) -> impl Iterator<Item = Comment> + use<'t> {
-        comments_between(self.text, Span::new(self.at, end))
+    pub(crate) fn comments_until(&self, end: u32) -> impl Iterator<Item = Comment> + use<'t> {
+        find_comments(self.text, Span::new(self.at, end))
     }
 
-    /// Whether there is a comment before a place, however many tokens are.
+    /// Returns true if there is a comment before a place, however many tokens are.
     pub(crate) fn is_commented(&self, end: u32) -> bool {
         let mut place = Printer::from(self.text, self.ast, self.at);
         while place.at < end {
             let token = place.next().span;
-            if place.comments_to(token.start).next().is_some() {
+            if place.comments_until(token.start).next().is_some() {
                 return true;
             }
             place.at = token.end;
@@ -114,8 +120,8 @@ impl<'t> Printer<'t> {
         false
     }
 
-    /// How many lines end between two places.
-    pub(crate) fn line_ends(&self, start: u32, end: u32) -> usize {
+    /// Counts the line ends between two places.
+    pub(crate) fn count_line_ends(&self, start: u32, end: u32) -> usize {
         Span::new(start, end).of(self.text).iter().filter(|&&byte| byte == b'\n').count()
     }
 
@@ -130,16 +136,16 @@ impl<'t> Printer<'t> {
         let token = self.next();
         let closes = matches!(token.kind, TokenKind::Symbol(b';' | b',' | b')' | b'>' | b']'));
         let mut space = space;
-        for comment in self.comments_to(token.span.start) {
+        for comment in self.comments_until(token.span.start) {
             let text = comment.span.of(self.text);
             self.push(b" ");
             space = !closes;
             let stays = self.breaks_lines || token.kind == TokenKind::Symbol(b';');
             if comment.block {
-                self.comment(comment);
+                self.write_comment(comment);
             } else if stays || !can_be_block(text) {
-                self.comment(comment);
-                self.line(false);
+                self.write_comment(comment);
+                self.start_line(false);
                 space = false;
             } else {
                 self.push(b"/*");
@@ -167,44 +173,44 @@ impl<'t> Printer<'t> {
         }
     }
 
-    pub(crate) fn comment(&mut self, comment: Comment) {
-        let mut lines = lines_of(comment.span.of(self.text));
+    pub(crate) fn write_comment(&mut self, comment: Comment) {
+        let mut lines = split_comment_lines(comment.span.of(self.text));
         self.push(&lines.next().unwrap_or_default());
         for text in lines {
             if text.is_empty() {
                 self.out.push(b'\n');
             } else {
-                self.line(false);
+                self.start_line(false);
                 self.push(&text);
             }
         }
     }
 
     /// Begins the line of a statement or an entry, after the lines of the comments before it.
-    pub(crate) fn begin(&mut self, before: Before) {
+    pub(crate) fn begin_entry(&mut self, before: LinesBefore) {
         let start = self.next_entry().span.start;
-        let before = self.comment_lines(start, before);
-        self.line(self.has_empty_line(before, start));
+        let before = self.write_comment_lines(start, before);
+        self.start_line(self.has_empty_line(before, start));
         self.at = start;
     }
 
     /// Writes the comments before a place, each on lines of its own. Returns what stands before
     /// that which follows.
-    pub(crate) fn comment_lines(&mut self, end: u32, mut before: Before) -> Before {
-        for comment in self.comments_to(end) {
-            self.line(self.has_empty_line(before, comment.span.start));
-            self.comment(comment);
+    pub(crate) fn write_comment_lines(&mut self, end: u32, mut before: LinesBefore) -> LinesBefore {
+        for comment in self.comments_until(end) {
+            self.start_line(self.has_empty_line(before, comment.span.start));
+            self.write_comment(comment);
             self.at = comment.span.end;
-            before = Before::AsWritten;
+            before = LinesBefore::AsWritten;
         }
         before
     }
 
-    pub(crate) fn has_empty_line(&self, before: Before, start: u32) -> bool {
+    pub(crate) fn has_empty_line(&self, before: LinesBefore, start: u32) -> bool {
         match before {
-            Before::Nothing => false,
-            Before::EmptyLine => true,
-            Before::AsWritten => {
+            LinesBefore::Nothing => false,
+            LinesBefore::EmptyLine => true,
+            LinesBefore::AsWritten => {
                 let gap = Span::new(self.at, start).of(self.text);
                 let lines: Vec<_> = gap.split(|&byte| byte == b'\n').collect();
                 let whole = lines.get(1..lines.len() - 1).unwrap_or_default();
@@ -213,19 +219,19 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// Where the comments end that stand behind what is written, on the same line.
-    pub(crate) fn end_of_trailing(&self, entry: Entry) -> u32 {
+    /// Finds the end of the comments behind what is written, on the same line.
+    pub(crate) fn find_trailing_end(&self, entry: EntryEnd) -> u32 {
         let next = match entry {
-            Entry::Separated => self.next_entry(),
+            EntryEnd::Separated => self.next_entry(),
             // What stands behind a lone `;` is about nothing.
-            Entry::Whole => self.next(),
+            EntryEnd::Whole => self.next(),
         };
         let closes = matches!(next.kind, TokenKind::Symbol(b'}' | b']' | b'>'));
         let mut at = self.at;
-        for comment in self.comments_to(next.span.start) {
+        for comment in self.comments_until(next.span.start) {
             let Span { start, end } = comment.span;
-            let inside = closes && self.line_ends(end, next.span.start) == 0;
-            if self.line_ends(at, start) > 0 || inside {
+            let inside = closes && self.count_line_ends(end, next.span.start) == 0;
+            if self.count_line_ends(at, start) > 0 || inside {
                 break;
             }
             at = end;
@@ -234,44 +240,44 @@ impl<'t> Printer<'t> {
     }
 
     /// Writes the comments that stand behind what is written, on the same line.
-    pub(crate) fn trailing(&mut self, entry: Entry) {
-        for comment in self.comments_to(self.end_of_trailing(entry)) {
+    pub(crate) fn write_trailing(&mut self, entry: EntryEnd) {
+        for comment in self.comments_until(self.find_trailing_end(entry)) {
             self.push(b" ");
-            self.comment(comment);
+            self.write_comment(comment);
             self.at = comment.span.end;
         }
     }
 
     /// Writes the comments behind an opening bracket, if their line ends after them. An entry must
     /// follow.
-    pub(crate) fn trailing_of_bracket(&mut self) {
-        let end = self.end_of_trailing(Entry::Whole);
-        if self.line_ends(end, self.next().span.start) > 0 {
-            self.trailing(Entry::Whole);
+    pub(crate) fn write_trailing_of_bracket(&mut self) {
+        let end = self.find_trailing_end(EntryEnd::Whole);
+        if self.count_line_ends(end, self.next().span.start) > 0 {
+            self.write_trailing(EntryEnd::Whole);
         }
     }
 
     /// Writes entries, each on lines of its own, and the bracket that closes them.
-    pub(crate) fn entries<T>(
+    pub(crate) fn write_entries<T>(
         &mut self,
         entries: impl IntoIterator<Item = T>,
         bracket: u8,
-        entry: Entry,
+        entry: EntryEnd,
         mut write: impl FnMut(&mut Self, T),
     ) {
         self.depth += 1;
-        let mut before = Before::Nothing;
+        let mut before = LinesBefore::Nothing;
         for it in entries {
-            self.begin(before);
+            self.begin_entry(before);
             write(self, it);
-            self.trailing(entry);
-            before = Before::AsWritten;
+            self.write_trailing(entry);
+            before = LinesBefore::AsWritten;
         }
         let closing = self.next_entry().span;
-        before = self.comment_lines(closing.start, before);
+        before = self.write_comment_lines(closing.start, before);
         self.depth -= 1;
-        if before != Before::Nothing {
-            self.line(false);
+        if before != LinesBefore::Nothing {
+            self.start_line(false);
         }
         self.push(&[bracket]);
         self.at = closing.end;
@@ -285,7 +291,7 @@ impl<'t> Printer<'t> {
     }
 }
 
-/// Whether a comment of one line can be a block: none can hold the marks of another.
+/// Returns true if a comment of one line can be a block: none can hold the marks of another.
 fn can_be_block(comment: &[u8]) -> bool {
     let holds = |mark: &[u8]| comment[2..].windows(2).any(|it| it == mark);
     // The first mark of the block may be the first half of its last one, as in `//*/`.

@@ -6,10 +6,12 @@ use crate::printer::Printer;
 
 impl Printer<'_> {
     /// Writes a statement, from its first token to its last.
-    pub(crate) fn statement(&mut self, id: DeclId) {
+    pub(crate) fn write_statement(&mut self, id: DeclId) {
         let decl = &self.ast.decls[id as usize];
         match decl.kind {
-            DeclKind::Syntax { .. } | DeclKind::Import { .. } => self.words(decl.span.end - 1),
+            DeclKind::Syntax { .. } | DeclKind::Import { .. } => {
+                self.write_words(decl.span.end - 1)
+            }
             DeclKind::Package { name } => {
                 self.token(false);
                 self.word(true, name.end);
@@ -22,41 +24,41 @@ impl Printer<'_> {
             | DeclKind::Enum { body, .. }
             | DeclKind::Service { body, .. }
             | DeclKind::Oneof { body, .. } => {
-                self.words(body.start);
-                return self.body(id);
+                self.write_words(body.start);
+                return self.write_body(id);
             }
             DeclKind::Extend { extendee, .. } => {
                 self.token(false);
                 self.word(true, extendee.end);
-                return self.body(id);
+                return self.write_body(id);
             }
             DeclKind::Field(node) => {
                 if node.label.is_some() {
                     self.token(false);
                 }
                 self.word(node.label.is_some(), node.ty.end);
-                self.numbered(node.options);
+                self.write_name_number_and_options(node.options);
                 if node.group.is_some() {
-                    return self.body(id);
+                    return self.write_body(id);
                 }
             }
             DeclKind::MapField(map) => self.map_field(self.ast.maps[map as usize]),
             DeclKind::EnumValue { options, .. } => {
                 self.token(false);
-                self.number_and_options(options);
+                self.write_number_and_options(options);
             }
             DeclKind::Method(method) => {
-                self.method(self.ast.methods[method as usize]);
-                if self.ast.body(decl).is_some() {
-                    return self.body(id);
+                self.write_method(self.ast.methods[method as usize]);
+                if self.ast.body_of(decl).is_some() {
+                    return self.write_body(id);
                 }
             }
             DeclKind::Extensions { ranges, options } => {
-                self.ranges(ranges);
-                self.options(options);
+                self.write_ranges(ranges);
+                self.write_options(options);
             }
-            DeclKind::ReservedNumbers { ranges } => self.ranges(ranges),
-            DeclKind::ReservedNames { names, .. } => self.ranges(names),
+            DeclKind::ReservedNumbers { ranges } => self.write_ranges(ranges),
+            DeclKind::ReservedNames { names, .. } => self.write_ranges(names),
             // A text with errors is not written.
             DeclKind::Empty | DeclKind::Error => {}
         }
@@ -64,7 +66,7 @@ impl Printer<'_> {
     }
 
     /// Writes tokens up to a place, with spaces between them.
-    fn words(&mut self, end: u32) {
+    fn write_words(&mut self, end: u32) {
         let mut space = false;
         while self.at < end && self.next().span.start < end {
             self.token(space);
@@ -73,15 +75,15 @@ impl Printer<'_> {
     }
 
     /// Writes the name of a field, its number and its options.
-    fn numbered(&mut self, options: Slice) {
+    fn write_name_number_and_options(&mut self, options: Slice) {
         self.token(true);
-        self.number_and_options(options);
+        self.write_number_and_options(options);
     }
 
-    fn number_and_options(&mut self, options: Slice) {
+    fn write_number_and_options(&mut self, options: Slice) {
         self.token(true);
         self.number(true);
-        self.options(options);
+        self.write_options(options);
     }
 
     /// Writes a number with its sign.
@@ -101,10 +103,10 @@ impl Printer<'_> {
         self.token(false);
         self.word(true, map.value.end);
         self.token(false);
-        self.numbered(map.options);
+        self.write_name_number_and_options(map.options);
     }
 
-    fn method(&mut self, method: MethodNode) {
+    fn write_method(&mut self, method: MethodNode) {
         self.breaks_lines = true;
         self.token(false);
         self.token(true);
@@ -124,7 +126,7 @@ impl Printer<'_> {
     }
 
     /// Writes ranges or names with the word before them.
-    fn ranges(&mut self, ranges: Slice) {
+    fn write_ranges(&mut self, ranges: Slice) {
         self.breaks_lines = true;
         self.token(false);
         for (at, range) in self.ast.ranges[ranges.range()].iter().enumerate() {

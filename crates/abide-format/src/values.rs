@@ -2,7 +2,7 @@
 
 use abide_syntax::{OptionId, Slice, TokenKind, ValueId, ValueKind, ValueNode};
 
-use crate::printer::{Before, Entry, Printer};
+use crate::printer::{EntryEnd, LinesBefore, Printer};
 
 impl Printer<'_> {
     /// Writes an option from its name to its value.
@@ -14,7 +14,7 @@ impl Printer<'_> {
     }
 
     /// Writes options in brackets: one behind the statement, several on lines of their own.
-    pub(crate) fn options(&mut self, options: Slice) {
+    pub(crate) fn write_options(&mut self, options: Slice) {
         if self.next().kind != TokenKind::Symbol(b'[') {
             return;
         }
@@ -23,9 +23,9 @@ impl Printer<'_> {
         let first = ids.clone().next().map(|id| self.ast.options[id as usize].span);
         let spread = ids.len() > 1 || first.is_some_and(|it| self.is_commented(it.start));
         if spread {
-            self.trailing_of_bracket();
+            self.write_trailing_of_bracket();
             let last = options.end - 1;
-            self.entries(ids, b']', Entry::Whole, |it, id| {
+            self.write_entries(ids, b']', EntryEnd::Whole, |it, id| {
                 it.option(id, false);
                 it.comma(id != last);
             });
@@ -55,13 +55,13 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether a string has several parts.
+    /// Returns true if a string has several parts.
     fn is_joined(&self, value: &ValueNode) -> bool {
         let first = Printer::from(self.text, self.ast, value.span.start).next();
         first.span.end < value.span.end
     }
 
-    /// Whether a value stands on one line with what is around it.
+    /// Returns true if a value stands on one line with what is around it.
     fn is_plain(&self, id: ValueId) -> bool {
         let value = &self.ast.values[id as usize];
         match value.kind {
@@ -77,11 +77,11 @@ impl Printer<'_> {
         let parts = |it: &mut Self, mut first: bool| {
             while it.at < value.span.end {
                 if !std::mem::take(&mut first) {
-                    it.begin(Before::Nothing);
+                    it.begin_entry(LinesBefore::Nothing);
                 }
                 it.token(false);
                 if it.at < value.span.end {
-                    it.trailing(Entry::Whole);
+                    it.write_trailing(EntryEnd::Whole);
                 }
             }
         };
@@ -100,11 +100,11 @@ impl Printer<'_> {
             && self.is_plain(field + 1)
             && !self.is_commented(value.span.end)
         {
-            self.field(field);
+            self.write_field(field);
             self.push(b"}");
             self.at = value.span.end;
         } else {
-            self.entries(fields, b'}', Entry::Separated, Self::field);
+            self.write_entries(fields, b'}', EntryEnd::Separated, Self::write_field);
         }
     }
 
@@ -115,7 +115,7 @@ impl Printer<'_> {
     }
 
     /// Writes a field of a message; a colon stands before each value.
-    fn field(&mut self, id: ValueId) {
+    fn write_field(&mut self, id: ValueId) {
         let ValueKind::Field { key, .. } = self.ast.values[id as usize].kind else { return };
         self.word(false, key.end);
         if self.next().kind == TokenKind::Symbol(b':') {
@@ -139,9 +139,9 @@ impl Printer<'_> {
         } else {
             let last = elements.last().copied();
             if last.is_some() {
-                self.trailing_of_bracket();
+                self.write_trailing_of_bracket();
             }
-            self.entries(elements, b']', Entry::Whole, |it, element| {
+            self.write_entries(elements, b']', EntryEnd::Whole, |it, element| {
                 it.value(element, false);
                 it.comma(Some(element) != last);
             });

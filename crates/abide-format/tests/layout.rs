@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use abide_format::format;
-use abide_syntax::{Lexer, Span, TokenKind, comments_between};
+use abide_syntax::{Lexer, Span, TokenKind, find_comments};
 use placements::{placed, violation};
 
 fn testdata() -> PathBuf {
@@ -33,10 +33,10 @@ fn protos(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 fn said(text: &[u8]) -> [String; 2] {
     let (mut tokens, mut comments) = (Vec::new(), Vec::new());
     let mut lexer = Lexer::new(text, 0);
-    let mut at = abide_syntax::text_start(text);
+    let mut at = abide_syntax::skip_byte_order_mark(text);
     loop {
         let token = lexer.next_token();
-        for comment in comments_between(text, Span::new(at, token.span.start)) {
+        for comment in find_comments(text, Span::new(at, token.span.start)) {
             let words = String::from_utf8_lossy(comment.span.of(text));
             let words = words.trim_start_matches("//").trim_start_matches("/*");
             let words = words.trim_end_matches("*/").split_whitespace();

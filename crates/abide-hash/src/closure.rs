@@ -6,11 +6,11 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rayon::prelude::*;
 
+use crate::buffers::HashBuffers;
+use crate::canonical_file::{CanonicalFile, ElementKind, FILE_OWN, HashedElement};
+use crate::canonicalize::ResolvedFile;
 use crate::facts::{Facts, push_hash};
 use crate::hash::{Hashes, SemanticHash};
-use crate::meaning::{ElementKind, FILE_OWN, HashedElement, Meaning};
-use crate::meaning_builder::ResolvedMeaning;
-use crate::scratch::Scratch;
 
 /// The hashes of every file, package and message of a tree.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub(crate) const PACKAGE_CLOSURE: &str = "abide1 package closure";
 impl TreeHashes {
     /// Computes the hashes of a tree. Files are identified by their paths in reports.
     pub fn of(tree: &Tree) -> TreeHashes {
-        let named = named(tree);
+        let named = canonicalize_files(tree);
         let hashes = TypeLinker::new(tree, &named).hash(tree);
         named.into_par_iter().for_each(drop);
         hashes
@@ -94,18 +94,18 @@ fn find(units: &[UnitHashes], name: &str) -> Option<Hashes> {
     Some(units[at].1)
 }
 
-/// What each file means, in the order of the tree.
-fn named(tree: &Tree) -> Vec<ResolvedMeaning> {
+/// Canonicalizes every file, in the order of the tree.
+fn canonicalize_files(tree: &Tree) -> Vec<ResolvedFile> {
     let files: Vec<_> = tree.files().collect();
     files
         .par_iter()
-        .map_init(Scratch::default, |scratch, file| ResolvedMeaning::of(scratch, *file))
+        .map_init(HashBuffers::default, |scratch, file| ResolvedFile::of(scratch, *file))
         .collect()
 }
 
 /// The title and the facts of the own hash of a package or file and, after an
 /// empty line, those of its closure.
-pub(crate) fn unit_facts(tree: &Tree, name: &str) -> Option<String> {
+pub(crate) fn print_unit_facts(tree: &Tree, name: &str) -> Option<String> {
     let ids = |package: Package<'_>| package.files().map(|it| it.id.0).collect();
     let (files, own_title, title) = match tree.packages().find(|it| it.name() == name) {
         Some(package) => (ids(package), PACKAGE_OWN, PACKAGE_CLOSURE),
@@ -114,36 +114,36 @@ pub(crate) fn unit_facts(tree: &Tree, name: &str) -> Option<String> {
             (vec![file.id.0], FILE_OWN, FILE_CLOSURE)
         }
     };
-    let named = named(tree);
+    let named = canonicalize_files(tree);
     let linker = TypeLinker::new(tree, &named);
     let mut facts = Facts::default();
     linker.write_own(&mut facts, own_title, &files);
-    let own = facts.shown();
+    let own = facts.print();
     let hash = facts.hash();
-    linker.write_closure(&mut facts, title, hash, &files, &linker.components());
-    Some(format!("{own}\n{}", facts.shown()))
+    linker.write_closure(&mut facts, title, hash, &files, &linker.find_components());
+    Some(format!("{own}\n{}", facts.print()))
 }
 
 /// The title and the facts of the closure of a message or an enum.
-pub(crate) fn type_facts(tree: &Tree, full_name: &str) -> Option<String> {
-    let named = named(tree);
+pub(crate) fn print_type_facts(tree: &Tree, full_name: &str) -> Option<String> {
+    let named = canonicalize_files(tree);
     let linker = TypeLinker::new(tree, &named);
     let name = |ty: &u32| linker.declarations(*ty)[0].name;
     let ty = (0..linker.count()).find(|ty| name(ty) == full_name)?;
-    let components = linker.components();
+    let components = linker.find_components();
     let mut facts = Facts::default();
     linker.write_component(&mut facts, &components, components.of[ty as usize]);
-    Some(facts.shown())
+    Some(facts.print())
 }
 
 /// Writes the facts of files together.
 pub(crate) fn write_own<'m>(
     facts: &mut Facts,
     title: &str,
-    meanings: impl IntoIterator<Item = &'m Meaning>,
+    meanings: impl IntoIterator<Item = &'m CanonicalFile>,
 ) {
-    facts.begin(title);
-    let lines = meanings.into_iter().flat_map(Meaning::facts);
+    facts.begin_block(title);
+    let lines = meanings.into_iter().flat_map(CanonicalFile::facts);
     lines.for_each(|line| facts.push_line(line));
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn write_component(
     owns: impl IntoIterator<Item = SemanticHash>,
     others: impl IntoIterator<Item = SemanticHash>,
 ) {
-    facts.begin(TYPE_CLOSURE);
+    facts.begin_block(TYPE_CLOSURE);
     for closure in others {
         facts.push("component ").write(|out| push_hash(out, closure)).end();
     }
@@ -171,7 +171,7 @@ pub(crate) fn write_unit<'n>(
     own: SemanticHash,
     reached: impl IntoIterator<Item = (&'n str, SemanticHash)>,
 ) {
-    facts.begin(title);
+    facts.begin_block(title);
     facts.push("own ").write(|out| push_hash(out, own)).end();
     for (name, closure) in reached {
         facts.push("type ").push(name).push(" ").write(|out| push_hash(out, closure)).end();
@@ -181,16 +181,16 @@ pub(crate) fn write_unit<'n>(
 /// Joins the types of all files. Types with the same name are one type.
 struct TypeLinker<'m> {
     /// In the order of the tree.
-    files: &'m [ResolvedMeaning],
-    /// Where the messages and the enums of each file begin in `numbers`.
+    files: &'m [ResolvedFile],
+    /// The start of the messages and of the enums of each file in `numbers`.
     slots: Vec<[u32; 2]>,
     /// The type of each message and each enum; `None` for a map entry.
     numbers: Vec<Option<u32>>,
     /// The declarations of the types, by name.
     declared: Vec<TypeDeclaration<'m>>,
-    /// Where the declarations of each type begin, and the end of all.
+    /// The start of the declarations of each type, and the end of all.
     starts: Vec<u32>,
-    /// Whether a type is one of protobuf's own.
+    /// True if a type is one of protobuf's own.
     is_well_known: Vec<bool>,
 }
 
@@ -202,7 +202,7 @@ struct TypeDeclaration<'m> {
 
 /// The strongly connected components of the types under "refers to", each after
 /// those it refers to.
-struct Components {
+struct TypeComponents {
     graph: DiGraph<(), ()>,
     members: Vec<Vec<NodeIndex>>,
     /// The component of each type.
@@ -211,7 +211,7 @@ struct Components {
 }
 
 impl<'m> TypeLinker<'m> {
-    fn new(tree: &Tree, files: &'m [ResolvedMeaning]) -> TypeLinker<'m> {
+    fn new(tree: &Tree, files: &'m [ResolvedFile]) -> TypeLinker<'m> {
         let mut end = 0;
         let slots = tree.files().map(|file| {
             let messages = end;
@@ -220,15 +220,14 @@ impl<'m> TypeLinker<'m> {
             [messages, enums]
         });
         let slots: Vec<[u32; 2]> = slots.collect();
-        let declared = files.par_iter().enumerate().flat_map_iter(
-            |(file, ResolvedMeaning { meaning, .. })| {
+        let declared =
+            files.par_iter().enumerate().flat_map_iter(|(file, ResolvedFile { meaning, .. })| {
                 meaning.types().map(move |(_, element)| TypeDeclaration {
                     name: meaning.name(element),
                     file: file as u32,
                     element,
                 })
-            },
-        );
+            });
         let mut declared: Vec<TypeDeclaration<'m>> = declared.collect();
         declared.par_sort_unstable_by(|a, b| {
             a.name.cmp(b.name).then_with(|| a.element.own.cmp(&b.element.own))
@@ -241,11 +240,11 @@ impl<'m> TypeLinker<'m> {
             starts: Vec::new(),
             is_well_known: Vec::new(),
         };
-        linker.number();
+        linker.number_types();
         linker
     }
 
-    fn number(&mut self) {
+    fn number_types(&mut self) {
         let mut name = None;
         for (at, it) in (0..).zip(&self.declared) {
             if name.replace(it.name) != Some(it.name) {
@@ -253,21 +252,21 @@ impl<'m> TypeLinker<'m> {
                 self.is_well_known.push(true);
             }
             let ty = self.starts.len() - 1;
-            let ResolvedMeaning { meaning, types } = &self.files[it.file as usize];
+            let ResolvedFile { meaning, types } = &self.files[it.file as usize];
             self.is_well_known[ty] &= meaning.is_well_known;
-            if let Some(slot) = types[it.element.name as usize].and_then(|ty| self.slot(ty)) {
+            if let Some(slot) = types[it.element.name as usize].and_then(|ty| self.type_slot(ty)) {
                 self.numbers[slot] = Some(ty as u32);
             }
         }
         self.starts.push(self.declared.len() as u32);
     }
 
-    /// How many types there are.
+    /// The number of types.
     fn count(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
-    fn slot(&self, ty: Type) -> Option<usize> {
+    fn type_slot(&self, ty: Type) -> Option<usize> {
         let (file, kind, index) = match ty {
             Type::Message(id) => (id.file, 0, id.index),
             Type::Enum(id) => (id.file, 1, id.index),
@@ -279,7 +278,7 @@ impl<'m> TypeLinker<'m> {
     /// The type that a name in a file means.
     fn type_of(&self, file: u32, name: u32) -> Option<u32> {
         let ty = self.files[file as usize].types[name as usize]?;
-        self.numbers[self.slot(ty)?]
+        self.numbers[self.type_slot(ty)?]
     }
 
     /// The declarations of a type.
@@ -305,7 +304,7 @@ impl<'m> TypeLinker<'m> {
             .collect();
         // One thread computes the graph, the others everything that does not need it.
         let (components, owns) = rayon::join(
-            || self.components(),
+            || self.find_components(),
             || {
                 let packages = packages.par_iter();
                 let owns = packages.map_init(Facts::default, |facts, (_, files)| {
@@ -356,7 +355,7 @@ impl<'m> TypeLinker<'m> {
         title: &str,
         own: SemanticHash,
         files: &[u32],
-        components: &Components,
+        components: &TypeComponents,
     ) {
         let mut reached = Vec::new();
         for &file in files {
@@ -375,8 +374,8 @@ impl<'m> TypeLinker<'m> {
         write_unit(facts, title, own, reached.into_iter().map(named));
     }
 
-    fn write_component(&self, facts: &mut Facts, components: &Components, component: u32) {
-        let Components { graph, members, of, closures } = components;
+    fn write_component(&self, facts: &mut Facts, components: &TypeComponents, component: u32) {
+        let TypeComponents { graph, members, of, closures } = components;
         let members = &members[component as usize];
         let others = members.iter().flat_map(|&member| graph.neighbors(member));
         let others = others.map(|other| of[other.index()]).filter(|&other| other != component);
@@ -388,7 +387,7 @@ impl<'m> TypeLinker<'m> {
         );
     }
 
-    fn components(&self) -> Components {
+    fn find_components(&self) -> TypeComponents {
         let count = self.count();
         let edges = (0..count).flat_map(|from| {
             let declarations = self.declarations(from).iter();
@@ -406,8 +405,8 @@ impl<'m> TypeLinker<'m> {
             members.iter().for_each(|member| of[member.index()] = component);
         }
         let closures = vec![SemanticHash::new([0; 32]); members.len()];
-        let mut components = Components { graph, members, of, closures };
-        for level in components.levels() {
+        let mut components = TypeComponents { graph, members, of, closures };
+        for level in components.sort_by_level() {
             let hashed: Vec<SemanticHash> = level
                 .par_iter()
                 .with_min_len(64)
@@ -424,14 +423,14 @@ impl<'m> TypeLinker<'m> {
     }
 }
 
-impl Components {
+impl TypeComponents {
     /// The closure of a type.
     fn closure(&self, ty: u32) -> SemanticHash {
         self.closures[self.of[ty as usize] as usize]
     }
 
     /// The components in groups, each of which only refers to groups before it.
-    fn levels(&self) -> Vec<Vec<u32>> {
+    fn sort_by_level(&self) -> Vec<Vec<u32>> {
         let mut levels: Vec<Vec<u32>> = Vec::new();
         let mut level_of: Vec<usize> = Vec::with_capacity(self.members.len());
         for (at, members) in (0..).zip(&self.members) {

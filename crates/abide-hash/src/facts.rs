@@ -7,7 +7,7 @@ use abide_schema::value::Value;
 use abide_schema::{File, Message, Parent};
 use sha2::{Digest, Sha256};
 
-use crate::hash::{SemanticHash, hex};
+use crate::hash::{SemanticHash, to_hex};
 
 /// The facts of one element in the order they are added, in a buffer that is
 /// reused for the next element.
@@ -15,12 +15,12 @@ use crate::hash::{SemanticHash, hex};
 pub(crate) struct Facts {
     /// The title, and all lines in the order they were added, with line feeds.
     text: Vec<u8>,
-    /// Where the first line begins.
+    /// The start of the first line.
     head: u32,
-    /// Where the open line begins.
+    /// The start of the open line.
     open: u32,
     lines: Vec<FactLine>,
-    /// Whether some line does not sort after all lines before it.
+    /// True if some line does not sort after all lines before it.
     is_mixed: bool,
     /// The text before the next option: its holder, then its path.
     pub(crate) path: Vec<u8>,
@@ -62,7 +62,7 @@ impl FactLine {
 
 impl Facts {
     /// Clears all facts, keeps the capacity, and begins those of another element.
-    pub(crate) fn begin(&mut self, title: &str) {
+    pub(crate) fn begin_block(&mut self, title: &str) {
         self.text.clear();
         push(&mut self.text, title);
         self.text.push(b'\n');
@@ -85,19 +85,19 @@ impl Facts {
     }
 
     /// Writes a number.
-    pub(crate) fn number(&mut self, number: i64) -> &mut Facts {
+    pub(crate) fn append_number(&mut self, number: i64) -> &mut Facts {
         push_number(&mut self.text, number);
         self
     }
 
     /// Writes a text in quotes.
-    pub(crate) fn quoted(&mut self, text: &str) -> &mut Facts {
+    pub(crate) fn append_quoted(&mut self, text: &str) -> &mut Facts {
         push_quoted(&mut self.text, text.as_bytes(), false);
         self
     }
 
     /// Writes bytes in quotes, which may be text.
-    pub(crate) fn quoted_bytes(&mut self, text: &[u8]) -> &mut Facts {
+    pub(crate) fn append_quoted_bytes(&mut self, text: &[u8]) -> &mut Facts {
         push_quoted(&mut self.text, text, std::str::from_utf8(text).is_err());
         self
     }
@@ -129,7 +129,7 @@ impl Facts {
         FactLine::of(&self.text, std::mem::replace(&mut self.open, end), end)
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub(crate) fn count(&self) -> usize {
         self.lines.len()
     }
@@ -152,7 +152,8 @@ impl Facts {
             while self.lines.get(next).is_some_and(|it| is_one(text(first), text(*it))) {
                 next += 1;
             }
-            self.lines[kept] = if next == at + 1 { first } else { self.joined(at..next, holder) };
+            self.lines[kept] =
+                if next == at + 1 { first } else { self.join_lines(at..next, holder) };
             kept += 1;
             at = next;
         }
@@ -160,7 +161,7 @@ impl Facts {
     }
 
     /// Joins several sorted lines into one.
-    fn joined(&mut self, range: Range<usize>, holder: usize) -> FactLine {
+    fn join_lines(&mut self, range: Range<usize>, holder: usize) -> FactLine {
         // Their old text stays in the buffer, but no line refers to it.
         self.is_mixed = true;
         let mut last: Option<FactLine> = None;
@@ -203,7 +204,7 @@ impl Facts {
     }
 
     /// The title and the facts as hashed, as text.
-    pub(crate) fn shown(&mut self) -> String {
+    pub(crate) fn print(&mut self) -> String {
         String::from_utf8_lossy(self.finish()).into_owned()
     }
 
@@ -244,13 +245,13 @@ pub(crate) fn push_number(out: &mut Vec<u8>, number: i64) {
 
 /// Appends the digits of a hash.
 pub(crate) fn push_hash(out: &mut Vec<u8>, hash: SemanticHash) {
-    out.extend_from_slice(&hash.digits());
+    out.extend_from_slice(&hash.to_hex_digits());
 }
 
 /// Appends bytes as a hexadecimal number.
 pub(crate) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     push(out, "0x");
-    out.extend(bytes.iter().flat_map(|&byte| hex(byte)));
+    out.extend(bytes.iter().flat_map(|&byte| to_hex(byte)));
 }
 
 /// Appends a text in quotes; `ascii` also escapes bytes that are not ASCII.
@@ -264,7 +265,7 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8], ascii: bool) {
             byte @ (b'"' | b'\\') => out.extend([b'\\', byte]),
             byte => {
                 push(out, "\\x");
-                out.extend(hex(byte));
+                out.extend(to_hex(byte));
             }
         }
         rest = &rest[at + 1..];
@@ -299,7 +300,7 @@ pub(crate) fn push_value(out: &mut Vec<u8>, value: &Value) {
 }
 
 /// The parts of the full name of an element declared in a scope of a file.
-pub(crate) fn name_parts(
+pub(crate) fn for_each_name_part(
     file: File<'_>,
     scope: Option<Message<'_>>,
     name: &str,
@@ -307,7 +308,7 @@ pub(crate) fn name_parts(
 ) {
     match scope {
         Some(message) => {
-            name_parts(file, message.parent(), message.name(), put);
+            for_each_name_part(file, message.parent(), message.name(), put);
             put(".");
         }
         None if file.package().name().is_empty() => {}
@@ -326,7 +327,7 @@ pub(crate) fn push_full_name(
     scope: Option<Message<'_>>,
     name: &str,
 ) {
-    name_parts(file, scope, name, &mut |part| push(out, part));
+    for_each_name_part(file, scope, name, &mut |part| push(out, part));
 }
 
 /// Appends the full name of a message.
@@ -335,7 +336,7 @@ pub(crate) fn push_message_name(out: &mut Vec<u8>, message: Message<'_>) {
 }
 
 /// The message that encloses a declaration of a file.
-pub(crate) fn scope(file: File<'_>, parent: Parent) -> Option<Message<'_>> {
+pub(crate) fn enclosing_message(file: File<'_>, parent: Parent) -> Option<Message<'_>> {
     match parent {
         Parent::File => None,
         Parent::Message(index) => {
@@ -372,24 +373,24 @@ mod tests {
     #[test]
     fn facts_are_a_sorted_set() {
         let mut facts = Facts::default();
-        facts.begin("t");
+        facts.begin_block("t");
         for fact in ["b", "a\u{1}", "a", "b", ""] {
             facts.push(fact).end();
         }
-        assert_eq!(facts.shown(), "t\n\na\na\u{1}\nb\n");
-        facts.begin("title");
-        assert_eq!(facts.shown(), "title\n");
+        assert_eq!(facts.print(), "t\n\na\na\u{1}\nb\n");
+        facts.begin_block("title");
+        assert_eq!(facts.print(), "title\n");
         for fact in ["a", "a\u{1}", "b"] {
             facts.push(fact).end();
         }
-        assert_eq!(facts.shown(), "title\na\na\u{1}\nb\n");
+        assert_eq!(facts.print(), "title\na\na\u{1}\nb\n");
     }
 
     #[test]
     fn facts_that_belong_together_are_one() {
         let joined = |all: &[&str]| {
             let mut facts = Facts::default();
-            facts.begin("t");
+            facts.begin_block("t");
             facts.push("x: b0").end();
             let from = facts.count();
             for fact in all {
@@ -397,7 +398,7 @@ mod tests {
             }
             facts.join(from, "x: ".len(), |a, b| a.first() == b.first());
             facts.push("a").end();
-            facts.shown()
+            facts.print()
         };
         assert_eq!(joined(&[]), "t\na\nx: b0\n");
         assert_eq!(joined(&["b2", "c", "b1", "b2", "a"]), "t\na\nx: a\nx: b0\nx: b1; b2\nx: c\n");

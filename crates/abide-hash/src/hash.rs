@@ -26,10 +26,10 @@ impl SemanticHash {
     }
 
     /// The digits, in ASCII.
-    pub(crate) fn digits(self) -> [u8; 64] {
+    pub(crate) fn to_hex_digits(self) -> [u8; 64] {
         let mut digits = [0; 64];
         for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(self.0) {
-            *pair = hex(byte);
+            *pair = to_hex(byte);
         }
         digits
     }
@@ -37,7 +37,7 @@ impl SemanticHash {
 
 /// The two digits of a byte. Without a table or a branch, the digits of a whole
 /// hash take a few vector instructions.
-pub(crate) fn hex(byte: u8) -> [u8; 2] {
+pub(crate) fn to_hex(byte: u8) -> [u8; 2] {
     let digit = |half: u8| half + b'0' + u8::from(half > 9) * (b'a' - b'9' - 1);
     [digit(byte >> 4), digit(byte & 15)]
 }
@@ -45,7 +45,7 @@ pub(crate) fn hex(byte: u8) -> [u8; 2] {
 impl fmt::Display for SemanticHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
-        f.write_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
+        f.write_str(std::str::from_utf8(&self.to_hex_digits()).unwrap_or_default())
     }
 }
 

@@ -84,29 +84,29 @@ const CORD: i32 = 2;
 const NEST_LEGACY: i32 = 3;
 const NEST_YES: i32 = 2;
 
-/// Whether a field of a language's features is resolved, and so is not an ordinary
+/// Returns true if a field of a language's features is resolved, and so is not an ordinary
 /// option.
 pub(crate) fn is_resolved(language: &str, name: &str) -> bool {
     FEATURES.iter().any(|it| it.language == language && it.name == name)
 }
 
 /// The extension of `FeatureSet` with this full name, if it has resolved features.
-pub(crate) fn language(full_name: &str) -> Option<&'static str> {
+pub(crate) fn find_language(full_name: &str) -> Option<&'static str> {
     FEATURES.iter().map(|it| it.language).find(|it| *it == full_name)
 }
 
 /// The features of all languages in effect for an element.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Languages {
+pub(crate) struct LanguageSettings {
     edition: Edition,
     values: [i32; COUNT],
-    /// Whether all of them are as in proto3, which is nearly always true.
+    /// True if all of them are as in proto3, which is nearly always true.
     is_usual: bool,
 }
 
-impl Languages {
+impl LanguageSettings {
     /// The defaults of an edition.
-    pub(crate) fn of(edition: Edition) -> Languages {
+    pub(crate) fn of(edition: Edition) -> LanguageSettings {
         let column = match edition {
             Edition::Proto2 => 0,
             Edition::Proto3 => PROTO3,
@@ -114,21 +114,21 @@ impl Languages {
             Edition::Edition2024 => 3,
         };
         let values = std::array::from_fn(|at| FEATURES[at].defaults[column]);
-        Languages { edition, values, is_usual: is_usual(&values) }
+        LanguageSettings { edition, values, is_usual: is_usual(&values) }
     }
 
     /// These features with the settings of the options of an element.
-    pub(crate) fn with(self, tree: &Tree, options: Option<&Message>) -> Languages {
+    pub(crate) fn with(self, tree: &Tree, options: Option<&Message>) -> LanguageSettings {
         match options {
-            Some(options) if self.edition.is_edition() => self.overridden(tree, options),
+            Some(options) if self.edition.is_edition() => self.override_by(tree, options),
             _ => self,
         }
     }
 
-    fn overridden(mut self, tree: &Tree, options: &Message) -> Languages {
-        let Some(features) = options.message(tree, "features") else { return self };
+    fn override_by(mut self, tree: &Tree, options: &Message) -> LanguageSettings {
+        let Some(features) = options.get_message(tree, "features") else { return self };
         for (at, feature) in FEATURES.iter().enumerate() {
-            let language = features.extension(tree, feature.language);
+            let language = features.find_extension(tree, feature.language);
             let language = language.and_then(|entry| entry.value.as_message());
             match language.and_then(|it| it.get(tree, feature.name)).map(|entry| &entry.value) {
                 Some(Value::Bool(value)) => self.values[at] = (*value).into(),
@@ -142,7 +142,7 @@ impl Languages {
 
     /// Like [`with`](Languages::with), for a field: the option `ctype` means the same
     /// as `string_type`.
-    pub(crate) fn with_field(self, tree: &Tree, options: Option<&Message>) -> Languages {
+    pub(crate) fn with_field(self, tree: &Tree, options: Option<&Message>) -> LanguageSettings {
         let mut found = self;
         if is_cord(tree, options) {
             found.values[STRING_TYPE] = CORD;
@@ -193,7 +193,7 @@ fn is_usual(values: &[i32; COUNT]) -> bool {
     values.iter().zip(&FEATURES).all(|(value, feature)| *value == feature.defaults[PROTO3])
 }
 
-/// Whether the option `ctype` is `CORD`.
+/// Returns true if the option `ctype` is `CORD`.
 fn is_cord(tree: &Tree, options: Option<&Message>) -> bool {
     const CTYPE_CORD: i32 = 1;
     let ctype = options.and_then(|options| options.get(tree, "ctype"));

@@ -1,22 +1,22 @@
-//! What protos mean, as facts and as a hash. `hash.md` beside this file is the
+//! The meaning of protos, as facts and as a hash. `hash.md` beside this file is the
 //! specification, which a second implementation can be written from.
 //!
-//! There are two stages: [`Meaning`] is what one file means, and [`TreeHashes`]
+//! There are two stages: [`CanonicalFile`] is what one file means, and [`TreeHashes`]
 //! are the hashes of everything, with all dependencies. Nothing here judges.
 
+mod buffers;
+mod canonical_file;
+mod canonicalize;
 mod closure;
+mod explain;
 mod facts;
 mod hash;
+mod incremental;
 mod languages;
-mod meaning;
-mod meaning_builder;
 mod option_facts;
-mod rolling;
-mod scratch;
-mod shown_facts;
 
+pub use canonical_file::CanonicalFile;
 pub use closure::TreeHashes;
+pub use explain::{collect_element_facts, collect_package_facts, print_facts};
 pub use hash::{HashError, Hashes, SemanticHash};
-pub use meaning::Meaning;
-pub use rolling::{PackageStep, RollingHashes};
-pub use shown_facts::{element_facts, facts, package_facts};
+pub use incremental::{IncrementalHashes, PackageChange};

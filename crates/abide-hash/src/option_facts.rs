@@ -61,9 +61,9 @@ const POLICIES: &[(&str, &[&str])] = &[
 /// The resolved fields of `google.protobuf.FeatureSet`.
 const CORE_FEATURES: std::ops::RangeInclusive<i32> = 1..=8;
 
-/// Which fields of a message are left out.
+/// The fields of a message that are left out.
 #[derive(Clone, Copy)]
-enum Without {
+enum OmittedFields {
     /// No field.
     Nothing,
     /// Defaults, resolved fields and fields about releases: for the options of an
@@ -77,17 +77,17 @@ enum Without {
     Fields(&'static [&'static str]),
 }
 
-impl Without {
-    /// Whether a message without facts inside has a fact itself.
-    fn counts_when_empty(self) -> bool {
-        matches!(self, Without::Nothing)
+impl OmittedFields {
+    /// Returns true if a message without facts inside has a fact itself.
+    fn has_empty_fact(self) -> bool {
+        matches!(self, OmittedFields::Nothing)
     }
 }
 
 /// Writes the facts of the options of an element. `facts.path` is the text before
 /// them.
 pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message) {
-    OptionWriter { facts, tree }.message(options, Without::Defaults, false);
+    OptionWriter { facts, tree }.write_message(options, OmittedFields::Defaults, false);
 }
 
 /// Writes the options in source text that were not understood.
@@ -106,7 +106,7 @@ pub(crate) fn write_strange(
     let text: &[u8] = decl.strings.text();
     for &id in &decl.option_ids[slice.range()] {
         let option = &ast.options[id as usize];
-        let Some(last) = ast.parts(option).last() else { continue };
+        let Some(last) = ast.name_parts(option).last() else { continue };
         if options.is_some_and(|options| has_key(options, last.span)) {
             continue;
         }
@@ -118,7 +118,7 @@ pub(crate) fn write_strange(
     }
 }
 
-/// Whether two facts are about the same option of an element: their paths begin
+/// Returns true if two facts are about the same option of an element: their paths begin
 /// with the same step. Options that are not understood are never joined.
 pub(crate) fn is_one_option(a: &[u8], b: &[u8]) -> bool {
     let step = first_step(a);
@@ -134,7 +134,7 @@ fn first_step(fact: &[u8]) -> &[u8] {
     &fact[..end.unwrap_or(fact.len())]
 }
 
-/// Whether the option with this last part of its name was understood.
+/// Returns true if the option with this last part of its name was understood.
 fn has_key(message: &Message, key: Span) -> bool {
     let inside = |entry: &Entry| entry.value.as_message().is_some_and(|it| has_key(it, key));
     message.entries.iter().any(|entry| entry.key == key || inside(entry))
@@ -162,7 +162,7 @@ struct OptionWriter<'a> {
 
 impl OptionWriter<'_> {
     /// Writes the content of a message; returns whether there was any.
-    fn message(&mut self, message: &Message, without: Without, in_group: bool) -> bool {
+    fn write_message(&mut self, message: &Message, without: OmittedFields, in_group: bool) -> bool {
         let mut any = false;
         // How many elements each repeated field has so far.
         let mut lists: Vec<(abide_schema::FieldId, i64)> = Vec::new();
@@ -186,19 +186,19 @@ impl OptionWriter<'_> {
             if !in_group && field.is_source_only() {
                 continue;
             }
-            let length = self.step(field);
-            if let Some(inside) = self.counts(field, entry, without, length) {
+            let length = self.push_step(field);
+            if let Some(inside) = self.check_entry(field, entry, without, length) {
                 if let Some(index) = index {
                     self.facts.path.push(b'[');
                     push_number(&mut self.facts.path, index);
                     self.facts.path.push(b']');
                 }
-                any |= self.value(field, &entry.value, inside, in_group);
+                any |= self.write_value(field, &entry.value, inside, in_group);
             }
             self.facts.path.truncate(length);
         }
         if has_map {
-            any |= self.maps(message, in_group);
+            any |= self.write_maps(message, in_group);
         }
         if !message.unknown.is_empty() {
             self.facts
@@ -212,7 +212,7 @@ impl OptionWriter<'_> {
     }
 
     /// Adds the name of a field to the path; returns its length before.
-    fn step(&mut self, field: Field<'_>) -> usize {
+    fn push_step(&mut self, field: Field<'_>) -> usize {
         let path = &mut self.facts.path;
         let length = path.len();
         if field.is_extension() {
@@ -225,52 +225,55 @@ impl OptionWriter<'_> {
         length
     }
 
-    /// What is left out inside the entry; `None` if the entry itself does not count.
+    /// Returns the fields to leave out inside the entry; `None` if the entry itself does not count.
     /// Its name is in the path from `start` on.
-    fn counts(
+    fn check_entry(
         &self,
         field: Field<'_>,
         entry: &Entry,
-        without: Without,
+        without: OmittedFields,
         start: usize,
-    ) -> Option<Without> {
+    ) -> Option<OmittedFields> {
         let singular = field.cardinality() == Cardinality::Singular;
         let implicit = || field.presence() == abide_schema::Presence::Implicit;
         if singular && entry.value.is_zero() && implicit() {
             return None;
         }
         match without {
-            Without::Nothing => Some(Without::Nothing),
-            Without::Fields(names) => {
-                (field.is_extension() || !names.contains(&field.name())).then_some(Without::Nothing)
-            }
-            Without::Language(language) => (field.is_extension()
+            OmittedFields::Nothing => Some(OmittedFields::Nothing),
+            OmittedFields::Fields(names) => (field.is_extension()
+                || !names.contains(&field.name()))
+            .then_some(OmittedFields::Nothing),
+            OmittedFields::Language(language) => (field.is_extension()
                 || !languages::is_resolved(language, field.name()))
-            .then_some(Without::Nothing),
-            Without::CoreFeatures if field.is_extension() => {
-                let language = languages::language(self.extension_name(start));
-                Some(language.map_or(Without::Nothing, Without::Language))
+            .then_some(OmittedFields::Nothing),
+            OmittedFields::CoreFeatures if field.is_extension() => {
+                let language = languages::find_language(self.extension_name(start));
+                Some(language.map_or(OmittedFields::Nothing, OmittedFields::Language))
             }
-            Without::CoreFeatures => {
-                (!CORE_FEATURES.contains(&field.number())).then_some(Without::Nothing)
+            OmittedFields::CoreFeatures => {
+                (!CORE_FEATURES.contains(&field.number())).then_some(OmittedFields::Nothing)
             }
-            Without::Defaults if field.is_extension() => {
+            OmittedFields::Defaults if field.is_extension() => {
                 let name = self.extension_name(start);
                 if !VOCABULARIES.iter().any(|it| name.starts_with(it)) {
-                    return Some(Without::Nothing);
+                    return Some(OmittedFields::Nothing);
                 }
                 if RELEASE.contains(&name) {
                     return None;
                 }
                 let policy = POLICIES.iter().find(|(policy, _)| *policy == name);
-                Some(policy.map_or(Without::Nothing, |(_, names)| Without::Fields(names)))
+                Some(
+                    policy
+                        .map_or(OmittedFields::Nothing, |(_, names)| OmittedFields::Fields(names)),
+                )
             }
-            Without::Defaults => match field.name() {
-                "features" => Some(Without::CoreFeatures),
+            OmittedFields::Defaults => match field.name() {
+                "features" => Some(OmittedFields::CoreFeatures),
                 "uninterpreted_option" | "packed" | "map_entry" => None,
                 "ctype" if entry.value == Value::Enum(1) => None,
                 _ if singular && default_of(field).as_ref() == Some(&entry.value) => None,
-                _ => Some(Without::Nothing),
+                _ => Some(OmittedFields::Nothing),
             },
         }
     }
@@ -282,16 +285,22 @@ impl OptionWriter<'_> {
     }
 
     /// Writes a value at the path.
-    fn value(&mut self, field: Field<'_>, value: &Value, inside: Without, in_group: bool) -> bool {
+    fn write_value(
+        &mut self,
+        field: Field<'_>,
+        value: &Value,
+        inside: OmittedFields,
+        in_group: bool,
+    ) -> bool {
         let Value::Message(message) = value else {
             self.facts.push_path().push(" = ").write(|out| push_value(out, value)).end();
             return true;
         };
         let length = self.facts.path.len();
         self.facts.path.push(b'.');
-        let any = self.message(message, inside, in_group || field.features().delimited);
+        let any = self.write_message(message, inside, in_group || field.features().delimited);
         self.facts.path.truncate(length);
-        if !any && inside.counts_when_empty() {
+        if !any && inside.has_empty_fact() {
             self.facts.push_path().push(" = {}").end();
             return true;
         }
@@ -299,7 +308,7 @@ impl OptionWriter<'_> {
     }
 
     /// Writes the maps of a message: the last of the entries with the same key.
-    fn maps(&mut self, message: &Message, in_group: bool) -> bool {
+    fn write_maps(&mut self, message: &Message, in_group: bool) -> bool {
         let mut seen = FxHashSet::default();
         let mut any = false;
         for entry in message.entries.iter().rev() {
@@ -316,16 +325,16 @@ impl OptionWriter<'_> {
                 continue;
             };
             let part = |field: Field<'_>| {
-                let set = pair.of(field.id).next_back().map(|entry| entry.value.clone());
-                set.or_else(|| Value::zero(self.tree, field.ty()))
+                let set = pair.entries_of(field.id).next_back().map(|entry| entry.value.clone());
+                set.or_else(|| Value::new_zero(self.tree, field.ty()))
             };
             let (Some(key), Some(held)) = (part(key), part(value)) else { continue };
-            let length = self.step(field);
+            let length = self.push_step(field);
             self.facts.path.push(b'[');
             push_value(&mut self.facts.path, &key);
             self.facts.path.push(b']');
             if seen.insert(self.facts.path[length..].to_owned()) {
-                any |= self.value(value, &held, Without::Nothing, in_group);
+                any |= self.write_value(value, &held, OmittedFields::Nothing, in_group);
             }
             self.facts.path.truncate(length);
         }

@@ -188,7 +188,7 @@ impl Differ<'_> {
     fn map(&mut self, olds: &[&Entry], news: &[&Entry], around: Places) {
         let key_of = |entry: &&Entry| {
             let pair = entry.value.as_message()?;
-            Some(shown_key(&pair.numbered(self.tree, 1)?.value))
+            Some(shown_key(&pair.find_by_number(self.tree, 1)?.value))
         };
         let keyed = |entries: &[&Entry]| entries.iter().map(key_of).collect::<Option<Vec<_>>>();
         let (Some(old_keys), Some(new_keys)) = (keyed(olds), keyed(news)) else { return };
@@ -275,7 +275,7 @@ impl Differ<'_> {
 
 /// The value of a pair of a map.
 fn value_of<'m>(tree: &Tree, pair: Option<&'m Entry>) -> Option<&'m Entry> {
-    pair?.value.as_message()?.numbered(tree, 2)
+    pair?.value.as_message()?.find_by_number(tree, 2)
 }
 
 /// A message on the way to a change: its service, and what it says of the cost.
@@ -331,7 +331,7 @@ fn names_of(tree: &Tree, entries: &[&Entry], field: &str) -> Option<Vec<String>>
     let names = entries.iter().map(|entry| {
         let message = entry.value.as_message()?;
         let message = message.content.as_deref().unwrap_or(message);
-        message.str(tree, field).filter(|it| !it.is_empty()).map(|it| format!("[{it:?}]"))
+        message.get_str(tree, field).filter(|it| !it.is_empty()).map(|it| format!("[{it:?}]"))
     });
     let names: Vec<String> = names.collect::<Option<_>>()?;
     let distinct: FxHashSet<&String> = names.iter().collect();
@@ -386,7 +386,7 @@ fn is_same(tree: &Tree, old: &Message, new: &Message) -> bool {
             Cardinality::Map => {
                 let key = |entry: &&Entry| {
                     let pair = entry.value.as_message();
-                    let key = pair.and_then(|it| it.numbered(tree, 1));
+                    let key = pair.and_then(|it| it.find_by_number(tree, 1));
                     key.map(|it| shown_key(&it.value))
                 };
                 let [mut olds, mut news] = [olds, news];

@@ -14,7 +14,7 @@ mod yaml;
 use std::collections::HashSet;
 
 use abide_schema::value::{
-    Codec, JsonKind, JsonMapping, JsonNode, Message, Undeclared, parse_json,
+    Codec, JsonKind, JsonMapping, JsonNode, Message, UndeclaredPolicy, parse_json,
 };
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
@@ -250,7 +250,8 @@ impl Source<'_> {
                     let at = old.iter().position(|it| it.span == document.span);
                     let root = at.and_then(|at| roots.get(at)).ok_or("a document is missing")?;
                     let bare = bare(codec, root, document.new.ty);
-                    let reading = codec.read_json_node(document.new.ty, &bare, Undeclared::Refuse);
+                    let reading =
+                        codec.read_json_node(document.new.ty, &bare, UndeclaredPolicy::Refuse);
                     if let Some(error) = reading.errors.first() {
                         return Err(wrong(&error.message));
                     }
@@ -263,7 +264,7 @@ impl Source<'_> {
                     let read = match self.notation {
                         Notation::Binary => codec.decode(ty, text).map_err(|it| it.message),
                         _ => codec
-                            .read_text(ty, text, Undeclared::Refuse)
+                            .read_text(ty, text, UndeclaredPolicy::Refuse)
                             .into_result()
                             .map_err(|it| it.message),
                     };

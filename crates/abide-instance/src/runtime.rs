@@ -126,9 +126,9 @@ impl RtdsResource {
     /// # Errors
     /// What is wrong with it, if a client would refuse it.
     pub fn of(tree: &Tree, resource: &Message) -> Result<RtdsResource, Vec<LayerProblem>> {
-        let name = resource.str(tree, "name").unwrap_or_default().into();
+        let name = resource.get_str(tree, "name").unwrap_or_default().into();
         let mut problems = Vec::new();
-        let layer = resource.message(tree, "layer");
+        let layer = resource.get_message(tree, "layer");
         let values =
             layer.map_or_else(Values::new, |it| layers::values_of(tree, it, &mut problems));
         match problems.iter().any(LayerProblem::is_refused) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
 use abide_schema::value::Codec;
-use abide_schema::{FileDecl, SourceFile, Tree, missing_imports, well_known};
+use abide_schema::{FileDecl, SourceFile, Tree, find_missing_imports, find_well_known};
 use abide_syntax::Span;
 
 const API: &str = "syntax = \"proto3\";
@@ -46,8 +46,8 @@ fn tree() -> Tree {
     };
     let mut files = vec![file("acme/v1/user.proto", API)];
     loop {
-        let missing = missing_imports(&files);
-        let found = missing.iter().filter_map(|path| Some(file(path, well_known(path)?)));
+        let missing = find_missing_imports(&files);
+        let found = missing.iter().filter_map(|path| Some(file(path, find_well_known(path)?)));
         let found: Vec<_> = found.collect();
         if found.is_empty() {
             return Tree::link(files);
@@ -75,7 +75,7 @@ fn read(notation: Notation, dialect: Dialect, text: &str, path: &str) -> Read {
     let names = readings().flat_map(|it| &it.undeclared);
     let errors = errors.map(|it| shown(it.span, &it.message));
     let errors = errors.chain(names.map(|it| shown(it.key, "undeclared"))).collect();
-    let liberties = instance.liberties.iter().chain(readings().flat_map(|it| &it.liberties));
+    let liberties = instance.liberties.iter().chain(readings().flat_map(|it| &it.leniencies));
     let liberties = liberties.map(|it| shown(it.span, &it.message)).collect();
     let values = readings().map(|it| Codec::new(&tree).to_text(&it.message));
     let values: Vec<String> =
@@ -390,11 +390,11 @@ fn what_an_any_holds_as_bytes_is_read() {
         let reading = instance.documents[0].reading.as_ref().expect("the type is known");
         assert_eq!(reading.errors.first().map(|it| &*it.message), error);
         if error.is_none() {
-            let any = reading.message.message(&tree, "any").expect("it is set");
+            let any = reading.message.get_message(&tree, "any").expect("it is set");
             let user = any.content.as_ref().expect("it is opened");
-            let any = user.message(&tree, "any").expect("it is set");
+            let any = user.get_message(&tree, "any").expect("it is set");
             let user = any.content.as_ref().expect("it is opened");
-            assert_eq!(user.i64(&tree, "age"), Some(5));
+            assert_eq!(user.get_i64(&tree, "age"), Some(5));
         }
     }
 }

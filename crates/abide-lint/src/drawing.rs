@@ -8,7 +8,9 @@ pub(crate) mod view;
 
 use std::collections::BTreeMap;
 
-use abide_schema::{Level, Package, Stability, Tree, Use, api_name};
+use abide_schema::{
+    DependencyEvidence, DependencyLevel, Package, Stability, Tree, format_api_name,
+};
 
 /// The packages to draw, and the edges between them.
 struct Drawing<'t, 'r> {
@@ -21,7 +23,7 @@ struct DrawnEdge<'t, 'r> {
     from: Package<'t>,
     to: Package<'t>,
     /// How often, and the first evidence, at each level.
-    levels: Vec<(Level, u32, Use<'t>)>,
+    levels: Vec<(DependencyLevel, u32, DependencyEvidence<'t>)>,
     /// What findings say against it.
     broken: Vec<&'r str>,
 }
@@ -34,7 +36,7 @@ impl DrawnEdge<'_, '_> {
 
     /// Whether nothing imported is used.
     fn is_idle(&self) -> bool {
-        self.levels.iter().all(|(level, ..)| *level == Level::Import)
+        self.levels.iter().all(|(level, ..)| *level == DependencyLevel::Import)
     }
 }
 
@@ -45,7 +47,7 @@ impl<'t> Drawing<'t, '_> {
         let mut apis: BTreeMap<String, Vec<Package<'t>>> = BTreeMap::new();
         let mut alone = Vec::new();
         for &package in &self.packages {
-            match api_name(package.name()) {
+            match format_api_name(package.name()) {
                 Some(api) => apis.entry(api).or_default().push(package),
                 None => alone.push((None, vec![package])),
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_lint::{Config, Finding, GraphView, Options};
-use abide_schema::{FileDecl, Level, Package, SourceFile, Tree};
+use abide_schema::{DependencyLevel, FileDecl, Package, SourceFile, Tree};
 use jiff::civil::date;
 
 /// A tree of files `(path, text)`. A path that begins with `-` is not judged;
@@ -33,7 +33,7 @@ fn findings(tree: &Tree, rule: &str) -> Vec<Vec<String>> {
     let lines = |finding: &Finding| {
         let show = |place: abide_schema::Place, phrase: &str| {
             let decl = tree.file(place.file).decl();
-            let (start, _) = decl.lines(place.span).expect("it is source");
+            let (start, _) = decl.line_range(place.span).expect("it is source");
             format!("{}:{}: {phrase}", decl.display, start.line)
         };
         let place = finding.location.place().expect("it stands in the tree");
@@ -246,8 +246,8 @@ fn a_circle_of_many_packages_is_found_in_one_piece() {
     let files: Vec<(&str, &str)> =
         files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let tree = tree(&files);
-    let graph = tree.graph();
-    assert_eq!(graph.cycles(|_| true).len(), 1);
+    let graph = tree.build_graph();
+    assert_eq!(graph.find_cycles(|_| true).len(), 1);
     let found = findings(&tree, "package-cycle");
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].len(), count + 1);
@@ -270,11 +270,13 @@ fn small() -> Tree {
 #[test]
 fn an_edge_counts_its_uses_by_level() {
     let tree = small();
-    let graph = tree.graph();
+    let graph = tree.build_graph();
     let package = |name| tree.package_named(name).expect("the tree has it");
     let edge = graph.edge(package("a.v2"), package("x")).expect("it depends on it");
-    assert_eq!(Level::ALL.map(|level| edge.counts().at(level)), [1, 2, 0]);
-    let first = edge.evidence(&mut graph.steps(), Level::Type).expect("a type is used");
+    assert_eq!(DependencyLevel::ALL.map(|level| edge.counts().count_at(level)), [1, 2, 0]);
+    let first = edge
+        .find_evidence(&mut graph.step_finder(), DependencyLevel::Type)
+        .expect("a type is used");
     assert_eq!((first.user(), first.target()), ("a.v2.A.x".to_owned(), "x.X".to_owned()));
     let targets: Vec<&str> = graph.edges_of(package("a.v2")).map(|it| it.to.name()).collect();
     assert_eq!(targets, ["a.v1", "x"]);
@@ -283,7 +285,7 @@ fn an_edge_counts_its_uses_by_level() {
 #[test]
 fn a_drawing_shows_judged_packages_and_what_they_import() {
     let tree = small();
-    let graph = tree.graph();
+    let graph = tree.build_graph();
     assert_eq!(
         GraphView { imported: false, findings: &[] }.mermaid(&graph),
         "flowchart LR
@@ -322,7 +324,7 @@ fn a_drawing_shows_judged_packages_and_what_they_import() {
 #[test]
 fn json_names_the_evidence_of_every_edge() {
     let tree = small();
-    let json = GraphView { imported: false, findings: &[] }.json(&tree.graph());
+    let json = GraphView { imported: false, findings: &[] }.json(&tree.build_graph());
     assert_eq!(
         json,
         r#"{"packages":[
@@ -358,13 +360,13 @@ fn what_files_reach_is_what_a_search_finds() {
     let mut random = fastrand::Rng::with_seed(7);
     for in_circles in [false, true] {
         let tree = random_packages(&mut random, 1300, in_circles);
-        let graph = tree.graph();
+        let graph = tree.build_graph();
         let passes = |it: Package<'_>| !it.name().ends_with('3');
-        let reach = graph.reach(&Level::ALL, passes);
+        let reach = graph.compute_reach(&DependencyLevel::ALL, passes);
         let packages: Vec<Package<'_>> = tree.packages().collect();
         let mut reached: BTreeMap<Package<'_>, BTreeSet<Package<'_>>> = BTreeMap::new();
         let (mut strips, mut parted) = (0, 0);
-        for strip in reach.strips(packages.chunks(7)) {
+        for strip in reach.split_targets(packages.chunks(7)) {
             strips += 1;
             let groups = packages.chunks(7).filter(|group| {
                 let inside = group.iter().filter(|it| strip.column(**it).is_some()).count();
@@ -372,7 +374,7 @@ fn what_files_reach_is_what_a_search_finds() {
             });
             parted += groups.count();
             for &package in &packages {
-                let found = strip.reached(package.files());
+                let found = strip.collect_reached(package.files());
                 let found = found.ones().map(|column| strip.targets()[column]);
                 reached.entry(package).or_default().extend(found);
             }

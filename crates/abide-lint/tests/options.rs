@@ -13,7 +13,7 @@ fn tree(text: &str) -> Tree {
     let wanted = ["descriptor", "cpp_features", "java_features", "go_features"];
     let known = wanted.map(|name| {
         let path = format!("google/protobuf/{name}.proto");
-        let text = abide_schema::well_known(&path).expect("it is built in");
+        let text = abide_schema::find_well_known(&path).expect("it is built in");
         (path, text.to_owned(), true)
     });
     let own = (PATH.to_owned(), text.to_owned(), false);

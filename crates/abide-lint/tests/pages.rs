@@ -198,11 +198,11 @@ fn reported(tree: &Tree, old: Option<&Tree>, case: &Case, report: &Report) -> Ve
         let (path, (start, end)): (String, (Position, Position)) = match location.origin {
             Origin::Tree(file) => {
                 let decl = tree.file(file).decl();
-                (decl.display.to_string(), decl.lines(location.span).expect("it is source"))
+                (decl.display.to_string(), decl.line_range(location.span).expect("it is source"))
             }
             Origin::Old(file) => {
                 let decl = old.expect("a finding of the old tree").file(file).decl();
-                let lines = decl.lines(location.span).expect("it is source");
+                let lines = decl.line_range(location.span).expect("it is source");
                 (format!("old {}", decl.display), lines)
             }
             Origin::Config => ("abide.toml".to_owned(), outside(&case.config, location.span)),

@@ -107,7 +107,7 @@ impl Case {
 fn errors(tree: &Tree) -> Vec<String> {
     let shown = |it: &abide_schema::Problem| {
         let file = tree.file(it.place.file);
-        let line = file.decl().lines(it.place.span).map_or(0, |(start, _)| start.line);
+        let line = file.decl().line_range(it.place.span).map_or(0, |(start, _)| start.line);
         format!("{}:{line}: {}", file.path(), it.message)
     };
     tree.problems().iter().filter(|it| it.kind.is_error()).map(shown).collect()

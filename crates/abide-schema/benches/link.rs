@@ -44,7 +44,7 @@ fn main() {
         written.map(|()| bytes)
     };
     group.bench_function("encode", |bencher| bencher.iter(encode));
-    group.bench_function("graph", |bencher| bencher.iter(|| tree.graph().depths()));
+    group.bench_function("graph", |bencher| bencher.iter(|| tree.build_graph().compute_depths()));
     group.finish();
     criterion.final_summary();
 }

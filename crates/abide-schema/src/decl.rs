@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use abide_syntax::{
-    Ast, ImportKind, Label, LineIndex, OptionId, Position, Slice, Span, Visibility,
+    Ast, FieldLabel, ImportKind, LineIndex, OptionId, Position, Slice, Span, Visibility,
 };
 
 use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
 
-pub(crate) use attached_comments::end_of_declaration;
+pub(crate) use attached_comments::find_declaration_end;
 pub use attached_comments::{AttachedComments, Comment};
 pub use descriptor_locations::DescriptorLocations;
 pub(crate) use descriptor_locations::LocationKind;
@@ -36,90 +36,90 @@ pub struct SourceFile {
     pub path: Arc<str>,
     /// The name that reports use: relative to the root of the tree.
     pub display: Arc<str>,
-    /// Which root it was found under. Roots are worlds of their own: the same
+    /// The root it was found under. Roots are independent of each other: the same
     /// path or symbol may exist under two of them.
     pub root: u32,
-    /// Whether it is here only because others import it: linked, never judged.
+    /// True if it is here only because others import it: linked, never judged.
     pub imported: bool,
     /// Its bytes.
-    pub text: Text,
+    pub text: FileText,
 }
 
 /// The bytes of a file. Where they are known to be UTF-8, the names in them
 /// need no second look.
 #[derive(Clone, Debug)]
-pub enum Text {
+pub enum FileText {
     /// Text.
     Utf8(Arc<str>),
     /// Bytes of any kind.
     Bytes(Arc<[u8]>),
 }
 
-impl Text {
+impl FileText {
     /// The characters of a part; none where it is not UTF-8.
     #[inline]
     pub fn str(&self, span: Span) -> &str {
         match self {
-            Text::Utf8(text) => text.get(span.range()).unwrap_or_default(),
-            Text::Bytes(bytes) => span.str(bytes),
+            FileText::Utf8(text) => text.get(span.range()).unwrap_or_default(),
+            FileText::Bytes(bytes) => span.str(bytes),
         }
     }
 }
 
-impl std::ops::Deref for Text {
+impl std::ops::Deref for FileText {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
-            Text::Utf8(text) => text.as_bytes(),
-            Text::Bytes(bytes) => bytes,
+            FileText::Utf8(text) => text.as_bytes(),
+            FileText::Bytes(bytes) => bytes,
         }
     }
 }
 
-impl PartialEq for Text {
-    fn eq(&self, other: &Text) -> bool {
+impl PartialEq for FileText {
+    fn eq(&self, other: &FileText) -> bool {
         self[..] == other[..]
     }
 }
 
-impl Eq for Text {}
+impl Eq for FileText {}
 
-impl From<&[u8]> for Text {
-    fn from(bytes: &[u8]) -> Text {
+impl From<&[u8]> for FileText {
+    fn from(bytes: &[u8]) -> FileText {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Text::Utf8(text.into()),
-            Err(_) => Text::Bytes(bytes.into()),
+            Ok(text) => FileText::Utf8(text.into()),
+            Err(_) => FileText::Bytes(bytes.into()),
         }
     }
 }
 
-impl From<Vec<u8>> for Text {
-    fn from(bytes: Vec<u8>) -> Text {
-        Text::from(bytes.as_slice())
+impl From<Vec<u8>> for FileText {
+    fn from(bytes: Vec<u8>) -> FileText {
+        FileText::from(bytes.as_slice())
     }
 }
 
-/// A name in a file: a place in its [`Strings`].
+/// A name in a file: a place in its [`StringTable`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Name(pub(crate) Span);
 
 /// The characters of the names of a file: its own bytes, without a copy, and
 /// behind them those names that do not stand there in one piece.
 #[derive(Clone, Debug)]
-pub struct Strings {
-    text: Text,
+pub struct StringTable {
+    text: FileText,
     extra: String,
 }
 
-impl Strings {
+impl StringTable {
     /// Over the bytes of a file.
-    pub fn new(text: Text) -> Strings {
-        Strings { text, extra: String::new() }
+    pub fn new(text: FileText) -> StringTable {
+        StringTable { text, extra: String::new() }
     }
 
     /// The bytes of the file.
-    pub fn text(&self) -> &Text {
+    pub fn text(&self) -> &FileText {
         &self.text
     }
 
@@ -146,7 +146,7 @@ impl Strings {
         }
     }
 
-    /// Whether a name is this text. Most differ in their length.
+    /// Returns true if a name is this text. Most differ in their length.
     #[inline]
     pub(crate) fn is(&self, name: Name, text: &str) -> bool {
         if text.is_empty() {
@@ -170,9 +170,9 @@ impl Strings {
     }
 }
 
-/// What a file was read from.
+/// The text or descriptor that a file was read from.
 #[derive(Clone, Debug)]
-pub enum Origin {
+pub enum FileOrigin {
     /// Source text: the tree of its syntax.
     Source(Ast),
     /// A FileDescriptorProto with, perhaps, source info.
@@ -186,14 +186,14 @@ pub struct FileDecl {
     pub path: Arc<str>,
     /// The name that reports use.
     pub display: Arc<str>,
-    /// Which root it was found under.
+    /// The root it was found under.
     pub root: u32,
-    /// Whether it is here only because others import it.
+    /// True if it is here only because others import it.
     pub imported: bool,
-    /// What it was read from.
-    pub origin: Origin,
+    /// The text or descriptor it was read from.
+    pub origin: FileOrigin,
     /// Its names.
-    pub strings: Strings,
+    pub strings: StringTable,
     /// The language it is written in.
     pub edition: Edition,
     /// Its `syntax` or `edition` statement.
@@ -230,10 +230,11 @@ pub struct FileDecl {
     pub top_enums: Slice,
     /// The extensions of the top level.
     pub top_extensions: Slice,
-    /// What is wrong with it by itself.
+    /// The problems of the file by itself, before linking.
     pub problems: Vec<LocalProblem>,
-    /// Whether its text is one that the grammar allows, of an edition that is known. Of a file that does not parse, whatever was
-    /// recovered is a guess; [`FileDecl::parse`] leaves no more than its package.
+    /// True if its text is one that the grammar allows, of an edition that is known. Of a file that
+    /// does not parse, whatever was recovered is a guess; [`FileDecl::parse`] leaves no more than
+    /// its package.
     pub parses: bool,
     /// The lines of the text, found when first asked for.
     pub(crate) line_index: OnceLock<LineIndex>,
@@ -244,22 +245,22 @@ pub struct FileDecl {
 /// A [`Problem`](crate::problem::Problem) of a file that is not yet in a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalProblem {
-    /// What kind of defect.
+    /// The kind of defect.
     pub kind: ProblemKind,
-    /// Where.
+    /// Its place.
     pub span: Span,
     /// One lower-case phrase.
     pub message: String,
     /// Other places that explain it.
     pub labels: Vec<(Span, String)>,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub help: Option<String>,
 }
 
 /// A `syntax` or `edition` statement.
 #[derive(Clone, Copy, Debug)]
 pub struct SyntaxDecl {
-    /// Where it stands.
+    /// Its place.
     pub node: Node,
 }
 
@@ -268,7 +269,7 @@ pub struct SyntaxDecl {
 pub struct PackageDecl {
     /// The dotted name.
     pub name: Name,
-    /// Where it stands.
+    /// Its place.
     pub node: Node,
 }
 
@@ -277,9 +278,9 @@ pub struct PackageDecl {
 pub struct ImportDecl {
     /// The path of the imported file.
     pub path: Box<str>,
-    /// How it is imported.
+    /// The kind of the import.
     pub kind: ImportKind,
-    /// Where it stands.
+    /// Its place.
     pub node: Node,
 }
 
@@ -295,7 +296,7 @@ pub enum RawOptions {
     Wire(Span),
 }
 
-/// What encloses a declaration.
+/// The parent of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parent {
     /// The file.
@@ -304,7 +305,7 @@ pub enum Parent {
     Message(u32),
 }
 
-/// Why a message exists.
+/// The statement that a message comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     /// It is written as a message.
@@ -320,11 +321,11 @@ pub enum MessageKind {
 pub struct MessageDecl {
     /// Its simple name.
     pub name: Name,
-    /// Where it stands; for a map entry [`Node::NONE`].
+    /// Its place; for a map entry [`Node::NONE`].
     pub node: Node,
-    /// What encloses it.
+    /// Its parent.
     pub parent: Parent,
-    /// Why it exists.
+    /// The statement that it comes from.
     pub kind: MessageKind,
     /// `export` or `local`.
     pub visibility: Option<Visibility>,
@@ -404,7 +405,7 @@ impl Scalar {
     ];
 
     /// The keywords of all of them.
-    pub fn keywords() -> impl Iterator<Item = &'static str> {
+    pub fn iter_keywords() -> impl Iterator<Item = &'static str> {
         Scalar::ALL.iter().map(|row| row.1)
     }
 
@@ -434,28 +435,28 @@ impl Scalar {
 pub struct FieldDecl {
     /// Its name; for a group the lower-cased name of its type.
     pub name: Name,
-    /// Where it stands.
+    /// Its place.
     pub node: Node,
     /// Its number.
     pub number: i32,
     /// The label as it is written.
-    pub label: Option<Label>,
+    pub label: Option<FieldLabel>,
     /// Its type as it is written.
     pub ty: TypeDecl,
     /// The message it is declared in; for an extension its scope only.
     pub parent: Parent,
     /// The oneof it is a member of, an index in [`FileDecl::oneofs`].
     pub oneof: Option<u32>,
-    /// Whether it is `optional` in proto3 and so the member of a synthesised
+    /// True if it is `optional` in proto3 and so the member of a synthesised
     /// oneof.
     pub proto3_optional: bool,
-    /// What few fields have.
+    /// Facts that few fields have.
     pub extras: Option<Box<FieldExtras>>,
     /// Its options, without `default` and `json_name`.
     pub options: RawOptions,
 }
 
-/// What few fields have.
+/// Facts that few fields have.
 #[derive(Clone, Debug)]
 pub struct FieldExtras {
     /// For an extension, the type it extends.
@@ -502,11 +503,11 @@ impl FieldDecl {
 pub struct OneofDecl {
     /// Its name.
     pub name: Name,
-    /// Where it stands; [`Node::NONE`] for one of an `optional` field.
+    /// Its place; [`Node::NONE`] for one of an `optional` field.
     pub node: Node,
     /// The message that holds it, by its index.
     pub message: u32,
-    /// Whether it stands for `optional` in proto3.
+    /// True if it stands for `optional` in proto3.
     pub synthetic: bool,
     /// Its options.
     pub options: RawOptions,
@@ -517,9 +518,9 @@ pub struct OneofDecl {
 pub struct EnumDecl {
     /// Its simple name.
     pub name: Name,
-    /// Where it stands.
+    /// Its place.
     pub node: Node,
-    /// What encloses it.
+    /// Its parent.
     pub parent: Parent,
     /// `export` or `local`.
     pub visibility: Option<Visibility>,
@@ -538,7 +539,7 @@ pub struct EnumDecl {
 pub struct EnumValueDecl {
     /// Its name.
     pub name: Name,
-    /// Where it stands.
+    /// Its place.
     pub node: Node,
     /// Its number.
     pub number: i32,
@@ -553,7 +554,7 @@ pub struct EnumValueDecl {
 pub struct ServiceDecl {
     /// Its name.
     pub name: Name,
-    /// Where it stands.
+    /// Its place.
     pub node: Node,
     /// Its methods.
     pub methods: Slice,
@@ -566,7 +567,7 @@ pub struct ServiceDecl {
 pub struct MethodDecl {
     /// Its name.
     pub name: Name,
-    /// Where it stands.
+    /// Its place.
     pub node: Node,
     /// Its service, by its index.
     pub service: u32,
@@ -574,9 +575,9 @@ pub struct MethodDecl {
     pub input: Name,
     /// The response type as it is written.
     pub output: Name,
-    /// Whether the client streams.
+    /// True if the client streams.
     pub client_streaming: bool,
-    /// Whether the server streams.
+    /// True if the server streams.
     pub server_streaming: bool,
     /// Its options.
     pub options: RawOptions,
@@ -603,7 +604,7 @@ pub struct RangeDecl {
 pub struct ReservedNameDecl {
     /// The name.
     pub name: Name,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -614,7 +615,7 @@ impl FileDecl {
     }
 
     /// A file that declares nothing yet, for whoever reads it to fill.
-    pub(crate) fn empty(origin: Origin, strings: Strings) -> FileDecl {
+    pub(crate) fn new_empty(origin: FileOrigin, strings: StringTable) -> FileDecl {
         FileDecl {
             path: "".into(),
             display: "".into(),
@@ -648,7 +649,7 @@ impl FileDecl {
     }
 
     /// Gives back the room that growing left unused.
-    pub(crate) fn shrink_to_fit(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.strings.extra.shrink_to_fit();
         self.imports.shrink_to_fit();
         self.option_ids.shrink_to_fit();
@@ -663,7 +664,7 @@ impl FileDecl {
         self.reserved_names.shrink_to_fit();
     }
 
-    /// Whether it is what [`FileDecl::parse`] makes of this file.
+    /// Returns true if it is what [`FileDecl::parse`] makes of this file.
     pub fn is_of(&self, file: &SourceFile) -> bool {
         self.path == file.path
             && self.display == file.display
@@ -674,34 +675,34 @@ impl FileDecl {
     /// The bytes of the source text; `None` for a descriptor.
     pub fn source_text(&self) -> Option<&[u8]> {
         match self.origin {
-            Origin::Source(_) => Some(self.strings.text()),
-            Origin::Descriptor(_) => None,
+            FileOrigin::Source(_) => Some(self.strings.text()),
+            FileOrigin::Descriptor(_) => None,
         }
     }
 
     /// The first and last line and column of a place in this file (the end is
     /// exclusive); `None` where a descriptor has no source info for it.
-    pub fn lines(&self, span: Span) -> Option<(Position, Position)> {
+    pub fn line_range(&self, span: Span) -> Option<(Position, Position)> {
         match &self.origin {
-            Origin::Source(_) => {
+            FileOrigin::Source(_) => {
                 let text = self.strings.text();
                 let index = self.line_index();
                 Some((index.position(text, span.start), index.position(text, span.end)))
             }
-            Origin::Descriptor(locations) => locations.lines(span),
+            FileOrigin::Descriptor(locations) => locations.lines(span),
         }
     }
 
     /// A span that lies inside those of everything that encloses it. In a text that
     /// is the span itself.
-    pub fn extent(&self, span: Span) -> Span {
+    pub fn widen_to_comments(&self, span: Span) -> Span {
         match &self.origin {
-            Origin::Source(_) => span,
-            Origin::Descriptor(locations) => locations.extent(span),
+            FileOrigin::Source(_) => span,
+            FileOrigin::Descriptor(locations) => locations.extent(span),
         }
     }
 
-    /// Whether a message, an enum or a service has this simple name, at whatever
+    /// Returns true if a message, an enum or a service has this simple name, at whatever
     /// depth.
     pub fn declares_type(&self, name: &str) -> bool {
         let names = self.type_names.get_or_init(|| {
@@ -721,17 +722,19 @@ impl FileDecl {
     /// The syntax tree, where the file was read from source.
     pub fn ast(&self) -> Option<&Ast> {
         match &self.origin {
-            Origin::Source(ast) => Some(ast),
-            Origin::Descriptor(_) => None,
+            FileOrigin::Source(ast) => Some(ast),
+            FileOrigin::Descriptor(_) => None,
         }
     }
 
-    /// Where a part of an element stands; the whole element where it has no
+    /// Returns the place of a part of an element; the whole element where it has no
     /// such part.
     pub fn span(&self, node: Node, part: Part) -> Span {
         match &self.origin {
-            Origin::Source(ast) => part_span::part_span(ast, self.strings.text(), node, part),
-            Origin::Descriptor(locations) => locations.span(node, part),
+            FileOrigin::Source(ast) => {
+                part_span::find_part_span(ast, self.strings.text(), node, part)
+            }
+            FileOrigin::Descriptor(locations) => locations.span(node, part),
         }
     }
 

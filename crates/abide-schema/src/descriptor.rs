@@ -10,7 +10,7 @@ mod stripped;
 
 pub use embedded::EmbeddedFiles;
 pub use encode::{encode_file, encode_pieces, encode_set, set_files};
-pub use notation::{descriptor_set_from_json, descriptor_set_from_text, descriptor_set_from_value};
+pub use notation::{read_descriptor_set_json, read_descriptor_set_text, read_descriptor_set_value};
 
 /// The types of `FieldDescriptorProto.Type` that are not scalars.
 const TYPE_GROUP: i32 = 10;

@@ -1,4 +1,4 @@
-//! What a value is; the tree that it belongs to is not needed to hold one.
+//! Dynamic values of messages. No tree is needed to hold one.
 
 use std::borrow::Cow;
 
@@ -128,7 +128,7 @@ impl Value {
         }
     }
 
-    /// Whether this is the value of an unset field without presence. Negative
+    /// Returns true if this is the value of an unset field without presence. Negative
     /// zero is not.
     pub fn is_zero(&self) -> bool {
         match self {

@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug)]
 pub struct Glob {
     text: String,
-    matcher: Matcher,
+    matcher: NamePattern,
 }
 
 #[derive(Clone, Debug)]
-enum Matcher {
+enum NamePattern {
     /// Globs of which one must match, with no special characters but stars. The
     /// library's matcher takes longer to build than a small tree takes to check.
     Stars(Vec<String>),
@@ -28,23 +28,23 @@ impl Glob {
             .literal_separator(false)
             .build()
             .map_err(|error| error.kind().to_string())?;
-        let matcher = match alternatives(text) {
-            Some(globs) => Matcher::Stars(globs),
-            None => Matcher::Library(glob.compile_matcher()),
+        let matcher = match expand_braces(text) {
+            Some(globs) => NamePattern::Stars(globs),
+            None => NamePattern::Library(glob.compile_matcher()),
         };
         Ok(Glob { text: text.to_owned(), matcher })
     }
 
-    /// Whether the whole name matches.
+    /// Returns true if the whole name matches.
     pub fn matches(&self, name: &str) -> bool {
         match &self.matcher {
-            Matcher::Stars(globs) => globs.iter().any(|glob| matches_stars(glob, name)),
-            Matcher::Library(matcher) => matcher.is_match(name),
+            NamePattern::Stars(globs) => globs.iter().any(|glob| matches_stars(glob, name)),
+            NamePattern::Library(matcher) => matcher.is_match(name),
         }
     }
 
-    /// Whether the name, or a container of it, matches.
-    pub fn covers(&self, name: &str) -> bool {
+    /// Returns true if the name, or a container of it, matches.
+    pub fn matches_container(&self, name: &str) -> bool {
         let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
         ends.into_iter().any(|end| self.matches(&name[..end]))
     }
@@ -83,7 +83,7 @@ impl GlobIndex {
 
     /// The numbers, in order, of all globs that match the name or a container of it, and few
     /// others.
-    pub fn candidates(&self, name: &str) -> Vec<usize> {
+    pub fn find_candidates(&self, name: &str) -> Vec<usize> {
         let starts = self.lengths.iter().map_while(|&length| {
             (length <= name.len()).then(|| name.get(..length).unwrap_or_default())
         });
@@ -96,7 +96,7 @@ impl GlobIndex {
 }
 
 /// The equivalent globs with stars only, if there are few of them.
-fn alternatives(glob: &str) -> Option<Vec<String>> {
+fn expand_braces(glob: &str) -> Option<Vec<String>> {
     /// More alternatives are left to the library.
     const MOST: usize = 16;
     if glob.contains(['?', '[', '\\', '/']) {
@@ -106,7 +106,7 @@ fn alternatives(glob: &str) -> Option<Vec<String>> {
         None => vec![glob.to_owned()],
         Some((before, rest)) => {
             let (inside, behind) = rest.split_once('}')?;
-            let tails = alternatives(behind)?;
+            let tails = expand_braces(behind)?;
             // As in the library, an empty alternative does not count.
             let inside = inside.split(',').filter(|it| !it.is_empty());
             let all = |it| tails.iter().map(move |tail| format!("{before}{it}{tail}"));
@@ -117,7 +117,7 @@ fn alternatives(glob: &str) -> Option<Vec<String>> {
     ((1..=MOST).contains(&globs.len()) && globs.iter().all(is_plain)).then_some(globs)
 }
 
-/// Whether a name consists of the parts between the stars, in order, with any
+/// Returns true if a name consists of the parts between the stars, in order, with any
 /// text for each star.
 fn matches_stars(glob: &str, name: &str) -> bool {
     let mut parts = glob.split('*');
@@ -162,7 +162,7 @@ mod tests {
         for name in names {
             assert_eq!(glob.matches(name), library.is_match(name), "`{text}` on `{name}`");
         }
-        matches!(glob.matcher, Matcher::Stars(_))
+        matches!(glob.matcher, NamePattern::Stars(_))
     }
 
     #[test]
@@ -192,8 +192,8 @@ mod tests {
             index.insert(glob, number);
         }
         for name in texts("ab.", 5) {
-            let candidates = index.candidates(&name);
-            let matching = (0..).zip(&globs).filter(|(_, glob)| glob.covers(&name));
+            let candidates = index.find_candidates(&name);
+            let matching = (0..).zip(&globs).filter(|(_, glob)| glob.matches_container(&name));
             let missing: Vec<&str> = matching
                 .filter(|(number, _)| candidates.binary_search(number).is_err())
                 .map(|(_, glob)| glob.text())
@@ -209,6 +209,6 @@ mod tests {
             let glob = Glob::new(&format!("acme.p{number:03}.*")).expect("it is a glob");
             index.insert(&glob, number);
         }
-        assert_eq!(index.candidates("acme.p007.v1"), [7]);
+        assert_eq!(index.find_candidates("acme.p007.v1"), [7]);
     }
 }

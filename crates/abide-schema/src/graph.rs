@@ -1,4 +1,4 @@
-//! Which package depends on which, and the evidence for it.
+//! The dependencies between packages, and the evidence for each.
 //!
 //! Files are the ground truth: what a package reaches is what its files reach,
 //! file by file. A package of many unrelated files does therefore not pass on
@@ -16,21 +16,21 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rayon::prelude::*;
 
-use self::evidence::for_each_use;
+use self::evidence::visit_uses;
 use crate::ids::{FileId, PackageId};
 use crate::tree::{File, Package, Tree};
 
-pub use self::evidence::Use;
-pub use self::level::{Counts, Level};
-pub use self::reach::{Reach, Strip};
-pub use self::steps::{Step, Steps};
+pub use self::evidence::DependencyEvidence;
+pub use self::level::{DependencyLevel, LevelCounts};
+pub use self::reach::{BitRow, ReachTable};
+pub use self::steps::{DependencyStep, StepFinder};
 
 /// The dependencies between the files and between the packages of a tree.
 #[derive(Debug)]
-pub struct Graph<'t> {
+pub struct DependencyGraph<'t> {
     tree: &'t Tree,
     /// Nodes are files, by their ids.
-    files: DiGraph<(), Counts>,
+    files: DiGraph<(), LevelCounts>,
     /// The files, each behind those that it depends on; `None` where files
     /// depend on each other in a circle, which the language forbids.
     order: Option<Vec<NodeIndex>>,
@@ -40,7 +40,7 @@ pub struct Graph<'t> {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PackageEdge {
-    counts: Counts,
+    counts: LevelCounts,
     /// The first pair of files that gives evidence, by level. A judged file
     /// goes before one that is not.
     first: [Option<(FileId, FileId)>; 3],
@@ -49,19 +49,22 @@ struct PackageEdge {
 impl Tree {
     /// The dependencies between its files and packages, found in parallel file
     /// by file.
-    pub fn graph(&self) -> Graph<'_> {
-        let by_file: Vec<Vec<(FileId, Counts)>> = (0..self.files.len() as u32)
+    pub fn build_graph(&self) -> DependencyGraph<'_> {
+        let by_file: Vec<Vec<(FileId, LevelCounts)>> = (0..self.files.len() as u32)
             .into_par_iter()
-            .map(|index| file_edges(self.file(FileId(index))))
+            .map(|index| collect_file_edges(self.file(FileId(index))))
             .collect();
 
         let ((files, order), packages) =
-            rayon::join(|| file_graph(&by_file), || self.package_graph(&by_file));
-        Graph { tree: self, files, order, packages }
+            rayon::join(|| build_file_graph(&by_file), || self.build_package_graph(&by_file));
+        DependencyGraph { tree: self, files, order, packages }
     }
 
-    /// What the edges between files say about packages.
-    fn package_graph(&self, by_file: &[Vec<(FileId, Counts)>]) -> DiGraph<PackageId, PackageEdge> {
+    /// Builds the graph of packages from the edges between files.
+    fn build_package_graph(
+        &self,
+        by_file: &[Vec<(FileId, LevelCounts)>],
+    ) -> DiGraph<PackageId, PackageEdge> {
         let mut crossing = Vec::new();
         for (from, edges) in by_file.iter().enumerate() {
             let from = FileId(from as u32);
@@ -89,8 +92,8 @@ impl Tree {
         for group in crossing.chunk_by(same) {
             let mut edge = PackageEdge::default();
             for &(_, _, _, from, to, counts) in group {
-                for level in Level::ALL {
-                    if counts.at(level) > 0 {
+                for level in DependencyLevel::ALL {
+                    if counts.count_at(level) > 0 {
                         edge.first[level as usize].get_or_insert((from, to));
                     }
                 }
@@ -99,7 +102,7 @@ impl Tree {
             edges.push((group[0].0, group[0].1, edge));
         }
         for (from, to, edge) in edges.into_iter().rev() {
-            packages.add_edge(node(from.0), node(to.0), edge);
+            packages.add_edge(to_node(from.0), to_node(to.0), edge);
         }
         packages
     }
@@ -107,7 +110,9 @@ impl Tree {
 
 /// The files with their edges, and an order in which each stands behind those
 /// it depends on; none where there is a cycle.
-fn file_graph(by_file: &[Vec<(FileId, Counts)>]) -> (DiGraph<(), Counts>, Option<Vec<NodeIndex>>) {
+fn build_file_graph(
+    by_file: &[Vec<(FileId, LevelCounts)>],
+) -> (DiGraph<(), LevelCounts>, Option<Vec<NodeIndex>>) {
     let edge_count = by_file.iter().map(Vec::len).sum();
     let mut files = DiGraph::with_capacity(by_file.len(), edge_count);
     for _ in by_file {
@@ -116,7 +121,7 @@ fn file_graph(by_file: &[Vec<(FileId, Counts)>]) -> (DiGraph<(), Counts>, Option
     for (from, edges) in by_file.iter().enumerate() {
         // A node shows its edges last in, first out.
         for &(to, counts) in edges.iter().rev() {
-            files.add_edge(NodeIndex::new(from), node(to.0), counts);
+            files.add_edge(NodeIndex::new(from), to_node(to.0), counts);
         }
     }
     let order = toposort(&files, None).ok().map(|mut order| {
@@ -126,17 +131,17 @@ fn file_graph(by_file: &[Vec<(FileId, Counts)>]) -> (DiGraph<(), Counts>, Option
     (files, order)
 }
 
-fn node(index: u32) -> NodeIndex {
+fn to_node(index: u32) -> NodeIndex {
     NodeIndex::new(index as usize)
 }
 
-fn file_edges(file: File<'_>) -> Vec<(FileId, Counts)> {
+fn collect_file_edges(file: File<'_>) -> Vec<(FileId, LevelCounts)> {
     let mut uses = Vec::new();
-    for_each_use(file, &mut |used| uses.push((used.target_file().id, used.level())));
+    visit_uses(file, &mut |used| uses.push((used.target_file().id, used.level())));
     uses.sort_unstable();
     uses.chunk_by(|a, b| a.0 == b.0)
         .map(|group| {
-            let mut counts = Counts::default();
+            let mut counts = LevelCounts::default();
             for &(_, level) in group {
                 counts.add_use(level);
             }
@@ -147,8 +152,8 @@ fn file_edges(file: File<'_>) -> Vec<(FileId, Counts)> {
 
 /// The dependency of a package on another.
 #[derive(Clone, Copy, Debug)]
-pub struct Dependency<'g, 't> {
-    graph: &'g Graph<'t>,
+pub struct PackageDependency<'g, 't> {
+    graph: &'g DependencyGraph<'t>,
     /// The package that depends.
     pub from: Package<'t>,
     /// The package that it depends on.
@@ -156,24 +161,28 @@ pub struct Dependency<'g, 't> {
     edge: &'g PackageEdge,
 }
 
-impl<'t> Dependency<'_, 't> {
-    /// How often, by level.
-    pub fn counts(&self) -> Counts {
+impl<'t> PackageDependency<'_, 't> {
+    /// Returns the number of uses, by level.
+    pub fn counts(&self) -> LevelCounts {
         self.edge.counts
     }
 
     /// The first evidence at a level, in the order of files and declarations;
     /// that of a judged file goes first.
-    pub fn evidence(&self, steps: &mut Steps<'t>, level: Level) -> Option<Use<'t>> {
+    pub fn find_evidence(
+        &self,
+        steps: &mut StepFinder<'t>,
+        level: DependencyLevel,
+    ) -> Option<DependencyEvidence<'t>> {
         let (from, to) = self.edge.first[level as usize]?;
-        steps.evidence(from, to)[level as usize]
+        steps.find_evidence(from, to)[level as usize]
     }
 
     /// Every piece of evidence, in the order of files.
-    pub fn uses(&self) -> Vec<Use<'t>> {
+    pub fn collect_uses(&self) -> Vec<DependencyEvidence<'t>> {
         let mut uses = Vec::new();
         for file in self.from.files() {
-            for_each_use(file, &mut |used| {
+            visit_uses(file, &mut |used| {
                 if used.target_file().package() == self.to {
                     uses.push(used);
                 }
@@ -184,33 +193,37 @@ impl<'t> Dependency<'_, 't> {
 
     /// The first step from the one package to the other at one of the levels;
     /// a judged file and the most telling level go first.
-    pub fn step(&self, steps: &mut Steps<'t>, levels: &[Level]) -> Option<Step<'t>> {
-        let best = [Level::Type, Level::Option, Level::Import]
+    pub fn find_step(
+        &self,
+        steps: &mut StepFinder<'t>,
+        levels: &[DependencyLevel],
+    ) -> Option<DependencyStep<'t>> {
+        let best = [DependencyLevel::Type, DependencyLevel::Option, DependencyLevel::Import]
             .into_iter()
             .filter(|level| levels.contains(level))
             .filter_map(|level| self.edge.first[level as usize])
             .min_by_key(|&(from, _)| !self.graph.tree.file(from).is_judged())?;
-        steps.step(best.0, best.1, levels)
+        steps.find_step(best.0, best.1, levels)
     }
 }
 
-impl<'t> Graph<'t> {
+impl<'t> DependencyGraph<'t> {
     /// The tree whose files and packages these are.
     pub fn tree(&self) -> &'t Tree {
         self.tree
     }
 
     /// Finds the evidence for dependencies.
-    pub fn steps(&self) -> Steps<'t> {
-        Steps::new(self.tree)
+    pub fn step_finder(&self) -> StepFinder<'t> {
+        StepFinder::new(self.tree)
     }
 
     /// The direct dependencies of a package, in the order of names.
     pub fn edges_of<'g>(
         &'g self,
         package: Package<'t>,
-    ) -> impl Iterator<Item = Dependency<'g, 't>> + use<'g, 't> {
-        self.packages.edges(node(package.id.0)).map(move |edge| Dependency {
+    ) -> impl Iterator<Item = PackageDependency<'g, 't>> + use<'g, 't> {
+        self.packages.edges(to_node(package.id.0)).map(move |edge| PackageDependency {
             graph: self,
             from: package,
             to: self.tree.package(PackageId(edge.target().index() as u32)),
@@ -219,14 +232,18 @@ impl<'t> Graph<'t> {
     }
 
     /// The dependency of one package on another.
-    pub fn edge<'g>(&'g self, from: Package<'t>, to: Package<'t>) -> Option<Dependency<'g, 't>> {
-        let edge = self.packages.find_edge(node(from.id.0), node(to.id.0))?;
-        Some(Dependency { graph: self, from, to, edge: &self.packages[edge] })
+    pub fn edge<'g>(
+        &'g self,
+        from: Package<'t>,
+        to: Package<'t>,
+    ) -> Option<PackageDependency<'g, 't>> {
+        let edge = self.packages.find_edge(to_node(from.id.0), to_node(to.id.0))?;
+        Some(PackageDependency { graph: self, from, to, edge: &self.packages[edge] })
     }
 
     /// The packages that depend on each other in a circle, at the given
     /// levels: each group in the order of names.
-    pub fn cycles(&self, among: impl Fn(Package<'t>) -> bool) -> Vec<Vec<Package<'t>>> {
+    pub fn find_cycles(&self, among: impl Fn(Package<'t>) -> bool) -> Vec<Vec<Package<'t>>> {
         let package = |at: NodeIndex| self.tree.package(PackageId(at.index() as u32));
         let edges = EdgeFiltered::from_fn(&self.packages, |edge| {
             among(package(edge.source())) && among(package(edge.target()))
@@ -247,15 +264,15 @@ impl<'t> Graph<'t> {
     /// A shortest circle from a package back to itself through members of
     /// `group`, which is in the order of names; `None` where there is none of
     /// fewer than `limit` steps.
-    pub fn circle<'g>(
+    pub fn find_shortest_cycle<'g>(
         &'g self,
         package: Package<'t>,
         group: &[Package<'t>],
         limit: usize,
-    ) -> Option<Vec<Dependency<'g, 't>>> {
+    ) -> Option<Vec<PackageDependency<'g, 't>>> {
         let index = |package: &Package<'t>| group.binary_search(package).ok();
         let start = index(&package)?;
-        let mut came: Vec<Option<(usize, Dependency<'g, 't>)>> = vec![None; group.len()];
+        let mut came: Vec<Option<(usize, PackageDependency<'g, 't>)>> = vec![None; group.len()];
         let mut queue = VecDeque::from([(start, 0)]);
         while let Some((at, depth)) = queue.pop_front() {
             if depth + 1 >= limit {
@@ -285,27 +302,27 @@ impl<'t> Graph<'t> {
         (!circle.is_empty()).then_some(circle)
     }
 
-    /// Which packages depend on each other in a circle: packages with one
+    /// Numbers the packages by the circles they depend on each other in: packages with one
     /// number do.
-    pub fn circles(&self) -> Vec<usize> {
-        components(&kosaraju_scc(&self.packages), self.packages.node_count())
+    pub fn number_components(&self) -> Vec<usize> {
+        index_components(&kosaraju_scc(&self.packages), self.packages.node_count())
     }
 
     /// For every package, how many packages the longest chain below it holds.
     /// Packages in a circle count together.
-    pub fn depths(&self) -> Vec<Depth<'t>> {
+    pub fn compute_depths(&self) -> Vec<ChainDepth<'t>> {
         let members_of = kosaraju_scc(&self.packages);
-        let component_of = components(&members_of, self.packages.node_count());
+        let component_of = index_components(&members_of, self.packages.node_count());
         let package = |at: NodeIndex| self.tree.package(PackageId(at.index() as u32));
-        let mut depths = vec![Depth { length: 0, next: None }; component_of.len()];
+        let mut depths = vec![ChainDepth { length: 0, next: None }; component_of.len()];
         for (component, members) in members_of.iter().enumerate() {
-            let mut deepest = Depth { length: 0, next: None };
+            let mut deepest = ChainDepth { length: 0, next: None };
             for edge in members.iter().flat_map(|&member| self.packages.edges(member)) {
                 let target = edge.target();
                 let length = depths[target.index()].length + 1;
                 if component_of[target.index()] != component && length > deepest.length {
                     let next = Some((package(edge.source()), package(target)));
-                    deepest = Depth { length, next };
+                    deepest = ChainDepth { length, next };
                 }
             }
             for member in members {
@@ -317,7 +334,7 @@ impl<'t> Graph<'t> {
 }
 
 /// The component of each node.
-fn components(members_of: &[impl AsRef<[NodeIndex]>], nodes: usize) -> Vec<usize> {
+fn index_components(members_of: &[impl AsRef<[NodeIndex]>], nodes: usize) -> Vec<usize> {
     let mut component_of = vec![0; nodes];
     for (component, members) in members_of.iter().enumerate() {
         for member in members.as_ref() {
@@ -327,10 +344,10 @@ fn components(members_of: &[impl AsRef<[NodeIndex]>], nodes: usize) -> Vec<usize
     component_of
 }
 
-/// How far a package stands above the packages that depend on nothing.
+/// The distance of a package from the packages that depend on nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct Depth<'t> {
-    /// How many packages the longest chain below it holds.
+pub struct ChainDepth<'t> {
+    /// The number of packages in the longest chain below it.
     pub length: u32,
     /// The first edge of that chain.
     pub next: Option<(Package<'t>, Package<'t>)>,

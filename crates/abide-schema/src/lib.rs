@@ -23,28 +23,33 @@ mod workspace;
 
 pub use decl::{
     AttachedComments, Comment, DescriptorLocations, EnumDecl, EnumValueDecl, FieldDecl,
-    FieldExtras, FileDecl, ImportDecl, LocalProblem, MAX_FIELD_NUMBER, MessageDecl, MessageKind,
-    MethodDecl, Name, Node, OneofDecl, Origin, PackageDecl, Parent, Part, RangeDecl, RawOptions,
-    ReservedNameDecl, Scalar, ServiceDecl, SourceFile, Strings, SyntaxDecl, Text, TypeDecl,
+    FieldExtras, FileDecl, FileOrigin, FileText, ImportDecl, LocalProblem, MAX_FIELD_NUMBER,
+    MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, PackageDecl, Parent, Part,
+    RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl, SourceFile, StringTable,
+    SyntaxDecl, TypeDecl,
 };
 pub use descriptor::{
-    EmbeddedFiles, descriptor_set_from_json, descriptor_set_from_text, descriptor_set_from_value,
-    encode_file, encode_pieces, encode_set, set_files,
+    EmbeddedFiles, encode_file, encode_pieces, encode_set, read_descriptor_set_json,
+    read_descriptor_set_text, read_descriptor_set_value, set_files,
 };
 pub use glob::{Glob, GlobIndex};
-pub use graph::{Counts, Dependency, Depth, Graph, Level, Reach, Step, Steps, Strip, Use};
+pub use graph::{
+    BitRow, ChainDepth, DependencyEvidence, DependencyGraph, DependencyLevel, DependencyStep,
+    LevelCounts, PackageDependency, ReachTable, StepFinder,
+};
 pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
-pub use link::{known_repository, missing_imports};
-pub use mentions::{Meaning, Mention};
+pub use link::{find_known_repository, find_missing_imports};
+pub use mentions::{Mention, MentionTarget};
 pub use problem::{Place, Problem, ProblemKind};
-pub use protobuf::{Edition, WireError, default_json_name, well_known, well_known_paths};
+pub use protobuf::{Edition, WireError, default_json_name, find_well_known, well_known_paths};
 pub use tree::{
     Cardinality, DefaultVisibility, Element, Enum, EnumValue, Features, Field, File, HttpBinding,
-    Import, Message, Method, Migration, Oneof, Openness, Package, PackageVersion,
-    PackageVersionStatus, Presence, Ranges, Service, Stability, Tree, Type, Validation, api_name,
+    Import, Message, Method, Migration, NumberRanges, Oneof, Openness, Package, PackageVersion,
+    PackageVersionStatus, Presence, Service, Stability, Tree, Type, Validation, format_api_name,
 };
 pub use workspace::{
-    ChangedFile, Changes, Claimed, FileKey, Outline, OutlinedFile, Sides, Slice, Workspace,
+    ChangedFile, FileKey, Outline, OutlinedFile, TreeNames, TreeSides, TreeSlice, Workspace,
+    WorkspaceChanges,
 };

@@ -28,42 +28,45 @@ use rayon::prelude::*;
 use crate::decl::FileDecl;
 use crate::ids::ElementId;
 use crate::link::resolve::NameResolver;
-use crate::link::symbol::{Scope, Symbols};
+use crate::link::symbol::{Scope, SymbolTable};
 use crate::problem::Problem;
 use crate::protobuf::BUILT_IN;
-use crate::tree::{FullNames, Known, LinkedFile, Tree};
-use imports::{add_well_known, drop_duplicates, import_cycles, public_importers, resolve_imports};
-use packages::packages;
+use crate::tree::{FullNames, KnownAnnotations, LinkedFile, Tree};
+use imports::{
+    add_well_known, drop_duplicates, find_public_importers, import_cycles, resolve_imports,
+};
+use packages::collect_packages;
 use references::link_file;
 use reused::has_files;
-use symbols::{insert_symbols, nested_names};
-use unread::{unknown_packages, unreadable};
-use visibility::visibility;
+use symbols::{collect_nested_names, insert_symbols};
+use unread::{find_unknown_packages, find_unreadable};
+use visibility::compute_visibility;
 
-pub use imports::missing_imports;
-pub use known_sources::known_repository;
-pub(crate) use missing_names::AbsentImports;
-pub(crate) use reused::Kept;
+pub use imports::find_missing_imports;
+pub use known_sources::find_known_repository;
+pub(crate) use missing_names::MissingImports;
+pub(crate) use reused::ReusedFiles;
 
 /// The files in which what protoc refuses is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Checked {
+pub(crate) enum CheckScope {
     All,
     /// Those that are not only imported.
     Judged,
 }
 
-/// What the names in the options of each file of a tree mean, in the order of files. A tree keeps
+/// Resolves the names in the options of each file of a tree, in the order of files. A tree keeps
 /// no table of its names, so it is made again.
-pub(crate) fn option_meanings(tree: &Tree) -> Vec<Vec<(Span, ElementId)>> {
+pub(crate) fn resolve_option_names(tree: &Tree) -> Vec<Vec<(Span, ElementId)>> {
     let files: Vec<Arc<FileDecl>> = tree.files.iter().map(|it| Arc::clone(&it.decl)).collect();
-    let nested = files.par_iter().enumerate().map(|(index, file)| nested_names(index, file));
-    let mut symbols = Symbols::new(nested.collect(), files.len() * 8);
+    let nested =
+        files.par_iter().enumerate().map(|(index, file)| collect_nested_names(index, file));
+    let mut symbols = SymbolTable::new(nested.collect(), files.len() * 8);
     let nodes = insert_symbols(&files, &mut symbols);
     let targets = |file: &Arc<LinkedFile>| file.imports.iter().map(|it| it.file).collect();
     let imports: Vec<_> = tree.files.iter().map(targets).collect();
-    let visible = visibility(&files, &imports, &nodes, &symbols);
-    let unreadable = unreadable(&files, &imports);
+    let visible = compute_visibility(&files, &imports, &nodes, &symbols);
+    let unreadable = find_unreadable(&files, &imports);
     let names = NameResolver {
         files: &files,
         nodes: &nodes,
@@ -71,14 +74,14 @@ pub(crate) fn option_meanings(tree: &Tree) -> Vec<Vec<(Span, ElementId)>> {
         visible: &visible,
         unreadable: &unreadable,
     };
-    options::meanings(tree, &names)
+    options::resolve_names(tree, &names)
 }
 
 impl Tree {
     /// Links files into a tree. The order of `files` does not matter.
     pub fn link(files: Vec<Arc<FileDecl>>) -> Tree {
-        let unknown = unknown_packages(files.iter());
-        Tree::link_files(files, None, unknown, Checked::All)
+        let unknown = find_unknown_packages(files.iter());
+        Tree::link_files(files, None, unknown, CheckScope::All)
     }
 
     /// The tree that [`Tree::link`] makes of these files, which is compared with `other`: packages
@@ -86,36 +89,36 @@ impl Tree {
     /// and not linked again: files that are the same, with all that they import.
     pub fn link_beside(files: Vec<Arc<FileDecl>>, other: &Tree) -> Tree {
         let others = other.files.iter().map(|it| &it.decl);
-        let mut unknown = unknown_packages(files.iter().chain(others));
+        let mut unknown = find_unknown_packages(files.iter().chain(others));
         unknown.extend(other.unknown_packages.iter().cloned());
-        Tree::link_files(files, Some(other), unknown, Checked::All)
+        Tree::link_files(files, Some(other), unknown, CheckScope::All)
     }
 
     /// The tree that [`Tree::link`] makes of these files. What an earlier state of the same tree has
     /// in common with it is shared and not linked again.
     pub fn link_again(files: Vec<Arc<FileDecl>>, last: &Tree) -> Tree {
-        let unknown = unknown_packages(files.iter());
-        Tree::link_files(files, Some(last), unknown, Checked::All)
+        let unknown = find_unknown_packages(files.iter());
+        Tree::link_files(files, Some(last), unknown, CheckScope::All)
     }
 
     /// Links a tree and an older one at the same time: beside each other, or on all threads if so
     /// many files came or went that they share nothing.
     pub fn link_both(new: Vec<Arc<FileDecl>>, old: Vec<Arc<FileDecl>>) -> (Tree, Tree) {
-        Tree::link_pair(new, old, Checked::All)
+        Tree::link_pair(new, old, CheckScope::All)
     }
 
     /// The same, where nobody asks for the problems of files that are only imported: what protoc
     /// would refuse in them is not looked for.
     pub fn link_both_as_judged(new: Vec<Arc<FileDecl>>, old: Vec<Arc<FileDecl>>) -> (Tree, Tree) {
-        Tree::link_pair(new, old, Checked::Judged)
+        Tree::link_pair(new, old, CheckScope::Judged)
     }
 
     fn link_pair(
         new: Vec<Arc<FileDecl>>,
         old: Vec<Arc<FileDecl>>,
-        checked: Checked,
+        checked: CheckScope,
     ) -> (Tree, Tree) {
-        let unknown = unknown_packages(new.iter().chain(&old));
+        let unknown = find_unknown_packages(new.iter().chain(&old));
         let link = |files| Tree::link_files(files, None, unknown.clone(), checked);
         if new.len() != old.len() {
             return rayon::join(|| link(new), || link(old));
@@ -129,7 +132,7 @@ impl Tree {
         mut files: Vec<Arc<FileDecl>>,
         other: Option<&Tree>,
         unknown_packages: BTreeSet<Box<str>>,
-        checked: Checked,
+        checked: CheckScope,
     ) -> Tree {
         add_well_known(&mut files);
         files.par_sort_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
@@ -143,23 +146,25 @@ impl Tree {
             }
         }
 
-        let nested = files.par_iter().enumerate().map(|(index, file)| nested_names(index, file));
-        let mut symbols = Symbols::new(nested.collect(), files.len() * 8);
+        let nested =
+            files.par_iter().enumerate().map(|(index, file)| collect_nested_names(index, file));
+        let mut symbols = SymbolTable::new(nested.collect(), files.len() * 8);
         let (nodes, (imports, (packages, package_of))) = rayon::join(
             || insert_symbols(&files, &mut symbols),
             || {
                 let imports = resolve_imports(&files, &mut problems);
                 import_cycles(&files, &imports, &mut problems);
-                (imports, packages(&files, &unknown_packages))
+                (imports, collect_packages(&files, &unknown_packages))
             },
         );
-        let kept = other.map_or_else(Kept::default, |other| {
-            Kept::of(&files, &imports, (&packages, &package_of), other)
+        let kept = other.map_or_else(ReusedFiles::default, |other| {
+            ReusedFiles::find(&files, &imports, (&packages, &package_of), other)
         });
-        let repeats_names = symbols.repeated().any(|(scope, _)| matches!(scope, Scope::Package(_)));
-        let visible = visibility(&files, &imports, &nodes, &symbols);
+        let repeats_names =
+            symbols.find_repeated().any(|(scope, _)| matches!(scope, Scope::Package(_)));
+        let visible = compute_visibility(&files, &imports, &nodes, &symbols);
 
-        let unreadable = unreadable(&files, &imports);
+        let unreadable = find_unreadable(&files, &imports);
 
         let names = NameResolver {
             files: &files,
@@ -170,7 +175,7 @@ impl Tree {
         };
         let linked: Vec<(Arc<LinkedFile>, Vec<Problem>)> = (0..files.len())
             .into_par_iter()
-            .map(|index| match kept.file(index) {
+            .map(|index| match kept.get(index) {
                 Some(file) => (Arc::clone(file), Vec::new()),
                 None => {
                     let package = package_of[index];
@@ -183,8 +188,8 @@ impl Tree {
             files: Vec::with_capacity(linked.len()),
             packages,
             problems,
-            known: Known::default(),
-            public_importers: public_importers(&files),
+            known: KnownAnnotations::default(),
+            public_importers: find_public_importers(&files),
             unknown_packages,
             repeats_names,
             full_names: FullNames::default(),
@@ -194,7 +199,7 @@ impl Tree {
             tree.files.push(file);
             tree.problems.extend(found);
         }
-        options::interpret(&mut tree, &names, &kept);
+        options::apply_options(&mut tree, &names, &kept);
         let found = crate::link::validate::validate(&tree, &names, &kept, checked);
         tree.problems.extend(found);
         tree.problems

@@ -7,22 +7,22 @@ mod members;
 use std::sync::Arc;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, Label, Number, OptionId, OptionNode, RangeEnd, Slice, Span,
-    ValueKind, Visibility, dotted_name, sign_and_digits, unescape_all,
+    Ast, Decl, DeclId, DeclKind, FieldLabel, NumberLiteral, OptionId, OptionNode, RangeEnd, Slice,
+    Span, ValueKind, Visibility, join_dotted_name, split_sign, unescape_all,
 };
 
 use rustc_hash::FxHashSet;
 
 use crate::decl::{
-    EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl, LocalProblem,
-    MAX_FIELD_NUMBER, MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl, Origin,
+    EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, FileOrigin, FileText, ImportDecl,
+    LocalProblem, MAX_FIELD_NUMBER, MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl,
     PackageDecl, Parent, Part, RangeDecl, RawOptions, ReservedNameDecl, Scalar, ServiceDecl,
-    SourceFile, Strings, SyntaxDecl, Text, TypeDecl,
+    SourceFile, StringTable, SyntaxDecl, TypeDecl,
 };
 use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
 use default::default_text;
-use members::{Member, Members, is_field, member};
+use members::{ScopeMember, ScopeMembers, is_field, make_member};
 
 impl FileDecl {
     /// Reads the declarations of a source file. It always returns; errors are
@@ -56,20 +56,20 @@ impl FileDecl {
                 help: error.help.map(str::to_owned),
             })
             .collect();
-        let origin = Origin::Source(Ast::default());
-        let mut decl = FileDecl::empty(origin, Strings::new(file.text));
+        let origin = FileOrigin::Source(Ast::default());
+        let mut decl = FileDecl::new_empty(origin, StringTable::new(file.text));
         decl.path = file.path;
         decl.display = file.display;
         decl.root = file.root;
         decl.imported = file.imported;
         decl.problems = problems;
         let text = decl.strings.text().clone();
-        let mut lower = Lower { ast: &ast, text: &text, decl, spare: Vec::new() };
-        lower.reserve();
-        lower.file();
+        let mut lower = FileLowering { ast: &ast, text: &text, decl, spare: Vec::new() };
+        lower.reserve_capacity();
+        lower.lower_file();
         let mut decl = lower.decl;
-        decl.origin = Origin::Source(ast);
-        decl.shrink_to_fit();
+        decl.origin = FileOrigin::Source(ast);
+        decl.shrink();
         check::check(&mut decl);
         decl.parses = !decl.problems.iter().any(|it| it.kind.is_unread());
         decl
@@ -82,8 +82,9 @@ impl FileDecl {
     pub fn set_aside(&mut self) {
         let is_read = |it: &PackageDecl| self.is_free_of_errors(self.span(it.node, Part::Whole));
         let package = self.package.filter(|it| self.ast().is_none() || is_read(it));
-        let origin = std::mem::replace(&mut self.origin, Origin::Source(Ast::default()));
-        let strings = std::mem::replace(&mut self.strings, Strings::new(Text::Utf8("".into())));
+        let origin = std::mem::replace(&mut self.origin, FileOrigin::Source(Ast::default()));
+        let strings =
+            std::mem::replace(&mut self.strings, StringTable::new(FileText::Utf8("".into())));
         let is_syntax = self.problems.iter().any(|it| it.kind == ProblemKind::Syntax);
         let why = if is_syntax { ProblemKind::Syntax } else { ProblemKind::Edition };
         let mut problems = std::mem::take(&mut self.problems);
@@ -96,30 +97,30 @@ impl FileDecl {
             package,
             problems,
             parses: false,
-            ..FileDecl::empty(origin, strings)
+            ..FileDecl::new_empty(origin, strings)
         };
     }
 
-    /// Why a file does not parse, as one phrase: its first syntax error, or that its edition is not
-    /// known.
-    pub fn why_unread(&self) -> String {
+    /// Describes why a file does not parse, as one phrase: its first syntax error, or that its
+    /// edition is not known.
+    pub fn describe_parse_failure(&self) -> String {
         let Some(first) = self.problems.iter().find(|it| it.kind.is_unread()) else {
             return String::new();
         };
-        let line = self.lines(first.span).map_or(1, |(start, _)| start.line);
+        let line = self.line_range(first.span).map_or(1, |(start, _)| start.line);
         match first.kind {
             ProblemKind::Edition => format!("line {line}: {}", first.message),
             _ => format!("it does not parse: line {line}: {}", first.message),
         }
     }
 
-    /// Whether nothing is known of it but that its edition is not.
+    /// Returns true if nothing is known of it but that its edition is not.
     pub fn has_unknown_edition(&self) -> bool {
         !self.parses && self.problems.iter().all(|it| it.kind == ProblemKind::Edition)
     }
 
-    /// Whether a statement was read as it stands: it has its end, and no syntax error in it or
-    /// right behind it.
+    /// Returns true if a statement was read as it stands: it has its end, and no syntax error in it
+    /// or right behind it.
     fn is_free_of_errors(&self, statement: Span) -> bool {
         let touches =
             |it: &LocalProblem| it.span.start <= statement.end && it.span.end >= statement.start;
@@ -128,27 +129,27 @@ impl FileDecl {
     }
 }
 
-struct Lower<'a> {
+struct FileLowering<'a> {
     ast: &'a Ast,
-    text: &'a Text,
+    text: &'a FileText,
     decl: FileDecl,
     /// Empty buffers of finished scopes, for reuse.
-    spare: Vec<Members>,
+    spare: Vec<ScopeMembers>,
 }
 
 /// The options of a field, its default and its JSON name.
 type FieldOptions = (RawOptions, Option<Box<[u8]>>, Option<Box<str>>);
 
-fn length<T>(items: &[T]) -> u32 {
+fn count_u32<T>(items: &[T]) -> u32 {
     items.len() as u32
 }
 
-impl<'a> Lower<'a> {
-    fn at(&self, id: DeclId) -> &'a Decl {
+impl<'a> FileLowering<'a> {
+    fn get_decl(&self, id: DeclId) -> &'a Decl {
         &self.ast.decls[id as usize]
     }
 
-    fn problem(&mut self, kind: ProblemKind, span: Span, message: impl Into<String>) {
+    fn report(&mut self, kind: ProblemKind, span: Span, message: impl Into<String>) {
         self.decl.problems.push(LocalProblem {
             kind,
             span,
@@ -158,15 +159,15 @@ impl<'a> Lower<'a> {
         });
     }
 
-    fn name(&mut self, span: Span) -> Name {
-        match dotted_name(self.text, span) {
+    fn lower_name(&mut self, span: Span) -> Name {
+        match join_dotted_name(self.text, span) {
             None => self.decl.strings.at(span),
             Some(name) => self.decl.strings.push(&name),
         }
     }
 
     /// Reserves room for all declarations, so that none of them moves later.
-    fn reserve(&mut self) {
+    fn reserve_capacity(&mut self) {
         let (mut fields, mut messages, mut enums, mut values, mut methods) = (0, 0, 0, 0, 0);
         for decl in &self.ast.decls {
             match decl.kind {
@@ -194,40 +195,41 @@ impl<'a> Lower<'a> {
         self.decl.option_ids.reserve_exact(self.ast.options.len());
     }
 
-    fn file(&mut self) {
+    fn lower_file(&mut self) {
         let ast = self.ast;
-        for id in ast.children(None) {
+        for id in ast.children_of(None) {
             let node = Node(id);
             match ast.decls[id as usize].kind {
-                DeclKind::Syntax { edition, value } => self.syntax(node, edition, value),
+                DeclKind::Syntax { edition, value } => self.lower_syntax(node, edition, value),
                 DeclKind::Package { name } => {
                     if self.decl.package.is_some() {
                         let message = "a file can have only one `package` statement";
-                        self.problem(ProblemKind::Syntax, self.at(id).span, message);
+                        self.report(ProblemKind::Syntax, self.get_decl(id).span, message);
                     } else {
-                        let name = self.name(name);
+                        let name = self.lower_name(name);
                         self.decl.package = Some(PackageDecl { name, node });
                     }
                 }
                 DeclKind::Import { kind, path, .. } => {
-                    let path = self.string(path).into();
+                    let path = self.lower_string(path).into();
                     self.decl.imports.push(ImportDecl { path, kind, node });
                 }
                 _ => {}
             }
         }
-        let members = self.members(None);
-        let messages = self.messages(&members, Parent::File);
+        let members = self.collect_members(None);
+        let messages = self.lower_messages(&members, Parent::File);
         self.decl.top_messages = messages;
-        self.decl.top_extensions = self.fields(&members.extensions, Parent::File, 0, messages);
-        self.decl.top_enums = self.enums(&members.enums, Parent::File);
-        self.decl.options = self.options(members.options.iter().copied());
-        self.message_bodies(&members, messages);
-        self.services();
+        self.decl.top_extensions =
+            self.lower_fields(&members.extensions, Parent::File, 0, messages);
+        self.decl.top_enums = self.lower_enums(&members.enums, Parent::File);
+        self.decl.options = self.collect_options(members.options.iter().copied());
+        self.lower_message_bodies(&members, messages);
+        self.lower_services();
     }
 
-    fn syntax(&mut self, node: Node, edition: bool, value: Span) {
-        let text = self.string(value);
+    fn lower_syntax(&mut self, node: Node, edition: bool, value: Span) {
+        let text = self.lower_string(value);
         let found = match (edition, text.as_str()) {
             (false, "proto2") => Some(Edition::Proto2),
             (false, "proto3") => Some(Edition::Proto3),
@@ -244,53 +246,55 @@ impl<'a> Lower<'a> {
                 } else {
                     format!("unknown syntax `{text}`; known are `proto2` and `proto3`")
                 };
-                self.problem(ProblemKind::Edition, value, message);
+                self.report(ProblemKind::Edition, value, message);
                 self.decl.edition = if edition { Edition::Edition2024 } else { Edition::Proto3 };
             }
         }
     }
 
     /// The value of a string literal that must be text.
-    fn string(&mut self, span: Span) -> String {
+    fn lower_string(&mut self, span: Span) -> String {
         match unescape_all(self.text, span).map(String::from_utf8) {
             Ok(Ok(text)) => text,
             Ok(Err(error)) => {
-                self.problem(ProblemKind::Syntax, span, "the string is not valid UTF-8");
+                self.report(ProblemKind::Syntax, span, "the string is not valid UTF-8");
                 String::from_utf8_lossy(error.as_bytes()).into_owned()
             }
             Err(error) => {
-                self.problem(ProblemKind::Syntax, error.span, error.message);
+                self.report(ProblemKind::Syntax, error.span, error.message);
                 String::new()
             }
         }
     }
 
-    fn members(&mut self, scope: Option<DeclId>) -> Members {
+    fn collect_members(&mut self, scope: Option<DeclId>) -> ScopeMembers {
         let ast = self.ast;
         let mut members = self.spare.pop().unwrap_or_default();
-        for id in ast.children(scope) {
+        for id in ast.children_of(scope) {
             match ast.decls[id as usize].kind {
                 DeclKind::Option(option) => members.options.push(option),
                 DeclKind::Message { .. } => members.messages.push((id, MessageKind::Plain)),
                 DeclKind::Enum { .. } => members.enums.push(id),
                 DeclKind::Field(_) | DeclKind::MapField(_) => {
-                    let member = member(ast, id, None, None, &mut members.messages);
+                    let member = make_member(ast, id, None, None, &mut members.messages);
                     members.fields.push(member);
                 }
                 DeclKind::Oneof { .. } => {
-                    let oneof = Some(length(&members.oneofs));
+                    let oneof = Some(count_u32(&members.oneofs));
                     members.oneofs.push(id);
-                    for field in ast.children(Some(id)) {
+                    for field in ast.children_of(Some(id)) {
                         if is_field(ast, field) {
-                            let member = member(ast, field, oneof, None, &mut members.messages);
+                            let member =
+                                make_member(ast, field, oneof, None, &mut members.messages);
                             members.fields.push(member);
                         }
                     }
                 }
                 DeclKind::Extend { .. } => {
-                    for field in ast.children(Some(id)) {
+                    for field in ast.children_of(Some(id)) {
                         if is_field(ast, field) {
-                            let member = member(ast, field, None, Some(id), &mut members.messages);
+                            let member =
+                                make_member(ast, field, None, Some(id), &mut members.messages);
                             members.extensions.push(member);
                         }
                     }
@@ -312,10 +316,10 @@ impl<'a> Lower<'a> {
     }
 
     /// Reserves the messages of a scope, so that they are adjacent.
-    fn messages(&mut self, members: &Members, parent: Parent) -> Slice {
-        let start = length(&self.decl.messages);
+    fn lower_messages(&mut self, members: &ScopeMembers, parent: Parent) -> Slice {
+        let start = count_u32(&self.decl.messages);
         for &(id, kind) in &members.messages {
-            let (name, visibility) = match (self.at(id).kind, kind) {
+            let (name, visibility) = match (self.get_decl(id).kind, kind) {
                 (DeclKind::Message { name, visibility, .. }, _) => {
                     (self.decl.strings.at(name), visibility.map(|(which, _)| which))
                 }
@@ -343,29 +347,29 @@ impl<'a> Lower<'a> {
                 options: RawOptions::None,
             });
         }
-        Slice { start, end: length(&self.decl.messages) }
+        Slice { start, end: count_u32(&self.decl.messages) }
     }
 
-    fn message_bodies(&mut self, members: &Members, slice: Slice) {
+    fn lower_message_bodies(&mut self, members: &ScopeMembers, slice: Slice) {
         for (&(id, kind), index) in members.messages.iter().zip(slice.start..) {
             match kind {
                 MessageKind::MapEntry => self.map_entry(id, index),
-                MessageKind::Plain | MessageKind::Group => self.message_body(id, index),
+                MessageKind::Plain | MessageKind::Group => self.lower_message_body(id, index),
             }
         }
     }
 
     /// Nesting is limited by the parser, so this recursion is too.
-    fn message_body(&mut self, id: DeclId, index: u32) {
-        let members = self.members(Some(id));
+    fn lower_message_body(&mut self, id: DeclId, index: u32) {
+        let members = self.collect_members(Some(id));
         let parent = Parent::Message(index);
-        let messages = self.messages(&members, parent);
-        let oneof_base = length(&self.decl.oneofs);
+        let messages = self.lower_messages(&members, parent);
+        let oneof_base = count_u32(&self.decl.oneofs);
         for &oneof in &members.oneofs {
-            let DeclKind::Oneof { name, .. } = self.at(oneof).kind else {
+            let DeclKind::Oneof { name, .. } = self.get_decl(oneof).kind else {
                 unreachable!("oneofs are gathered by kind")
             };
-            let options = self.block_options(oneof);
+            let options = self.collect_block_options(oneof);
             let name = self.decl.strings.at(name);
             self.decl.oneofs.push(OneofDecl {
                 name,
@@ -375,17 +379,17 @@ impl<'a> Lower<'a> {
                 options,
             });
         }
-        let fields = self.fields(&members.fields, parent, oneof_base, messages);
-        self.synthetic_oneofs(index, fields, oneof_base);
-        let oneofs = Slice { start: oneof_base, end: length(&self.decl.oneofs) };
-        let extensions = self.fields(&members.extensions, parent, 0, messages);
-        let enums = self.enums(&members.enums, parent);
+        let fields = self.lower_fields(&members.fields, parent, oneof_base, messages);
+        self.add_synthetic_oneofs(index, fields, oneof_base);
+        let oneofs = Slice { start: oneof_base, end: count_u32(&self.decl.oneofs) };
+        let extensions = self.lower_fields(&members.extensions, parent, 0, messages);
+        let enums = self.lower_enums(&members.enums, parent);
         let max =
             if self.is_message_set(&members.options) { i32::MAX } else { MAX_FIELD_NUMBER + 1 };
-        let extension_ranges = self.ranges(&members.extension_ranges, max, 1);
-        let reserved_ranges = self.ranges(&members.reserved_ranges, max, 1);
-        let reserved_names = self.reserved_names(&members.reserved_names);
-        let options = self.options(members.options.iter().copied());
+        let extension_ranges = self.lower_ranges(&members.extension_ranges, max, 1);
+        let reserved_ranges = self.lower_ranges(&members.reserved_ranges, max, 1);
+        let reserved_names = self.lower_reserved_names(&members.reserved_names);
+        let options = self.collect_options(members.options.iter().copied());
         let message = &mut self.decl.messages[index as usize];
         message.fields = fields;
         message.extensions = extensions;
@@ -396,33 +400,33 @@ impl<'a> Lower<'a> {
         message.reserved_ranges = reserved_ranges;
         message.reserved_names = reserved_names;
         message.options = options;
-        self.message_bodies(&members, messages);
-        self.spare.push(members.cleared());
+        self.lower_message_bodies(&members, messages);
+        self.spare.push(members.clear());
     }
 
     fn map_entry(&mut self, id: DeclId, index: u32) {
-        let DeclKind::MapField(map) = self.at(id).kind else {
+        let DeclKind::MapField(map) = self.get_decl(id).kind else {
             unreachable!("map entries come from map fields")
         };
         let map = self.ast.maps[map as usize];
         // Both get a copy of each feature option of the map. Source:
         // `Parser::GenerateMapEntry`.
         let (ast, text) = (self.ast, self.text);
-        let is_feature = |&id: &OptionId| match ast.parts(&ast.options[id as usize]) {
+        let is_feature = |&id: &OptionId| match ast.name_parts(&ast.options[id as usize]) {
             [first, _, ..] => !first.extension && first.name.of(text) == b"features",
             _ => false,
         };
         let list = map.options;
-        let options = self.options((list.start..list.end).filter(is_feature));
-        let start = length(&self.decl.fields);
+        let options = self.collect_options((list.start..list.end).filter(is_feature));
+        let start = count_u32(&self.decl.fields);
         for (name, ty, number) in [("key", map.key, 1), ("value", map.value, 2)] {
-            let ty = self.type_decl(ty);
+            let ty = self.lower_type(ty);
             let name = self.decl.strings.push(name);
             self.decl.fields.push(FieldDecl {
                 name,
                 node: Node(id),
                 number,
-                label: Some(Label::Optional),
+                label: Some(FieldLabel::Optional),
                 ty,
                 parent: Parent::Message(index),
                 oneof: None,
@@ -434,22 +438,22 @@ impl<'a> Lower<'a> {
         self.decl.messages[index as usize].fields = Slice { start, end: start + 2 };
     }
 
-    fn fields(
+    fn lower_fields(
         &mut self,
-        members: &[Member],
+        members: &[ScopeMember],
         parent: Parent,
         oneof_base: u32,
         messages: Slice,
     ) -> Slice {
-        let start = length(&self.decl.fields);
+        let start = count_u32(&self.decl.fields);
         for member in members {
             let id = member.decl;
             let message = member.message.map(|index| messages.start + index);
-            let (label, name, number, list, ty) = match self.at(id).kind {
+            let (label, name, number, list, ty) = match self.get_decl(id).kind {
                 DeclKind::Field(field) => {
                     let ty = match message {
                         Some(index) => TypeDecl::Group(index),
-                        None => self.type_decl(field.ty),
+                        None => self.lower_type(field.ty),
                     };
                     let name = match message {
                         Some(_) => {
@@ -464,16 +468,16 @@ impl<'a> Lower<'a> {
                     let map = self.ast.maps[map as usize];
                     let ty = message.map_or(TypeDecl::Scalar(Scalar::Int32), TypeDecl::Map);
                     let name = self.decl.strings.at(map.name);
-                    (Some(Label::Repeated), name, map.number, map.options, ty)
+                    (Some(FieldLabel::Repeated), name, map.number, map.options, ty)
                 }
                 _ => unreachable!("only fields are members"),
             };
-            let number = self.integer(number);
-            let extendee = member.extend.map(|extend| match self.at(extend).kind {
-                DeclKind::Extend { extendee, .. } => self.name(extendee),
+            let number = self.parse_integer(number);
+            let extendee = member.extend.map(|extend| match self.get_decl(extend).kind {
+                DeclKind::Extend { extendee, .. } => self.lower_name(extendee),
                 _ => unreachable!("extensions stand in `extend`"),
             });
-            let (options, default, json_name) = self.field_options(list, ty);
+            let (options, default, json_name) = self.lower_field_options(list, ty);
             self.decl.fields.push(FieldDecl {
                 name,
                 node: Node(id),
@@ -483,17 +487,17 @@ impl<'a> Lower<'a> {
                 parent,
                 oneof: member.oneof.map(|index| oneof_base + index),
                 proto3_optional: self.decl.edition == Edition::Proto3
-                    && label == Some(Label::Optional),
+                    && label == Some(FieldLabel::Optional),
                 extras: FieldExtras::new(extendee, default, json_name),
                 options,
             });
         }
-        Slice { start, end: length(&self.decl.fields) }
+        Slice { start, end: count_u32(&self.decl.fields) }
     }
 
     /// Adds a oneof for each `optional` field of proto3, named as protoc does
     /// (`GenerateSyntheticOneofs` in parser.cc).
-    fn synthetic_oneofs(&mut self, message: u32, fields: Slice, oneof_base: u32) {
+    fn add_synthetic_oneofs(&mut self, message: u32, fields: Slice, oneof_base: u32) {
         let wanted = |field: &FieldDecl| field.proto3_optional && field.oneof.is_none();
         if !self.decl.fields[fields.range()].iter().any(wanted) {
             return;
@@ -516,7 +520,7 @@ impl<'a> Lower<'a> {
             }
             let pushed = self.decl.strings.push(&name);
             names.insert(name);
-            self.decl.fields[index].oneof = Some(length(&self.decl.oneofs));
+            self.decl.fields[index].oneof = Some(count_u32(&self.decl.oneofs));
             self.decl.oneofs.push(OneofDecl {
                 name: pushed,
                 node: Node::NONE,
@@ -527,32 +531,32 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn type_decl(&mut self, span: Span) -> TypeDecl {
+    fn lower_type(&mut self, span: Span) -> TypeDecl {
         match Scalar::from_keyword(self.text.str(span)) {
             Some(scalar) => TypeDecl::Scalar(scalar),
-            None => TypeDecl::Named(self.name(span)),
+            None => TypeDecl::Named(self.lower_name(span)),
         }
     }
 
-    fn enums(&mut self, ids: &[DeclId], parent: Parent) -> Slice {
+    fn lower_enums(&mut self, ids: &[DeclId], parent: Parent) -> Slice {
         let ast = self.ast;
-        let start = length(&self.decl.enums);
+        let start = count_u32(&self.decl.enums);
         for &id in ids {
-            let DeclKind::Enum { name, visibility, .. } = self.at(id).kind else {
+            let DeclKind::Enum { name, visibility, .. } = self.get_decl(id).kind else {
                 unreachable!("enums are gathered by kind")
             };
-            let parent_enum = length(&self.decl.enums);
-            let first_value = length(&self.decl.values);
+            let parent_enum = count_u32(&self.decl.enums);
+            let first_value = count_u32(&self.decl.values);
             let mut options = Vec::new();
             let mut reserved_ranges = Vec::new();
             let mut reserved_names = Vec::new();
-            for child in ast.children(Some(id)) {
+            for child in ast.children_of(Some(id)) {
                 match ast.decls[child as usize].kind {
                     DeclKind::Option(option) => options.push(option),
                     DeclKind::EnumValue { name, number, options } => {
                         let name = self.decl.strings.at(name);
-                        let number = self.integer(number);
-                        let options = self.bracket_options(options);
+                        let number = self.parse_integer(number);
+                        let options = self.collect_bracket_options(options);
                         self.decl.values.push(EnumValueDecl {
                             name,
                             node: Node(child),
@@ -566,10 +570,10 @@ impl<'a> Lower<'a> {
                     _ => {}
                 }
             }
-            let values = Slice { start: first_value, end: length(&self.decl.values) };
-            let reserved_ranges = self.ranges(&reserved_ranges, i32::MAX, 0);
-            let reserved_names = self.reserved_names(&reserved_names);
-            let options = self.options(options.into_iter());
+            let values = Slice { start: first_value, end: count_u32(&self.decl.values) };
+            let reserved_ranges = self.lower_ranges(&reserved_ranges, i32::MAX, 0);
+            let reserved_names = self.lower_reserved_names(&reserved_names);
+            let options = self.collect_options(options.into_iter());
             let name = self.decl.strings.at(name);
             self.decl.enums.push(EnumDecl {
                 name,
@@ -582,25 +586,25 @@ impl<'a> Lower<'a> {
                 options,
             });
         }
-        Slice { start, end: length(&self.decl.enums) }
+        Slice { start, end: count_u32(&self.decl.enums) }
     }
 
-    fn services(&mut self) {
+    fn lower_services(&mut self) {
         let ast = self.ast;
-        for id in ast.children(None) {
+        for id in ast.children_of(None) {
             let DeclKind::Service { name, .. } = ast.decls[id as usize].kind else { continue };
-            let service = length(&self.decl.services);
-            let start = length(&self.decl.methods);
+            let service = count_u32(&self.decl.services);
+            let start = count_u32(&self.decl.methods);
             let mut options = Vec::new();
-            for child in ast.children(Some(id)) {
+            for child in ast.children_of(Some(id)) {
                 match ast.decls[child as usize].kind {
                     DeclKind::Option(option) => options.push(option),
                     DeclKind::Method(method) => {
                         let method = ast.methods[method as usize];
                         let name = self.decl.strings.at(method.name);
-                        let input = self.name(method.input);
-                        let output = self.name(method.output);
-                        let options = match (self.block_options(child), method.body) {
+                        let input = self.lower_name(method.input);
+                        let output = self.lower_name(method.output);
+                        let options = match (self.collect_block_options(child), method.body) {
                             // protoc gives a method with a block an options
                             // message, even if it sets no option.
                             (RawOptions::None, Some(_)) => RawOptions::Syntax(Slice::default()),
@@ -620,8 +624,8 @@ impl<'a> Lower<'a> {
                     _ => {}
                 }
             }
-            let methods = Slice { start, end: length(&self.decl.methods) };
-            let options = self.options(options.into_iter());
+            let methods = Slice { start, end: count_u32(&self.decl.methods) };
+            let options = self.collect_options(options.into_iter());
             let name = self.decl.strings.at(name);
             self.decl.services.push(ServiceDecl { name, node: Node(id), methods, options });
         }
@@ -629,22 +633,24 @@ impl<'a> Lower<'a> {
 
     /// `after` is added to an inclusive end: 1 in messages, whose ends are
     /// exclusive, and 0 in enums.
-    fn ranges(&mut self, ids: &[DeclId], max: i32, after: i32) -> Slice {
+    fn lower_ranges(&mut self, ids: &[DeclId], max: i32, after: i32) -> Slice {
         let ast = self.ast;
-        let start = length(&self.decl.ranges);
+        let start = count_u32(&self.decl.ranges);
         for &id in ids {
             let (ranges, options) = match ast.decls[id as usize].kind {
-                DeclKind::Extensions { ranges, options } => (ranges, self.bracket_options(options)),
+                DeclKind::Extensions { ranges, options } => {
+                    (ranges, self.collect_bracket_options(options))
+                }
                 DeclKind::ReservedNumbers { ranges } => (ranges, RawOptions::None),
                 _ => unreachable!("ranges are gathered by kind"),
             };
             for range in &ast.ranges[ranges.range()] {
-                let first = self.integer(range.start);
+                let first = self.parse_integer(range.start);
                 let end = match range.end {
-                    RangeEnd::Single => self.range_end(first, range.start, after),
+                    RangeEnd::Single => self.lower_range_end(first, range.start, after),
                     RangeEnd::Number(span) => {
-                        let last = self.integer(span);
-                        self.range_end(last, span, after)
+                        let last = self.parse_integer(span);
+                        self.lower_range_end(last, span, after)
                     }
                     RangeEnd::Max(_) => max,
                 };
@@ -657,30 +663,30 @@ impl<'a> Lower<'a> {
                 });
             }
         }
-        Slice { start, end: length(&self.decl.ranges) }
+        Slice { start, end: count_u32(&self.decl.ranges) }
     }
 
-    fn range_end(&mut self, last: i32, span: Span, after: i32) -> i32 {
+    fn lower_range_end(&mut self, last: i32, span: Span, after: i32) -> i32 {
         last.checked_add(after).unwrap_or_else(|| {
             // A number that does not fit at all was already reported.
             if self.decl.problems.last().is_none_or(|known| known.span != span) {
                 let message = "the end of the range is too large";
-                self.problem(ProblemKind::RangeInvalid, span, message);
+                self.report(ProblemKind::RangeInvalid, span, message);
             }
             i32::MAX
         })
     }
 
-    fn reserved_names(&mut self, ids: &[DeclId]) -> Slice {
+    fn lower_reserved_names(&mut self, ids: &[DeclId]) -> Slice {
         let ast = self.ast;
-        let start = length(&self.decl.reserved_names);
+        let start = count_u32(&self.decl.reserved_names);
         for &id in ids {
             let DeclKind::ReservedNames { names, quoted } = ast.decls[id as usize].kind else {
                 unreachable!("reserved names are gathered by kind")
             };
             for range in &ast.ranges[names.range()] {
                 let name = if quoted {
-                    let name = self.string(range.span);
+                    let name = self.lower_string(range.span);
                     self.decl.strings.push(&name)
                 } else {
                     self.decl.strings.at(range.span)
@@ -688,14 +694,15 @@ impl<'a> Lower<'a> {
                 self.decl.reserved_names.push(ReservedNameDecl { name, span: range.span });
             }
         }
-        Slice { start, end: length(&self.decl.reserved_names) }
+        Slice { start, end: count_u32(&self.decl.reserved_names) }
     }
 
     /// A number of 32 bits, with its sign.
-    fn integer(&mut self, span: Span) -> i32 {
-        let (negative, digits) = sign_and_digits(self.text, span);
-        let number = Number::parse(digits.of(self.text));
-        let magnitude = number.and_then(Number::integer).and_then(|it| i64::try_from(it).ok());
+    fn parse_integer(&mut self, span: Span) -> i32 {
+        let (negative, digits) = split_sign(self.text, span);
+        let number = NumberLiteral::parse(digits.of(self.text));
+        let magnitude =
+            number.and_then(NumberLiteral::to_integer).and_then(|it| i64::try_from(it).ok());
         let value = magnitude.map(|value| if negative { -value } else { value });
         if let Some(Ok(value)) = value.map(i32::try_from) {
             return value;
@@ -703,38 +710,38 @@ impl<'a> Lower<'a> {
         // A malformed number was already reported.
         if number.is_some() {
             let message = "the number does not fit into 32 bits";
-            self.problem(ProblemKind::NumberInvalid, span, message);
+            self.report(ProblemKind::NumberInvalid, span, message);
         }
         if negative { i32::MIN } else { i32::MAX }
     }
 
     // Options.
 
-    fn options(&mut self, ids: impl Iterator<Item = OptionId>) -> RawOptions {
-        let start = length(&self.decl.option_ids);
+    fn collect_options(&mut self, ids: impl Iterator<Item = OptionId>) -> RawOptions {
+        let start = count_u32(&self.decl.option_ids);
         self.decl.option_ids.extend(ids);
-        self.options_from(start)
+        self.take_options(start)
     }
 
     /// The options that were added after the first `start`.
-    fn options_from(&self, start: u32) -> RawOptions {
-        let end = length(&self.decl.option_ids);
+    fn take_options(&self, start: u32) -> RawOptions {
+        let end = count_u32(&self.decl.option_ids);
         if start == end { RawOptions::None } else { RawOptions::Syntax(Slice { start, end }) }
     }
 
     /// The `option` statements in the block of a declaration.
-    fn block_options(&mut self, id: DeclId) -> RawOptions {
+    fn collect_block_options(&mut self, id: DeclId) -> RawOptions {
         let ast = self.ast;
-        self.options(ast.children(Some(id)).filter_map(
-            |child| match ast.decls[child as usize].kind {
+        self.collect_options(ast.children_of(Some(id)).filter_map(|child| {
+            match ast.decls[child as usize].kind {
                 DeclKind::Option(option) => Some(option),
                 _ => None,
-            },
-        ))
+            }
+        }))
     }
 
-    fn bracket_options(&mut self, list: Slice) -> RawOptions {
-        self.options(list.start..list.end)
+    fn collect_bracket_options(&mut self, list: Slice) -> RawOptions {
+        self.collect_options(list.start..list.end)
     }
 
     fn is_message_set(&self, options: &[OptionId]) -> bool {
@@ -747,12 +754,12 @@ impl<'a> Lower<'a> {
 
     /// Splits `default` and `json_name` from the options of a field: they are
     /// written like options, but are not.
-    fn field_options(&mut self, list: Slice, ty: TypeDecl) -> FieldOptions {
+    fn lower_field_options(&mut self, list: Slice, ty: TypeDecl) -> FieldOptions {
         if list.start == list.end {
             return (RawOptions::None, None, None);
         }
         let (mut default, mut json_name) = (None, None);
-        let start = length(&self.decl.option_ids);
+        let start = count_u32(&self.decl.option_ids);
         for id in list.start..list.end {
             let option = self.ast.options[id as usize];
             let target = match option.name.of(self.text) {
@@ -765,22 +772,22 @@ impl<'a> Lower<'a> {
             };
             if target.replace(option).is_some() {
                 let message = format!("`{}` is set twice", self.text.str(option.name));
-                self.problem(ProblemKind::OptionInvalid, option.span, message);
+                self.report(ProblemKind::OptionInvalid, option.span, message);
             }
         }
-        let rest = self.options_from(start);
+        let rest = self.take_options(start);
         let default = default.and_then(|option| self.default(&option, ty));
-        let json_name = json_name.and_then(|option| self.json_name(&option));
+        let json_name = json_name.and_then(|option| self.lower_json_name(&option));
         (rest, default, json_name)
     }
 
-    fn json_name(&mut self, option: &OptionNode) -> Option<Box<str>> {
+    fn lower_json_name(&mut self, option: &OptionNode) -> Option<Box<str>> {
         let value = self.ast.values[option.value as usize];
         if value.kind == ValueKind::String {
-            return Some(self.string(value.span).into());
+            return Some(self.lower_string(value.span).into());
         }
         let message = "`json_name` takes a string";
-        self.problem(ProblemKind::JsonName, value.span, message);
+        self.report(ProblemKind::JsonName, value.span, message);
         None
     }
 
@@ -789,7 +796,7 @@ impl<'a> Lower<'a> {
         match default_text(self.text, value.kind, value.span, ty) {
             Ok(text) => Some(text.into()),
             Err(message) => {
-                self.problem(ProblemKind::DefaultInvalid, value.span, message);
+                self.report(ProblemKind::DefaultInvalid, value.span, message);
                 None
             }
         }

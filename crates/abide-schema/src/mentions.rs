@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 use crate::decl::{MessageKind, Node, Part, TypeDecl};
 use crate::dynamic::{self as value, Entry, Value};
 use crate::ids::{ElementId, FileId};
-use crate::link::option_meanings;
+use crate::link::resolve_option_names;
 use crate::tree::{
-    Element, Field, File, Meant, MentionRow, MentionTable, Message, Method, Tree, Type,
+    Element, Field, File, MentionRow, MentionTable, Message, Method, NameMeaning, Tree, Type,
 };
 
-/// What a name means.
+/// The element, file or package that a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning<'t> {
+pub enum MentionTarget<'t> {
     /// An element: a type, a field, a value …
     Element(Element<'t>),
     /// The file that an import names.
@@ -26,18 +26,18 @@ pub enum Meaning<'t> {
 /// A name in a file: one component of a dotted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mention<'t> {
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
     /// The dotted name that it is a component of.
     pub whole: Span,
-    /// What it means.
-    pub means: Meaning<'t>,
-    /// Whether this is where it is declared.
+    /// The element, file or package that it means.
+    pub means: MentionTarget<'t>,
+    /// True if this is where it is declared.
     pub declares: bool,
 }
 
 impl Mention<'_> {
-    /// Whether it stands before the last component of its dotted name.
+    /// Returns true if it stands before the last component of its dotted name.
     pub fn is_qualifier(&self) -> bool {
         self.span.end != self.whole.end
     }
@@ -54,11 +54,11 @@ impl<'t> File<'t> {
     fn mention(self, row: &MentionRow) -> Mention<'t> {
         let MentionRow { span, whole, declares, .. } = *row;
         let means = match row.means {
-            Meant::Element(id) => Meaning::Element(self.tree.element(id)),
-            Meant::File(id) => Meaning::File(self.tree.file(id)),
-            Meant::Package { of, length } => {
+            NameMeaning::Element(id) => MentionTarget::Element(self.tree.element(id)),
+            NameMeaning::File(id) => MentionTarget::File(self.tree.file(id)),
+            NameMeaning::Package { of, length } => {
                 let name = self.tree.file(of).package().name();
-                Meaning::Package(name.get(..length as usize).unwrap_or(name))
+                MentionTarget::Package(name.get(..length as usize).unwrap_or(name))
             }
         };
         Mention { span, whole, means, declares }
@@ -78,9 +78,9 @@ impl<'t> Element<'t> {
         })
     }
 
-    /// What stands at every place that names it, once it is called `name`. A group is one with its
-    /// type: its field has the name of the type in lower case.
-    pub fn renamed(self, name: &str) -> Vec<(File<'t>, Span, String)> {
+    /// Collects the new text at every place that names it, once it is called `name`. A group is one
+    /// with its type: its field has the name of the type in lower case.
+    pub fn collect_renames(self, name: &str) -> Vec<(File<'t>, Span, String)> {
         let (ty, field) = match self {
             Element::Message(it) => (self, it.group_field()),
             Element::Field(it) if it.is_group() => {
@@ -90,7 +90,9 @@ impl<'t> Element<'t> {
         };
         let own = ty.mentions().map(|(file, it)| {
             let next = match ty {
-                Element::Message(_) => field_named_by_type(file, it.span).map_or(name, Field::name),
+                Element::Message(_) => {
+                    find_field_named_by_type(file, it.span).map_or(name, Field::name)
+                }
                 _ => name,
             };
             (file, it.span, next.to_owned())
@@ -112,15 +114,15 @@ impl<'t> Element<'t> {
 
 /// The field that a key names by the name of its type, although it is no group: in editions a field
 /// that is written in the way of groups may be named so.
-fn field_named_by_type(file: File<'_>, span: Span) -> Option<Field<'_>> {
+fn find_field_named_by_type(file: File<'_>, span: Span) -> Option<Field<'_>> {
     file.mentions().filter(|it| it.span == span).find_map(|it| match it.means {
-        Meaning::Element(Element::Field(field)) if !field.is_group() => Some(field),
+        MentionTarget::Element(Element::Field(field)) if !field.is_group() => Some(field),
         _ => None,
     })
 }
 
 impl<'t> Message<'t> {
-    /// Whether it is the type of a group, which is declared with its field.
+    /// Returns true if it is the type of a group, which is declared with its field.
     pub fn is_group(self) -> bool {
         self.decl().kind == MessageKind::Group
     }
@@ -133,7 +135,7 @@ impl<'t> Message<'t> {
 }
 
 impl Field<'_> {
-    /// Whether it is a group, which is declared with its type.
+    /// Returns true if it is a group, which is declared with its type.
     pub fn is_group(self) -> bool {
         matches!(self.decl().ty, TypeDecl::Group(_))
     }
@@ -142,14 +144,14 @@ impl Field<'_> {
 impl Tree {
     fn mentions(&self) -> &MentionTable {
         self.mentions.get_or_init(|| {
-            let in_options = option_meanings(self);
+            let in_options = resolve_option_names(self);
             let files = self.files().collect::<Vec<_>>().into_par_iter().zip(in_options);
             let files: Vec<Vec<MentionRow>> =
-                files.map(|(file, in_options)| rows(file, in_options)).collect();
+                files.map(|(file, in_options)| collect_rows(file, in_options)).collect();
             let mut by_element: FxHashMap<ElementId, Vec<(FileId, u32)>> = FxHashMap::default();
             for (id, rows) in (0..).map(FileId).zip(&files) {
                 for (at, row) in (0..).zip(rows) {
-                    if let Meant::Element(element) = row.means {
+                    if let NameMeaning::Element(element) = row.means {
                         by_element.entry(element).or_default().push((id, at));
                     }
                 }
@@ -160,24 +162,24 @@ impl Tree {
 }
 
 /// The names in the source of a file. Those in its options are known.
-fn rows(file: File<'_>, in_options: Vec<(Span, ElementId)>) -> Vec<MentionRow> {
+fn collect_rows(file: File<'_>, in_options: Vec<(Span, ElementId)>) -> Vec<MentionRow> {
     let Some(text) = file.decl().source_text() else { return Vec::new() };
-    let mut found = Rows { file, text, rows: Vec::new() };
+    let mut found = MentionCollector { file, text, rows: Vec::new() };
     for import in file.imports() {
         let span = file.place_of(import.decl.node, Part::Name).span;
         if let Some(target) = import.file {
-            found.add(span, span, Meant::File(target.id), false);
+            found.add(span, span, NameMeaning::File(target.id), false);
         }
     }
     if let Some(package) = file.decl().package {
         let span = file.place_of(package.node, Part::Name).span;
-        found.package(&components(text, span), span, file, true);
+        found.add_package(&split_components(text, span), span, file, true);
     }
     for (span, element) in in_options {
-        found.dotted(span, file.tree.element(element));
+        found.add_dotted(span, file.tree.element(element));
     }
     for element in file.elements() {
-        found.element(element);
+        found.add_element(element);
     }
     let mut rows = found.rows;
     rows.sort_by_key(|it| (it.span.start, it.span.end, !it.declares, it.means));
@@ -187,7 +189,7 @@ fn rows(file: File<'_>, in_options: Vec<(Span, ElementId)>) -> Vec<MentionRow> {
 }
 
 /// The components of a dotted name. Those of the host of a type URL are none.
-fn components(text: &[u8], whole: Span) -> Vec<Span> {
+fn split_components(text: &[u8], whole: Span) -> Vec<Span> {
     let mut lexer = Lexer::new(text, whole.start);
     let mut found = Vec::new();
     loop {
@@ -202,42 +204,42 @@ fn components(text: &[u8], whole: Span) -> Vec<Span> {
     }
 }
 
-struct Rows<'t> {
+struct MentionCollector<'t> {
     file: File<'t>,
     text: &'t [u8],
     rows: Vec<MentionRow>,
 }
 
-impl<'t> Rows<'t> {
-    fn add(&mut self, span: Span, whole: Span, means: Meant, declares: bool) {
+impl<'t> MentionCollector<'t> {
+    fn add(&mut self, span: Span, whole: Span, means: NameMeaning, declares: bool) {
         if !span.is_empty() {
             self.rows.push(MentionRow { span, whole, means, declares });
         }
     }
 
     /// A dotted name of an element: what stands before its own name means what encloses it.
-    fn dotted(&mut self, whole: Span, element: Element<'t>) {
-        let components = components(self.text, whole);
+    fn add_dotted(&mut self, whole: Span, element: Element<'t>) {
+        let components = split_components(self.text, whole);
         let mut rest = &components[..];
         let mut next = Some(element);
         while let (Some(element), Some((last, before))) = (next, rest.split_last()) {
-            self.add(*last, whole, Meant::Element(element.id()), false);
+            self.add(*last, whole, NameMeaning::Element(element.id()), false);
             (next, rest) = (element.parent(), before);
         }
-        self.package(rest, whole, element.file(), false);
+        self.add_package(rest, whole, element.file(), false);
     }
 
     /// The last components of the name of a package.
-    fn package(&mut self, components: &[Span], whole: Span, of: File<'t>, declares: bool) {
+    fn add_package(&mut self, components: &[Span], whole: Span, of: File<'t>, declares: bool) {
         let mut name = of.package().name();
         for span in components.iter().rev() {
             let length = name.len() as u32;
-            self.add(*span, whole, Meant::Package { of: of.id, length }, declares);
+            self.add(*span, whole, NameMeaning::Package { of: of.id, length }, declares);
             name = name.rsplit_once('.').map_or("", |(before, _)| before);
         }
     }
 
-    fn element(&mut self, element: Element<'t>) {
+    fn add_element(&mut self, element: Element<'t>) {
         // The entry of a map stands nowhere: its fields have the place of the map.
         let is_entry = |it: Element<'_>| matches!(it, Element::Message(it) if it.is_map_entry());
         if element.node() == Node::NONE || element.parent().is_some_and(is_entry) {
@@ -246,28 +248,28 @@ impl<'t> Rows<'t> {
         // The name of a group is that of its type.
         if !matches!(element, Element::Field(it) if it.is_group()) {
             let span = element.place(Part::Name).span;
-            self.add(span, span, Meant::Element(element.id()), true);
+            self.add(span, span, NameMeaning::Element(element.id()), true);
         }
         match element {
-            Element::Field(field) => self.field(field),
+            Element::Field(field) => self.add_field(field),
             Element::Method(method) => {
-                self.http(method);
+                self.add_http(method);
                 for (part, ty) in [(Part::Input, method.input()), (Part::Output, method.output())] {
                     if let Some(ty) = ty {
-                        self.dotted(method.place(part).span, Element::Message(ty));
+                        self.add_dotted(method.place(part).span, Element::Message(ty));
                     }
                 }
             }
             Element::Message(message) => {
                 for options in message.extension_range_options().flatten() {
-                    self.declarations(options);
+                    self.add_declarations(options);
                 }
             }
             Element::Oneof(_) | Element::Enum(_) | Element::EnumValue(_) | Element::Service(_) => {}
         }
     }
 
-    fn field(&mut self, field: Field<'t>) {
+    fn add_field(&mut self, field: Field<'t>) {
         let tree = field.tree;
         let value = match field.decl().ty {
             TypeDecl::Map(_) => field.message_type().and_then(|it| it.fields().nth(1)),
@@ -280,16 +282,16 @@ impl<'t> Rows<'t> {
             _ => None,
         };
         if let Some(named) = named {
-            self.dotted(field.place(Part::Type).span, named);
+            self.add_dotted(field.place(Part::Type).span, named);
         }
         if let Some(extendee) = field.extendee() {
-            self.dotted(field.place(Part::Extendee).span, Element::Message(extendee));
+            self.add_dotted(field.place(Part::Extendee).span, Element::Message(extendee));
         }
         self.default(field);
     }
 
     /// The fields that the paths and bodies of `google.api.http` name, and `method_signature`.
-    fn http(&mut self, method: Method<'t>) {
+    fn add_http(&mut self, method: Method<'t>) {
         let tree = method.tree;
         for entry in method.options().iter().flat_map(|it| &it.entries) {
             let option = tree.field(entry.field);
@@ -297,12 +299,12 @@ impl<'t> Rows<'t> {
                 continue;
             }
             match (&*option.full_name(), &entry.value) {
-                ("google.api.http", Value::Message(rule)) => self.http_rule(method, rule),
+                ("google.api.http", Value::Message(rule)) => self.add_http_rule(method, rule),
                 ("google.api.method_signature", Value::String(text)) => {
                     let mut at = 0;
                     for path in text.split(',') {
                         let start = at + (path.len() - path.trim_start().len());
-                        self.field_path(entry, start, path.trim(), method.input());
+                        self.add_field_path(entry, start, path.trim(), method.input());
                         at += path.len() + 1;
                     }
                 }
@@ -311,22 +313,24 @@ impl<'t> Rows<'t> {
         }
     }
 
-    fn http_rule(&mut self, method: Method<'t>, rule: &'t value::Message) {
+    fn add_http_rule(&mut self, method: Method<'t>, rule: &'t value::Message) {
         let tree = method.tree;
         for entry in &rule.entries {
             match (tree.field(entry.field).name(), &entry.value) {
                 ("additional_bindings" | "custom", Value::Message(inner)) => {
-                    self.http_rule(method, inner);
+                    self.add_http_rule(method, inner);
                 }
-                ("body", Value::String(path)) => self.field_path(entry, 0, path, method.input()),
+                ("body", Value::String(path)) => {
+                    self.add_field_path(entry, 0, path, method.input())
+                }
                 ("response_body", Value::String(path)) => {
-                    self.field_path(entry, 0, path, method.output());
+                    self.add_field_path(entry, 0, path, method.output());
                 }
                 ("get" | "put" | "post" | "delete" | "patch" | "path", Value::String(text)) => {
                     for (at, _) in text.match_indices('{') {
                         let rest = text.get(at + 1..).unwrap_or_default();
                         let path = rest.split(['}', '=']).next().unwrap_or_default();
-                        self.field_path(entry, at + 1, path, method.input());
+                        self.add_field_path(entry, at + 1, path, method.input());
                     }
                 }
                 _ => {}
@@ -335,7 +339,7 @@ impl<'t> Rows<'t> {
     }
 
     /// The fields along a path in the string of an entry, which begins so far behind the quote.
-    fn field_path(&mut self, entry: &Entry, start: usize, path: &str, of: Option<Message<'t>>) {
+    fn add_field_path(&mut self, entry: &Entry, start: usize, path: &str, of: Option<Message<'t>>) {
         let literal = entry.span.str(self.text);
         let is_plain = entry.value.as_str() == literal.get(1..literal.len().max(2) - 1);
         let mut message = of.filter(|_| is_plain);
@@ -343,14 +347,14 @@ impl<'t> Rows<'t> {
         for component in path.split('.') {
             let Some(field) = message.and_then(|it| it.field_named(component)) else { return };
             let span = Span::new(at, at + component.len() as u32);
-            self.add(span, span, Meant::Element(ElementId::Field(field.id)), false);
+            self.add(span, span, NameMeaning::Element(ElementId::Field(field.id)), false);
             message = field.message_type();
             at = span.end + 1;
         }
     }
 
     /// The names in the declarations of extensions: strings, with a dot before the name.
-    fn declarations(&mut self, options: &'t value::Message) {
+    fn add_declarations(&mut self, options: &'t value::Message) {
         let tree = self.file.tree;
         for declaration in options.get_all(tree, "declaration") {
             let Value::Message(declaration) = &declaration.value else { continue };
@@ -363,7 +367,7 @@ impl<'t> Rows<'t> {
                     let inside = Span::new(span.start + 2, span.end.saturating_sub(1));
                     let is_plain = inside.str(self.text) == name;
                     if let Some(element) = tree.element_named(name).filter(|_| is_plain) {
-                        self.dotted(inside, element);
+                        self.add_dotted(inside, element);
                     }
                 }
             }
@@ -382,7 +386,7 @@ impl<'t> Rows<'t> {
                 && let ValueKind::Ident { negative: false, word } = value
                 && let Some(value) = item.value_named(word.str(self.text))
             {
-                let means = Meant::Element(ElementId::EnumValue(value.id));
+                let means = NameMeaning::Element(ElementId::EnumValue(value.id));
                 self.add(word, word, means, false);
             }
         }

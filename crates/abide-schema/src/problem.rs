@@ -1,4 +1,4 @@
-//! What protoc would refuse or warn about.
+//! Problems that protoc would refuse or warn about.
 
 mod spelling;
 
@@ -6,14 +6,14 @@ use abide_syntax::Span;
 
 use crate::ids::FileId;
 
-pub(crate) use spelling::{near, nearest, plain_path};
+pub(crate) use spelling::{find_near, find_nearest, normalize_path};
 
 /// A place in a file of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The file.
     pub file: FileId,
-    /// Where in it; turned into lines and columns by
+    /// The place in it; turned into lines and columns by
     /// [`FileDecl::lines`](crate::decl::FileDecl::lines).
     pub span: Span,
 }
@@ -21,9 +21,9 @@ pub struct Place {
 /// A violation of the rules of the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of defect.
+    /// The kind of defect.
     pub kind: ProblemKind,
-    /// Where.
+    /// Its place.
     pub place: Place,
     /// One lower-case phrase, names in backticks.
     pub message: String,
@@ -31,11 +31,11 @@ pub struct Problem {
     pub element: Option<String>,
     /// Related places, each with a phrase.
     pub labels: Vec<(Place, String)>,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub help: Option<String>,
 }
 
-/// What stands around the path in the advice to import a file.
+/// The text around the path in the advice to import a file.
 const IMPORT_ADVICE: (&str, &str) = ("add `import \"", "\";`");
 
 /// The advice to import a file.
@@ -43,11 +43,11 @@ pub(crate) fn import_advice(path: &str) -> String {
     format!("{}{path}{}", IMPORT_ADVICE.0, IMPORT_ADVICE.1)
 }
 
-/// What stands around the word in the advice to write another one.
+/// The text around the word in the advice to write another one.
 const MEANT: (&str, &str) = ("did you mean `", "`?");
 
 /// The advice to write another word.
-pub(crate) fn did_you_mean(word: &str) -> String {
+pub(crate) fn suggest_word(word: &str) -> String {
     format!("{}{word}{}", MEANT.0, MEANT.1)
 }
 
@@ -71,9 +71,9 @@ impl Problem {
         advice.strip_prefix(MEANT.0)?.strip_suffix(MEANT.1)
     }
 
-    /// Whether the path that was meant is that of the import, but for case and separators.
+    /// Returns true if the path that was meant is that of the import, but for case and separators.
     pub fn is_spelled_otherwise(&self, import: &str) -> bool {
-        self.meant_path().is_some_and(|it| plain_path(it) == plain_path(import))
+        self.meant_path().is_some_and(|it| normalize_path(it) == normalize_path(import))
     }
 
     fn is_about_a_name(&self) -> bool {
@@ -98,13 +98,13 @@ macro_rules! problem_kinds {
                 match self { $(ProblemKind::$kind => $id,)* }
             }
 
-            /// Whether nobody knows what a file with such a problem declares: its text is none that
-            /// the grammar allows, or its edition may mean anything.
+            /// Returns true if nobody knows what a file with such a problem declares: its text is
+            /// none that the grammar allows, or its edition may mean anything.
             pub(crate) const fn is_unread(self) -> bool {
                 matches!(self, ProblemKind::Syntax | ProblemKind::Edition)
             }
 
-            /// Whether protoc refuses the tree; otherwise it only warns.
+            /// Returns true if protoc refuses the tree; otherwise it only warns.
             pub const fn is_error(self) -> bool {
                 match self { $(ProblemKind::$kind => $error,)* }
             }
@@ -166,6 +166,6 @@ problem_kinds! {
 }
 
 /// `a` or `an`, as the word asks for.
-pub(crate) fn article(word: &str) -> &'static str {
+pub(crate) fn choose_article(word: &str) -> &'static str {
     if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
 }

@@ -8,10 +8,12 @@ pub(crate) mod well_known;
 mod wire_format;
 
 pub use edition::Edition;
-pub(crate) use float::nearest_float;
+pub(crate) use float::to_nearest_float;
 pub use json_name::default_json_name;
-pub(crate) use json_name::json_letters;
-pub(crate) use well_known::{BUILT_IN, DESCRIPTOR_PROTO, built_in};
-pub use well_known::{well_known, well_known_paths};
+pub(crate) use json_name::to_json_letters;
+pub(crate) use well_known::{BUILT_IN, DESCRIPTOR_PROTO, find_built_in};
+pub use well_known::{find_well_known, well_known_paths};
 pub use wire_format::WireError;
-pub(crate) use wire_format::{MAX_DEPTH, Payload, Record, WireReader, Writer, last_varint};
+pub(crate) use wire_format::{
+    MAX_DEPTH, WirePayload, WireReader, WireRecord, WireWriter, find_last_varint,
+};

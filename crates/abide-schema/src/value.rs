@@ -17,9 +17,9 @@ pub(crate) mod text;
 
 pub use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 pub use codec::Codec;
-pub use error::{DecodeError, EncodeError, Undeclared};
+pub use error::{DecodeError, EncodeError, UndeclaredPolicy};
 pub use facts::default_of;
 pub use json::JsonMapping;
 pub use json::syntax::{JsonKind, JsonMember, JsonNode, parse as parse_json};
-pub use reading::{LackedBy, ReadError, ReadErrorKind, Reading, UndeclaredName};
-pub use text::comments as text_comments;
+pub use reading::{ReadError, ReadErrorKind, Reading, UndeclaredName, UnknownName};
+pub use text::find_comments as text_comments;

@@ -19,12 +19,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::decl::{FileDecl, SourceFile};
-use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
-use exports::{Claim, Entry};
-use index::Index;
+use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, find_built_in, well_known_paths};
+use exports::{FileExports, UniqueName};
+use index::MultiIndex;
 
 pub use outline::Outline;
-pub use slice::{Claimed, OutlinedFile, Slice};
+pub use slice::{OutlinedFile, TreeNames, TreeSlice};
 
 /// A file of a workspace: its root, and the path that imports use.
 pub type FileKey = (u32, Arc<str>);
@@ -32,55 +32,55 @@ pub type FileKey = (u32, Arc<str>);
 /// The files of a tree that changes file by file, each with its declarations.
 #[derive(Debug)]
 pub struct Workspace {
-    files: BTreeMap<FileKey, Arc<Entry>>,
+    files: BTreeMap<FileKey, Arc<FileExports>>,
     /// The roots that hold each path.
-    roots: Index<Arc<str>, u32>,
+    roots: MultiIndex<Arc<str>, u32>,
     /// The files that import each path.
-    importers: Index<Box<str>, FileKey>,
-    packages: Index<String, FileKey>,
+    importers: MultiIndex<Box<str>, FileKey>,
+    packages: MultiIndex<String, FileKey>,
     /// The files that claim each name, package and number of an extension.
-    claims: Index<Claim, FileKey>,
+    claims: MultiIndex<UniqueName, FileKey>,
     /// The names and numbers that more than one file claims.
-    contested: BTreeSet<Claim>,
+    contested: BTreeSet<UniqueName>,
     /// The files that declare options.
     option_files: BTreeSet<FileKey>,
     built_in: BTreeMap<&'static str, Arc<FileDecl>>,
-    /// What changed since the changes were last taken, as it was before.
-    changed: BTreeMap<FileKey, Option<Arc<Entry>>>,
+    /// The changed files since the changes were last taken, as they were before.
+    changed: BTreeMap<FileKey, Option<Arc<FileExports>>>,
 }
 
 /// The files of a workspace that changed, as they were and as they are.
 #[derive(Debug, Default)]
-pub struct Changes {
-    files: BTreeMap<FileKey, Change>,
+pub struct WorkspaceChanges {
+    files: BTreeMap<FileKey, FileChange>,
 }
 
 /// A file that changed, with its declarations before and now.
 pub type ChangedFile<'a> = (&'a FileKey, Option<&'a Arc<FileDecl>>, Option<&'a Arc<FileDecl>>);
 
 #[derive(Debug)]
-struct Change {
-    before: Option<Arc<Entry>>,
-    after: Option<Arc<Entry>>,
+struct FileChange {
+    before: Option<Arc<FileExports>>,
+    after: Option<Arc<FileExports>>,
 }
 
-impl Change {
-    fn both(&self) -> impl Iterator<Item = &Arc<Entry>> {
+impl FileChange {
+    fn both(&self) -> impl Iterator<Item = &Arc<FileExports>> {
         self.before.iter().chain(&self.after)
     }
 }
 
-impl Changes {
+impl WorkspaceChanges {
     /// The files that changed, in their order: each with its declarations
     /// before and now.
     pub fn files<'a>(&'a self) -> impl Iterator<Item = ChangedFile<'a>> {
         self.files.iter().map(|(key, change)| {
-            let decl = |entry: &'a Option<Arc<Entry>>| entry.as_ref().map(|it| &it.decl);
+            let decl = |entry: &'a Option<Arc<FileExports>>| entry.as_ref().map(|it| &it.decl);
             (key, decl(&change.before), decl(&change.after))
         })
     }
 
-    /// Whether nothing changed.
+    /// Returns true if nothing changed.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -89,7 +89,7 @@ impl Changes {
 /// The files of two small trees: what stands for a workspace before a change,
 /// and what stands for it now.
 #[derive(Debug, Default)]
-pub struct Sides {
+pub struct TreeSides {
     /// The files before.
     pub before: Vec<Arc<FileDecl>>,
     /// The files now.
@@ -106,7 +106,7 @@ impl Workspace {
     /// A workspace without files; the well-known types are known.
     pub fn new() -> Workspace {
         let parsed = well_known_paths().filter_map(|path| {
-            let (path, text) = built_in(path)?;
+            let (path, text) = find_built_in(path)?;
             let decl = FileDecl::parse(SourceFile {
                 path: path.into(),
                 display: path.into(),
@@ -119,10 +119,10 @@ impl Workspace {
         Workspace {
             built_in: parsed.collect(),
             files: BTreeMap::new(),
-            roots: Index::default(),
-            importers: Index::default(),
-            packages: Index::default(),
-            claims: Index::default(),
+            roots: MultiIndex::default(),
+            importers: MultiIndex::default(),
+            packages: MultiIndex::default(),
+            claims: MultiIndex::default(),
             contested: BTreeSet::new(),
             option_files: BTreeSet::new(),
             changed: BTreeMap::new(),
@@ -131,18 +131,18 @@ impl Workspace {
 
     /// Adds a file, or replaces the one with its root and path.
     pub fn set(&mut self, decl: Arc<FileDecl>) {
-        self.insert(Entry::new(decl));
+        self.insert(FileExports::new(decl));
     }
 
     /// Adds or replaces many files.
     pub fn set_all(&mut self, decls: Vec<Arc<FileDecl>>) {
-        let entries: Vec<Entry> = decls.into_par_iter().map(Entry::new).collect();
+        let entries: Vec<FileExports> = decls.into_par_iter().map(FileExports::new).collect();
         for entry in entries {
             self.insert(entry);
         }
     }
 
-    fn insert(&mut self, entry: Entry) {
+    fn insert(&mut self, entry: FileExports) {
         let key = (entry.decl.root, Arc::clone(&entry.decl.path));
         let before = self.take(&key);
         self.changed.entry(key.clone()).or_insert(before);
@@ -154,7 +154,7 @@ impl Workspace {
         self.packages.insert(package, key.clone());
         for claim in &entry.claims {
             self.claims.insert(*claim, key.clone());
-            self.contest(*claim);
+            self.mark_claimants_changed(*claim);
         }
         if entry.extends_options {
             self.option_files.insert(key.clone());
@@ -170,7 +170,7 @@ impl Workspace {
         Some(decl)
     }
 
-    fn take(&mut self, key: &FileKey) -> Option<Arc<Entry>> {
+    fn take(&mut self, key: &FileKey) -> Option<Arc<FileExports>> {
         let entry = self.files.remove(key)?;
         self.roots.remove(&*key.1, &key.0);
         for import in &entry.decl.imports {
@@ -179,18 +179,18 @@ impl Workspace {
         self.packages.remove(entry.decl.package_name(), key);
         for claim in &entry.claims {
             self.claims.remove(claim, key);
-            self.contest(*claim);
+            self.mark_claimants_changed(*claim);
         }
         self.option_files.remove(key);
         Some(entry)
     }
 
     /// Notes whether more than one file claims a name, after one came or went.
-    fn contest(&mut self, claim: Claim) {
-        let name = claim.alone();
+    fn mark_claimants_changed(&mut self, claim: UniqueName) {
+        let name = claim.without_package();
         let is_contested = {
-            let mut alone = self.claims.of(&name);
-            let is_package = || self.claims.of(&name.as_package()).next().is_some();
+            let mut alone = self.claims.get_all(&name);
+            let is_package = || self.claims.get_all(&name.as_package()).next().is_some();
             alone.next().is_some() && (alone.next().is_some() || is_package())
         };
         if is_contested {
@@ -201,20 +201,22 @@ impl Workspace {
     }
 
     /// The files that claim a name, alone or as a package.
-    fn claimants(&self, claim: Claim) -> impl Iterator<Item = &FileKey> + use<'_> {
-        self.claims.of(&claim.alone()).chain(self.claims.of(&claim.as_package()))
+    fn find_claimants(&self, claim: UniqueName) -> impl Iterator<Item = &FileKey> + use<'_> {
+        self.claims
+            .get_all(&claim.without_package())
+            .chain(self.claims.get_all(&claim.as_package()))
     }
 
-    /// What changed since this was last asked. A file that came and went in
+    /// Takes the changes since the last call. A file that was added and removed in
     /// between is not among it.
-    pub fn take_changes(&mut self) -> Changes {
+    pub fn take_changes(&mut self) -> WorkspaceChanges {
         let changed = std::mem::take(&mut self.changed);
         let changes = changed.into_iter().map(|(key, before)| {
             let after = self.files.get(&key).cloned();
-            (key, Change { before, after })
+            (key, FileChange { before, after })
         });
-        let is_change = |(_, change): &(FileKey, Change)| change.both().next().is_some();
-        Changes { files: changes.filter(is_change).collect() }
+        let is_change = |(_, change): &(FileKey, FileChange)| change.both().next().is_some();
+        WorkspaceChanges { files: changes.filter(is_change).collect() }
     }
 
     /// Every file, in the order of root and path.
@@ -229,17 +231,17 @@ impl Workspace {
 
     /// The roots that hold a path, in order.
     pub fn roots_of(&self, path: &str) -> impl Iterator<Item = u32> {
-        self.roots.of(path).copied()
+        self.roots.get_all(path).copied()
     }
 
     /// The files that import a path.
-    pub fn importers(&self, path: &str) -> impl Iterator<Item = &FileKey> {
-        self.importers.of(path)
+    pub fn find_importers(&self, path: &str) -> impl Iterator<Item = &FileKey> {
+        self.importers.get_all(path)
     }
 
     /// The files of a package.
     pub fn files_of_package(&self, package: &str) -> impl Iterator<Item = &FileKey> {
-        self.packages.of(package)
+        self.packages.get_all(package)
     }
 
     /// The files that may be linked otherwise, or have other problems, because
@@ -247,30 +249,30 @@ impl Workspace {
     /// its links and problems are the same before and now. Not promised are the
     /// words of problems about names and imports that are not found, and
     /// circles of imports.
-    pub fn dependants(&self, changes: &Changes) -> BTreeSet<FileKey> {
+    pub fn find_dependants(&self, changes: &WorkspaceChanges) -> BTreeSet<FileKey> {
         let mut found: BTreeSet<FileKey> = BTreeSet::new();
-        let options = self.option_closure();
+        let options = self.collect_option_closure();
         let of_options = changes.files.iter().filter(|(key, change)| {
             change.both().any(|it| it.extends_options) || options.contains(&*key.1)
         });
-        found.extend(self.option_users(of_options, &options));
+        found.extend(self.find_option_users(of_options, &options));
         for (key, change) in &changes.files {
             found.insert(key.clone());
-            found.extend(self.concerned(&key.1, change));
+            found.extend(self.find_affected(&key.1, change));
             // A package may be in many files, but no type may have its name.
             for claim in change.both().flat_map(|it| &it.claims) {
                 match claim.is_package() {
-                    true => found.extend(self.claims.of(&claim.alone()).cloned()),
-                    false => found.extend(self.claimants(*claim).cloned()),
+                    true => found.extend(self.claims.get_all(&claim.without_package()).cloned()),
+                    false => found.extend(self.find_claimants(*claim).cloned()),
                 }
             }
             // Which of two files is refused depends on who imports both.
-            let imports = |entry: &Option<Arc<Entry>>| -> Option<Vec<Box<str>>> {
+            let imports = |entry: &Option<Arc<FileExports>>| -> Option<Vec<Box<str>>> {
                 let imports = &entry.as_ref()?.decl.imports;
                 Some(imports.iter().map(|import| import.path.clone()).collect())
             };
             if imports(&change.before) != imports(&change.after) {
-                let contested = self.contested.iter().flat_map(|name| self.claimants(*name));
+                let contested = self.contested.iter().flat_map(|name| self.find_claimants(*name));
                 found.extend(contested.cloned());
             }
         }
@@ -279,7 +281,7 @@ impl Workspace {
 
     /// Files that import a changed one, also by way of public imports, and may
     /// be understood otherwise because of it.
-    fn concerned(&self, path: &str, change: &Change) -> BTreeSet<FileKey> {
+    fn find_affected(&self, path: &str, change: &FileChange) -> BTreeSet<FileKey> {
         let (everything, words) = match (&change.before, &change.after) {
             (Some(old), Some(new)) => {
                 let mut words = BTreeSet::new();
@@ -298,9 +300,9 @@ impl Workspace {
         let mut open: Vec<&str> = vec![path];
         let mut seen: BTreeSet<&str> = BTreeSet::from([path]);
         while let Some(path) = open.pop() {
-            for key in self.importers(path) {
+            for key in self.find_importers(path) {
                 let Some(entry) = self.files.get(key) else { continue };
-                if everything || words.iter().any(|word| entry.mentions(*word)) {
+                if everything || words.iter().any(|word| entry.contains_word(*word)) {
                     found.insert(key.clone());
                 }
                 if entry.passes_on.contains(path) && seen.insert(&key.1) {
@@ -312,10 +314,10 @@ impl Workspace {
     }
 
     /// The files that a file imports, under every root that has them.
-    fn imports(&self, key: &FileKey) -> impl Iterator<Item = FileKey> {
+    fn resolve_imports(&self, key: &FileKey) -> impl Iterator<Item = FileKey> {
         let imports = self.files.get(key).into_iter().flat_map(|it| &it.decl.imports);
         imports.flat_map(|import| {
-            let known = self.roots.key(&*import.path);
+            let known = self.roots.get_key(&*import.path);
             known
                 .into_iter()
                 .flat_map(|path| self.roots_of(path).map(|root| (root, Arc::clone(path))))
@@ -325,28 +327,28 @@ impl Workspace {
     /// The files that import a file and that it imports, directly or not; empty
     /// where it is in no circle. (The linker reports a circle once, at the first
     /// of its files in a whole tree.)
-    pub fn circle(&self, key: &FileKey) -> BTreeSet<FileKey> {
+    pub fn collect_import_cycle(&self, key: &FileKey) -> BTreeSet<FileKey> {
         let mut ahead = BTreeSet::new();
-        let mut open: Vec<FileKey> = self.imports(key).collect();
+        let mut open: Vec<FileKey> = self.resolve_imports(key).collect();
         while let Some(key) = open.pop() {
             if ahead.insert(key.clone()) {
-                open.extend(self.imports(&key));
+                open.extend(self.resolve_imports(&key));
             }
         }
         if !ahead.contains(key) {
             return BTreeSet::new();
         }
-        let behind = self.all_importers(&key.1);
+        let behind = self.collect_importers(&key.1);
         ahead.retain(|it| behind.contains(it));
         ahead
     }
 
     /// All files that import a path, directly or not.
-    fn all_importers(&self, path: &str) -> BTreeSet<FileKey> {
+    fn collect_importers(&self, path: &str) -> BTreeSet<FileKey> {
         let mut found = BTreeSet::new();
         let mut open: Vec<Arc<str>> = vec![path.into()];
         while let Some(path) = open.pop() {
-            for key in self.importers(&path) {
+            for key in self.find_importers(&path) {
                 if found.insert(key.clone()) {
                     open.push(Arc::clone(&key.1));
                 }
@@ -356,14 +358,14 @@ impl Workspace {
     }
 
     /// The paths that options are declared in, or by way of.
-    fn option_closure(&self) -> BTreeSet<&str> {
+    fn collect_option_closure(&self) -> BTreeSet<&str> {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut open: Vec<&FileKey> = self.option_files.iter().collect();
         while let Some(key) = open.pop() {
             if !found.insert(&key.1) {
                 continue;
             }
-            let imports = self.imports(key);
+            let imports = self.resolve_imports(key);
             open.extend(imports.filter_map(|it| Some(self.files.get_key_value(&it)?.0)));
         }
         found
@@ -373,12 +375,12 @@ impl Workspace {
     /// `imported` says which of them are only imported, and not judged. A file
     /// that did not change is on both sides, lest it look added where only one
     /// of them imports it.
-    pub fn sides(
+    pub fn split_sides(
         &self,
-        changes: &Changes,
+        changes: &WorkspaceChanges,
         files: &BTreeSet<FileKey>,
         imported: impl Fn(&FileKey) -> bool,
-    ) -> Sides {
+    ) -> TreeSides {
         let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
         let mut built_in: BTreeSet<&str> = BTreeSet::from([DESCRIPTOR_PROTO]);
         let mut seen: BTreeSet<FileKey> = BTreeSet::new();
@@ -396,7 +398,7 @@ impl Workspace {
             let before = changes.files.get(&key).map_or(after, |it| it.before.as_ref());
             for (side, entry) in [(&mut old, before), (&mut new, after)] {
                 let Some(entry) = entry else { continue };
-                side.insert(key.clone(), entry.decl(imported(&key)));
+                side.insert(key.clone(), entry.parse_decl(imported(&key)));
                 for import in &entry.decl.imports {
                     let path = &*import.path;
                     let mut found = false;
@@ -429,6 +431,6 @@ impl Workspace {
             let built = built.iter().filter(|it| !own.contains(&it.path)).cloned();
             files.values().cloned().chain(built).collect()
         };
-        Sides { before: side(old), after: side(new) }
+        TreeSides { before: side(old), after: side(new) }
     }
 }

@@ -188,16 +188,16 @@ service S {
             if name == "a.b.M.by_name" && part == Part::Type {
                 continue;
             }
-            let old = file.decl().lines(old.place(part).span);
-            let new = again.decl().lines(new.place(part).span);
+            let old = file.decl().line_range(old.place(part).span);
+            let new = again.decl().line_range(new.place(part).span);
             assert_eq!(old, new, "{name}: {part:?}");
-            assert_eq!(bare.file().decl().lines(bare.place(part).span), None, "{name}");
+            assert_eq!(bare.file().decl().line_range(bare.place(part).span), None, "{name}");
         }
     }
     assert_eq!(count, 10);
     assert_eq!(
-        file.decl().lines(file.package_place().span),
-        again.decl().lines(again.package_place().span)
+        file.decl().line_range(file.package_place().span),
+        again.decl().line_range(again.package_place().span)
     );
 }
 
@@ -256,10 +256,10 @@ fn no_bytes_make_it_panic() {
                     read += 1;
                     let tree = Tree::link(files.into_iter().map(Arc::new).collect());
                     for problem in tree.problems() {
-                        tree.file(problem.place.file).decl().lines(problem.place.span);
+                        tree.file(problem.place.file).decl().line_range(problem.place.span);
                     }
                     for element in tree.files().flat_map(|file| file.elements()) {
-                        element.file().decl().lines(element.place(Part::Head).span);
+                        element.file().decl().line_range(element.place(Part::Head).span);
                         element.file().decl().comments(element.node());
                     }
                     encode(&tree, true);

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use abide_schema::value::{Codec, Message, Value};
 use abide_schema::{
-    Element, File, FileDecl, Meaning, Mention, MessageKind, Problem, ProblemKind, SourceFile, Tree,
-    default_json_name, encode_file,
+    Element, File, FileDecl, Mention, MentionTarget, MessageKind, Problem, ProblemKind, SourceFile,
+    Tree, default_json_name, encode_file,
 };
-use abide_syntax::{Span, dotted_name};
+use abide_syntax::{Span, join_dotted_name};
 
 /// Names at every kind of place.
 const NAMES: &[(&str, &str)] = &[
@@ -228,7 +228,7 @@ fn renamed(tree: &Tree, texts: &Texts, path: &str, name: &str, new: &str) -> Tex
     let file = tree.files().find(of_file).expect("the file is in the tree");
     let element = file.elements().find(|it| key(*it) == name).expect("it is in the file");
     let mut texts = texts.clone();
-    for (file, span, text) in element.renamed(new).into_iter().rev() {
+    for (file, span, text) in element.collect_renames(new).into_iter().rev() {
         let old = texts.get_mut(file.path()).expect("the file is in the tree");
         old.replace_range(span.range(), &text);
     }
@@ -356,9 +356,9 @@ fn a_qualifier_means_what_encloses_and_a_package_its_beginning() {
         .mentions()
         .filter(|it| it.whole.start == at)
         .map(|it| match it.means {
-            Meaning::Element(element) => key(element),
-            Meaning::Package(name) => format!("package {name}"),
-            Meaning::File(file) => file.path().to_owned(),
+            MentionTarget::Element(element) => key(element),
+            MentionTarget::Package(name) => format!("package {name}"),
+            MentionTarget::File(file) => file.path().to_owned(),
         })
         .collect();
     assert_eq!(
@@ -406,7 +406,7 @@ fn a_name_with_a_letter_too_few_is_understood_wherever_it_stands() {
             assert!(!tree.problems().is_empty(), "{path}: {written}");
             return;
         }
-        let joined = dotted_name(written.as_bytes(), Span::new(0, written.len() as u32));
+        let joined = join_dotted_name(written.as_bytes(), Span::new(0, written.len() as u32));
         let wanted = joined.as_deref().unwrap_or(written).trim_matches(['"', '\'']);
         let wanted = wanted.rsplit('/').next().unwrap_or(wanted);
         let here: Vec<&Problem> = tree.problems().iter().filter(is_here).collect();

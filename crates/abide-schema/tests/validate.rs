@@ -7,7 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Problem, ProblemKind, SourceFile, Tree, encode_set, missing_imports};
+use abide_schema::{
+    FileDecl, Problem, ProblemKind, SourceFile, Tree, encode_set, find_missing_imports,
+};
 
 fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/protoc")
@@ -36,7 +38,7 @@ fn link_case(folder: &Path, name: &str) -> Tree {
     let mut files = vec![read(folder, name, 0)];
     loop {
         let helpers = folder.join("imports");
-        let missing = missing_imports(&files);
+        let missing = find_missing_imports(&files);
         let found: Vec<_> =
             missing.iter().filter(|path| helpers.join(&***path).is_file()).collect();
         if found.is_empty() {
@@ -48,7 +50,7 @@ fn link_case(folder: &Path, name: &str) -> Tree {
 
 fn line(tree: &Tree, place: abide_schema::Place) -> Option<(String, u32)> {
     let file = tree.file(place.file);
-    let (start, _) = file.decl().lines(place.span)?;
+    let (start, _) = file.decl().line_range(place.span)?;
     Some((file.path().to_owned(), start.line))
 }
 

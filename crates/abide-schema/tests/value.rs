@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use abide_schema::value::{Codec, Entry, Message, Undeclared, Value};
+use abide_schema::value::{Codec, Entry, Message, UndeclaredPolicy, Value};
 use abide_schema::{
     Cardinality, Edition, Field, FieldId, File, FileDecl, MessageId, Openness, Presence, Scalar,
-    SourceFile, Tree, Type, encode_set, well_known, well_known_paths,
+    SourceFile, Tree, Type, encode_set, find_well_known, well_known_paths,
 };
 use prost_reflect::prost::Message as _;
 use prost_reflect::text_format::FormatOptions;
@@ -41,7 +41,7 @@ fn tree() -> Tree {
         }
     }
     for path in well_known_paths() {
-        files.insert(path.to_owned(), parse(path, well_known(path).unwrap().as_bytes()));
+        files.insert(path.to_owned(), parse(path, find_well_known(path).unwrap().as_bytes()));
     }
     loop {
         let known: Vec<String> = files.keys().cloned().collect();
@@ -90,7 +90,7 @@ struct Generator<'t> {
 
 /// Message sets are known to few implementations.
 fn is_message_set(message: abide_schema::Message<'_>) -> bool {
-    let set = message.options().and_then(|it| it.bool(message.tree, "message_set_wire_format"));
+    let set = message.options().and_then(|it| it.get_bool(message.tree, "message_set_wire_format"));
     set == Some(true)
 }
 
@@ -311,9 +311,9 @@ impl<'t> Generator<'t> {
 /// The same value with the entries of maps by their bytes: their order means
 /// nothing.
 fn sorted(tree: &Tree, message: &Message) -> Message {
-    let mut sorted = message.normalized(tree);
+    let mut sorted = message.normalize(tree);
     if tree.message(message.ty).full_name() == "google.protobuf.Any"
-        && let Some(url) = sorted.str(tree, "type_url")
+        && let Some(url) = sorted.get_str(tree, "type_url")
         && let Some((_, name)) = url.rsplit_once('/')
         && let Some(ty) =
             tree.files().flat_map(File::all_messages).find(|it| it.full_name() == name)
@@ -446,7 +446,7 @@ fn the_json_notation_is_that_of_another_implementation() {
         assert_eq!(as_floats(parsed), as_floats(printed_value), "{name}");
 
         let again = Codec::new(tree)
-            .read_json(value.ty, printed.as_bytes(), Undeclared::Refuse)
+            .read_json(value.ty, printed.as_bytes(), UndeclaredPolicy::Refuse)
             .into_result()
             .unwrap_or_else(|error| panic!("{name}: {error}: {printed}"));
         assert_eq!(canonical(tree, &again), canonical(tree, value), "{name}: {printed}");
@@ -475,7 +475,7 @@ fn the_text_notation_is_that_of_another_implementation() {
         let options = FormatOptions::new().pretty(value.entries.len() % 2 == 0).expand_any(true);
         let printed = theirs.to_text_format_with_options(&options);
         let again = Codec::new(tree)
-            .read_text(value.ty, printed.as_bytes(), Undeclared::Refuse)
+            .read_text(value.ty, printed.as_bytes(), UndeclaredPolicy::Refuse)
             .into_result()
             .unwrap_or_else(|error| panic!("{name}: {error}: {printed}"));
         assert_eq!(canonical(tree, &again), canonical(tree, value), "{name}: {printed}");

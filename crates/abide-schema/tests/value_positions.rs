@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use abide_schema::value::{
-    Codec, LackedBy, Message, ReadErrorKind, Reading, Undeclared, UndeclaredName, Value,
+    Codec, Message, ReadErrorKind, Reading, UndeclaredName, UndeclaredPolicy, UnknownName, Value,
 };
 use abide_schema::{FileDecl, MessageId, SourceFile, Tree};
 use abide_syntax::Span;
@@ -54,7 +54,7 @@ enum Notation {
     Text,
 }
 
-fn read(tree: &Tree, notation: Notation, text: &str, undeclared: Undeclared) -> Reading {
+fn read(tree: &Tree, notation: Notation, text: &str, undeclared: UndeclaredPolicy) -> Reading {
     let codec = Codec::new(tree);
     match notation {
         Notation::Json => codec.read_json(outer(tree), text.as_bytes(), undeclared),
@@ -94,21 +94,23 @@ fn an_any_in_an_any_has_its_places() {
     for (notation, text, key, name) in
         [(Notation::Json, json, "\"count\"", "\"a\""), (Notation::Text, text, "count", "'a'")]
     {
-        let reading = read(&tree, notation, text, Undeclared::Refuse);
+        let reading = read(&tree, notation, text, UndeclaredPolicy::Refuse);
         assert!(reading.errors.is_empty(), "{:?}", reading.errors);
-        let any = reading.message.message(&tree, "any").unwrap();
+        let any = reading.message.get_message(&tree, "any").unwrap();
         let first = any.content.as_deref().unwrap();
         assert_eq!(places(&tree, first, "name", text).1, name);
-        let second = first.message(&tree, "any").unwrap().content.as_deref().unwrap();
+        let second = first.get_message(&tree, "any").unwrap().content.as_deref().unwrap();
         assert_eq!(places(&tree, second, "count", text), (key, "7"));
-        let more = second.message(&tree, "more").unwrap();
+        let more = second.get_message(&tree, "more").unwrap();
         assert_eq!(places(&tree, more, "maybe", text).1, "0");
         // The bytes beside it say the same.
         let value = any.get(&tree, "value").unwrap().value.as_bytes().unwrap().to_vec();
         let decoded = Codec::new(&tree).decode(outer(&tree), &value).unwrap();
-        assert_eq!(decoded, strip(&first.normalized(&tree)));
+        assert_eq!(decoded, strip(&first.normalize(&tree)));
         bytes.push(Codec::new(&tree).encode(&reading.message));
-        assert!(reading.message.normalized(&tree).message(&tree, "any").unwrap().content.is_none());
+        assert!(
+            reading.message.normalize(&tree).get_message(&tree, "any").unwrap().content.is_none()
+        );
     }
     assert_eq!(bytes[0], bytes[1]);
 }
@@ -119,14 +121,14 @@ fn zeros_are_kept_where_they_stand_and_not_written() {
     let json = r#"{"count": 0, "maybe": 0, "name": "", "kind": "KIND_UNSPECIFIED", "data": ""}"#;
     let text = "count: 0 maybe: 0 name: '' kind: KIND_UNSPECIFIED data: ''";
     for (notation, text) in [(Notation::Json, json), (Notation::Text, text)] {
-        let message = read(&tree, notation, text, Undeclared::Refuse).into_result().unwrap();
+        let message = read(&tree, notation, text, UndeclaredPolicy::Refuse).into_result().unwrap();
         let codec = Codec::new(&tree);
         assert_eq!(message.entries.len(), 5, "{notation:?}");
         assert_eq!(places(&tree, &message, "count", text).1, "0");
         assert_eq!(codec.encode(&message), b"\x18\x00");
         assert_eq!(codec.to_json(&message).unwrap(), r#"{"maybe":0}"#);
         assert_eq!(codec.to_text(&message), "maybe: 0\n");
-        let normalized = message.normalized(&tree);
+        let normalized = message.normalize(&tree);
         assert_eq!(normalized.entries.len(), 1);
         assert_eq!(strip(&normalized), codec.decode(message.ty, b"\x18\x00").unwrap());
     }
@@ -143,7 +145,7 @@ fn every_error_of_a_json_text_is_found_and_the_rest_is_read() {
     let tree = tree();
     let text = r#"{"count": "many", "name": "a", "more": [{"kind": "KIND_TWO"}, {"nme": 1},
         {"count": 3000000000}], "wait": "long", "name": "b", "map": {"a": 1, "a": 2, "b": true}}"#;
-    let reading = read(&tree, Notation::Json, text, Undeclared::Refuse);
+    let reading = read(&tree, Notation::Json, text, UndeclaredPolicy::Refuse);
     let expected = [
         (WrongType, "\"many\""),
         (UnknownEnumValue, "\"KIND_TWO\""),
@@ -161,7 +163,7 @@ fn every_error_of_a_json_text_is_found_and_the_rest_is_read() {
         (first.start as usize, what.as_str()),
         (text.find("\"name\"").unwrap(), "set first here")
     );
-    assert_eq!(reading.message.str(&tree, "name"), Some("a"));
+    assert_eq!(reading.message.get_str(&tree, "name"), Some("a"));
     assert_eq!(reading.message.get_all(&tree, "more").count(), 3);
     assert_eq!(reading.message.get_all(&tree, "map").count(), 1);
     let error = reading.into_result().unwrap_err();
@@ -173,7 +175,7 @@ fn malformed_json_is_passed_over() {
     let tree = tree();
     let text = r#"{"count": 1x, "name": "a", "maybe" 2, "more": [{"count": 1}, tru, {"count": 3 "name": "b"}],
         "data": "AA==",}"#;
-    let reading = read(&tree, Notation::Json, text, Undeclared::Refuse);
+    let reading = read(&tree, Notation::Json, text, UndeclaredPolicy::Refuse);
     let found: Vec<&str> = reading.errors.iter().map(|it| it.message.as_str()).collect();
     let expected = [
         "the number is malformed",
@@ -184,13 +186,16 @@ fn malformed_json_is_passed_over() {
     ];
     assert_eq!(found, expected);
     assert!(reading.errors.iter().all(|it| it.kind == ReadErrorKind::Syntax));
-    assert_eq!(reading.message.str(&tree, "name"), Some("a"));
+    assert_eq!(reading.message.get_str(&tree, "name"), Some("a"));
     let counts = reading.message.get_all(&tree, "more").map(|it| it.value.as_message().unwrap());
-    assert_eq!(counts.map(|it| it.i64(&tree, "count")).collect::<Vec<_>>(), [Some(1), Some(3)]);
+    assert_eq!(counts.map(|it| it.get_i64(&tree, "count")).collect::<Vec<_>>(), [Some(1), Some(3)]);
     assert_eq!(reading.message.get(&tree, "data").unwrap().value, Value::Bytes([0].into()));
     for text in ["", "{", "[", "{\"a", "{]", "[}", "{\"a\":{]}", "{,}", "[1,", "\"", "nul", "{} {}"]
     {
-        assert!(!read(&tree, Notation::Json, text, Undeclared::Refuse).errors.is_empty(), "{text}");
+        assert!(
+            !read(&tree, Notation::Json, text, UndeclaredPolicy::Refuse).errors.is_empty(),
+            "{text}"
+        );
     }
 }
 
@@ -203,7 +208,7 @@ fn names_that_nothing_declares_are_reported_at_every_depth() {
     let shown = |it: &UndeclaredName, text: &str| {
         (it.name.clone(), at(text, it.key).to_owned(), at(text, it.value).to_owned())
     };
-    for undeclared in [Undeclared::Refuse, Undeclared::Ignore] {
+    for undeclared in [UndeclaredPolicy::Refuse, UndeclaredPolicy::Ignore] {
         let reading = read(&tree, Notation::Json, json, undeclared);
         let found: Vec<_> = reading.undeclared.iter().map(|it| shown(it, json)).collect();
         let name =
@@ -215,16 +220,22 @@ fn names_that_nothing_declares_are_reported_at_every_depth() {
         ];
         assert_eq!(found, expected);
         let kind = tree.enum_named("p.Kind").unwrap().id;
-        assert_eq!(reading.undeclared[0].lacked_by, LackedBy::Message(outer(&tree)));
-        assert_eq!(reading.undeclared[2].lacked_by, LackedBy::Enum(kind));
-        assert_eq!(reading.errors.len(), if undeclared == Undeclared::Refuse { 3 } else { 0 });
+        assert_eq!(reading.undeclared[0].lacked_by, UnknownName::Message(outer(&tree)));
+        assert_eq!(reading.undeclared[2].lacked_by, UnknownName::Enum(kind));
+        assert_eq!(
+            reading.errors.len(),
+            if undeclared == UndeclaredPolicy::Refuse { 3 } else { 0 }
+        );
         assert_eq!(reading.message.entries.len(), 2);
 
         let reading = read(&tree, Notation::Text, text, undeclared);
         let found: Vec<_> = reading.undeclared.iter().map(|it| shown(it, text)).collect();
         let name = |name: &str, value: &str| (name.to_owned(), name.to_owned(), value.to_owned());
         assert_eq!(found, [name("nme", "{ a: [1] }"), name("colour", "'red'")]);
-        assert_eq!(reading.errors.len(), if undeclared == Undeclared::Refuse { 2 } else { 0 });
+        assert_eq!(
+            reading.errors.len(),
+            if undeclared == UndeclaredPolicy::Refuse { 2 } else { 0 }
+        );
         assert_eq!(reading.message.entries.len(), 2);
     }
 }
@@ -248,7 +259,7 @@ count: 4  # four
 }
 data: 'y'
 ";
-    let reading = read(&tree, Notation::Text, text, Undeclared::Refuse);
+    let reading = read(&tree, Notation::Text, text, UndeclaredPolicy::Refuse);
     let expected = [
         (Syntax, "="),
         (InvalidValue, "3000000000"),
@@ -262,18 +273,21 @@ data: 'y'
     let first = reading.errors[4].related.as_ref().unwrap().0;
     assert_eq!(first.start as usize, text.find("name").unwrap());
     let message = &reading.message;
-    assert_eq!(message.str(&tree, "name"), Some("a"));
-    assert_eq!(message.i64(&tree, "count"), Some(4));
+    assert_eq!(message.get_str(&tree, "name"), Some("a"));
+    assert_eq!(message.get_i64(&tree, "count"), Some(4));
     assert_eq!(places(&tree, message, "data", text), ("data", "'y'"));
-    let more = message.message(&tree, "more").unwrap();
+    let more = message.get_message(&tree, "more").unwrap();
     assert_eq!(places(&tree, more, "data", text), ("data", "'x'"));
     // More of them than an option statement reports.
     let many = "count: 'x'\n".repeat(70);
-    let reading = read(&tree, Notation::Text, &many, Undeclared::Refuse);
+    let reading = read(&tree, Notation::Text, &many, UndeclaredPolicy::Refuse);
     assert_eq!(reading.errors.len(), 70);
     for text in
         ["more {", "more >", "more { >", "[", "[a", "more < }", "{", "a: [1, [", "}}}}", "a: -"]
     {
-        assert!(!read(&tree, Notation::Text, text, Undeclared::Refuse).errors.is_empty(), "{text}");
+        assert!(
+            !read(&tree, Notation::Text, text, UndeclaredPolicy::Refuse).errors.is_empty(),
+            "{text}"
+        );
     }
 }

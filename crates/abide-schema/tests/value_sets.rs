@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use abide_schema::value::{Codec, Undeclared};
+use abide_schema::value::{Codec, UndeclaredPolicy};
 use abide_schema::{
-    File, FileDecl, SourceFile, Tree, descriptor_set_from_json, descriptor_set_from_text,
-    encode_set,
+    File, FileDecl, SourceFile, Tree, encode_set, read_descriptor_set_json,
+    read_descriptor_set_text,
 };
 
 const OPTIONS: &str = r#"syntax = "proto3";
@@ -65,8 +65,8 @@ fn the_three_notations_of_a_set_are_one() {
     assert!(json.contains(r#""[o.policy]":{"owner":"a \"b\"","#), "{json}");
     assert!(text.contains("[o.secret]: true") && text.contains("type.googleapis.com"), "{text}");
     assert_eq!(Codec::new(&tree).encode(&value), bytes, "it is canonical");
-    assert_eq!(descriptor_set_from_json(json.as_bytes()).unwrap(), bytes);
-    assert_eq!(descriptor_set_from_text(text.as_bytes()).unwrap(), bytes);
+    assert_eq!(read_descriptor_set_json(json.as_bytes()).unwrap(), bytes);
+    assert_eq!(read_descriptor_set_text(text.as_bytes()).unwrap(), bytes);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn what_an_image_says_about_imports_is_kept() {
         b"# An image\nfile { name: 'a.proto' options { [not.known] { a: 1 } java_package: 'a' }
         buf_extension { is_import: true module_info { name { } } } }
         file: < name: 'b.proto' buf_extension { is_import: false is_syntax_unspecified: true } >";
-    let sets = [descriptor_set_from_json(json).unwrap(), descriptor_set_from_text(text).unwrap()];
+    let sets = [read_descriptor_set_json(json).unwrap(), read_descriptor_set_text(text).unwrap()];
     assert_eq!(sets[0], sets[1]);
     let files = FileDecl::from_descriptor_set(&sets[0].as_slice().into()).unwrap();
     let imported: Vec<_> = files.iter().map(|file| (&*file.path, file.imported)).collect();
@@ -89,7 +89,7 @@ fn what_an_image_says_about_imports_is_kept() {
 
 #[test]
 fn what_is_wrong_has_its_place() {
-    let json = |text: &str| descriptor_set_from_json(text.as_bytes()).unwrap_err().to_string();
+    let json = |text: &str| read_descriptor_set_json(text.as_bytes()).unwrap_err().to_string();
     assert_eq!(json(""), "expected a JSON value at byte 0");
     assert_eq!(
         json("[]"),
@@ -97,7 +97,7 @@ fn what_is_wrong_has_its_place() {
     );
     assert_eq!(json(r#"{"file": [{"name": 1}]}"#), "expected a string for `name` at byte 19");
     assert_eq!(json(r#"{"file": [], "file": []}"#), "`file` is set twice at byte 13");
-    let text = |text: &str| descriptor_set_from_text(text.as_bytes()).unwrap_err().to_string();
+    let text = |text: &str| read_descriptor_set_text(text.as_bytes()).unwrap_err().to_string();
     assert_eq!(text("file { name: 1 }"), "`name` takes a string in quotes, not `1` at byte 13");
     assert_eq!(text("} ; option (y) = {"), "this closing brace has no opening brace at byte 0");
     assert!(text("file {").contains("at byte"));
@@ -127,8 +127,18 @@ fn hostile_text_is_refused_and_never_a_panic() {
         b"owner: \"\\303\\251\" levels: [1, 2] # c\n flags { key: 'x' value: t }
             more { [type.googleapis.com/o.Policy] { owner: 'i' } }",
     ];
-    assert!(Codec::new(&tree).read_json(policy, good[0], Undeclared::Refuse).into_result().is_ok());
-    assert!(Codec::new(&tree).read_text(policy, good[1], Undeclared::Refuse).into_result().is_ok());
+    assert!(
+        Codec::new(&tree)
+            .read_json(policy, good[0], UndeclaredPolicy::Refuse)
+            .into_result()
+            .is_ok()
+    );
+    assert!(
+        Codec::new(&tree)
+            .read_text(policy, good[1], UndeclaredPolicy::Refuse)
+            .into_result()
+            .is_ok()
+    );
     for round in 0..20_000 {
         let mut bytes = good[round % 2].to_vec();
         for _ in 0..=numbers.next() % 3 {
@@ -139,7 +149,7 @@ fn hostile_text_is_refused_and_never_a_panic() {
                 _ => bytes.truncate(at.max(1)),
             }
         }
-        for undeclared in [Undeclared::Refuse, Undeclared::Ignore] {
+        for undeclared in [UndeclaredPolicy::Refuse, UndeclaredPolicy::Ignore] {
             for read in [Codec::read_json, Codec::read_text] {
                 match read(Codec::new(&tree), policy, &bytes, undeclared).into_result() {
                     Ok(value) => {
@@ -155,7 +165,7 @@ fn hostile_text_is_refused_and_never_a_panic() {
         format!("{{\"more\":{}{{}}{}}}", open.repeat(levels), "}".repeat(levels))
     };
     let read = |text: &str| {
-        Codec::new(&tree).read_json(policy, text.as_bytes(), Undeclared::Refuse).into_result()
+        Codec::new(&tree).read_json(policy, text.as_bytes(), UndeclaredPolicy::Refuse).into_result()
     };
     assert!(read(&any(40)).is_ok());
     assert!(read(&any(60)).unwrap_err().message.contains("nest deeper"));
@@ -165,7 +175,7 @@ fn hostile_text_is_refused_and_never_a_panic() {
     let text = "more { ".repeat(100_000);
     assert!(
         Codec::new(&tree)
-            .read_text(policy, text.as_bytes(), Undeclared::Refuse)
+            .read_text(policy, text.as_bytes(), UndeclaredPolicy::Refuse)
             .into_result()
             .is_err()
     );

@@ -45,11 +45,11 @@ fn occurrences_of_a_message_are_merged_and_the_last_scalar_wins() {
     let bytes = b"\x08\x01\x4a\x02\x08\x01\x4a\x03\x2a\x01x\x08\x02\x40\x05\x40\x04";
     let value = Codec::new(&tree).decode(message(&tree, "b.M"), bytes).expect("it is valid");
     assert_eq!(value.entries.len(), 6, "each written field has an entry");
-    assert_eq!(value.i64(&tree, "i"), Some(2));
+    assert_eq!(value.get_i64(&tree, "i"), Some(2));
     assert_eq!(value.get_all(&tree, "ri").count(), 2);
-    let merged = value.normalized(&tree);
-    let inner = merged.message(&tree, "m").expect("it is set");
-    assert_eq!((inner.i64(&tree, "i"), inner.str(&tree, "s")), (Some(1), Some("x")));
+    let merged = value.normalize(&tree);
+    let inner = merged.get_message(&tree, "m").expect("it is set");
+    assert_eq!((inner.get_i64(&tree, "i"), inner.get_str(&tree, "s")), (Some(1), Some("x")));
     assert_eq!(
         Codec::new(&tree).encode(&value),
         b"\x08\x02\x40\x05\x40\x04\x4a\x05\x08\x01\x2a\x01x"
@@ -175,8 +175,8 @@ fn elements_are_found_by_their_full_names() {
     for it in 1..=60 {
         let named = message.field_named(&format!("field_{it}")).expect("it is declared");
         assert_eq!(message.field_numbered(2 * it), Some(named));
-        assert_eq!(message.field_in_json(&format!("field{it}")), Some(named));
-        assert_eq!(message.field_in_json(named.name()), Some(named));
+        assert_eq!(message.find_field_by_json_name(&format!("field{it}")), Some(named));
+        assert_eq!(message.find_field_by_json_name(named.name()), Some(named));
         assert_eq!(message.field_numbered(2 * it - 1), None);
     }
     assert!(message.reserves_name("gone") && !message.reserves_name("field_1"));

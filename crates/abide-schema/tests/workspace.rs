@@ -212,8 +212,11 @@ fn what_does_not_depend_on_a_change_stays_as_it_is() {
             }
             let whole = Tree::link(texts.iter().map(|(at, text)| parse(at, text)).collect());
             let now = all_linked(&whole);
-            let circles: BTreeSet<FileKey> =
-                texts.keys().filter(|it| !workspace.circle(it).is_empty()).cloned().collect();
+            let circles: BTreeSet<FileKey> = texts
+                .keys()
+                .filter(|it| !workspace.collect_import_cycle(it).is_empty())
+                .cloned()
+                .collect();
             let settle = |found: BTreeMap<FileKey, Linked>| -> BTreeMap<FileKey, Linked> {
                 let settled = found.into_iter().map(|(at, linked)| {
                     let in_circle = circles.contains(&at);
@@ -224,7 +227,7 @@ fn what_does_not_depend_on_a_change_stays_as_it_is() {
             let now = settle(now);
             refused += now.values().filter(|it| !it.problems.is_empty()).count();
             let changes = workspace.take_changes();
-            let dependants = workspace.dependants(&changes);
+            let dependants = workspace.find_dependants(&changes);
             for (at, was) in before.iter().filter(|(at, _)| !dependants.contains(*at)) {
                 let is = &now[at];
                 let was = &without_circles(was.clone(), circles.contains(at));
@@ -309,11 +312,11 @@ fn changes_are_what_became_of_each_file() {
         .collect();
     assert_eq!(found, [(two.clone(), "b", "d")]);
     // The other imports it, and uses nothing of it.
-    assert_eq!(workspace.dependants(&changes), BTreeSet::from([two.clone()]));
-    assert_eq!(workspace.circle(&one), BTreeSet::from([one.clone(), two.clone()]));
-    assert_eq!(workspace.importers("two.proto").collect::<Vec<_>>(), [&one]);
+    assert_eq!(workspace.find_dependants(&changes), BTreeSet::from([two.clone()]));
+    assert_eq!(workspace.collect_import_cycle(&one), BTreeSet::from([one.clone(), two.clone()]));
+    assert_eq!(workspace.find_importers("two.proto").collect::<Vec<_>>(), [&one]);
     assert_eq!(workspace.files_of_package("d").collect::<Vec<_>>(), [&two]);
-    let sides = workspace.sides(&changes, &BTreeSet::from([two]), |_| false);
+    let sides = workspace.split_sides(&changes, &BTreeSet::from([two]), |_| false);
     let paths = |side: &[Arc<FileDecl>]| {
         let own = side.iter().filter(|it| it.root == 0);
         own.map(|it| it.package_name().to_owned()).collect::<Vec<_>>()
@@ -374,7 +377,7 @@ fn options_are_read_again_where_they_are_mentioned() {
         workspace.take_changes();
         workspace.set(parse(&path(name), &text));
         let changes = workspace.take_changes();
-        let found = workspace.dependants(&changes);
+        let found = workspace.find_dependants(&changes);
         let found: Vec<String> = found.into_iter().map(|(_, path)| path.to_string()).collect();
         let expected: Vec<String> = expected.iter().map(|it| format!("{it}.proto")).collect();
         assert_eq!(found, expected, "{text}");

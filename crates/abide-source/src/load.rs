@@ -12,8 +12,8 @@ use std::sync::Arc;
 use abide_instance::yaml_value;
 use abide_lint::without_record_conflicts;
 use abide_schema::{
-    FileDecl, SourceFile, Text, Tree, descriptor_set_from_json, descriptor_set_from_text,
-    descriptor_set_from_value, missing_imports,
+    FileDecl, FileText, SourceFile, Tree, find_missing_imports, read_descriptor_set_json,
+    read_descriptor_set_text, read_descriptor_set_value,
 };
 use memchr::memmem;
 use rayon::prelude::*;
@@ -38,7 +38,7 @@ pub struct Loaded {
     pub notes: Vec<String>,
     /// The texts on disk of files with a merge conflict in what they record, of which both sides
     /// count, by the names that reports use.
-    pub unresolved: HashMap<Arc<str>, Text>,
+    pub unresolved: HashMap<Arc<str>, FileText>,
 }
 
 /// Reads, parses and links a source, with the files it imports.
@@ -160,7 +160,7 @@ pub struct Parsed {
     /// Files that could not be read.
     pub unreadable: Vec<ReadProblem>,
     notes: Vec<String>,
-    unresolved: HashMap<Arc<str>, Text>,
+    unresolved: HashMap<Arc<str>, FileText>,
 }
 
 impl Parsed {
@@ -234,7 +234,7 @@ fn parsed(
 }
 
 /// Resolves merge conflicts in what files record of their versions. Returns the texts as they were.
-fn resolve_records(files: &mut [SourceFile]) -> HashMap<Arc<str>, Text> {
+fn resolve_records(files: &mut [SourceFile]) -> HashMap<Arc<str>, FileText> {
     let resolved = files.par_iter_mut().filter_map(|file| {
         memmem::find(&file.text, b"<<<<<<<")?;
         let text = without_record_conflicts(&file.text)?;
@@ -277,7 +277,7 @@ fn with_imports(
 ) -> Result<Vec<Arc<FileDecl>>, LoadError> {
     let mut asked: HashSet<Box<str>> = HashSet::new();
     loop {
-        let mut missing = missing_imports(&files);
+        let mut missing = find_missing_imports(&files);
         missing.retain(|path| asked.insert(path.clone()));
         let found: Vec<_> = missing.par_iter().map(|path| source.import(path)).collect();
         let found = found.into_iter().filter_map(Result::transpose);
@@ -296,10 +296,10 @@ fn descriptors(
 ) -> Result<Vec<Arc<FileDecl>>, LoadError> {
     let bytes = match format {
         DescriptorFormat::Binary => Ok(bytes),
-        DescriptorFormat::Json => descriptor_set_from_json(&bytes),
-        DescriptorFormat::Text => descriptor_set_from_text(&bytes),
+        DescriptorFormat::Json => read_descriptor_set_json(&bytes),
+        DescriptorFormat::Text => read_descriptor_set_text(&bytes),
         DescriptorFormat::Yaml => {
-            descriptor_set_from_value(&yaml_value(&String::from_utf8_lossy(&bytes)))
+            read_descriptor_set_value(&yaml_value(&String::from_utf8_lossy(&bytes)))
         }
     };
     let files = bytes.and_then(|bytes| FileDecl::from_descriptor_set(&bytes.into()));

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide_lint::FeatureFile;
-use abide_schema::{SourceFile, Text};
+use abide_schema::{FileText, SourceFile};
 use gix::ObjectId;
 use jiff::civil::Date;
 
@@ -142,7 +142,7 @@ pub struct Source {
     /// The only folders and files of the tree to judge, relative to the tree, if it is not all.
     focus: Vec<String>,
     /// The text of one file, which is not that on disk.
-    typed: Option<(String, Text)>,
+    typed: Option<(String, FileText)>,
     /// The only part of the tree to compare, if a part of another tree is judged.
     part: Option<ComparedPart>,
     notes: Vec<String>,
@@ -207,7 +207,7 @@ impl Source {
     }
 
     /// Takes this text for the one of a file of the tree, whether or not there is one on disk.
-    pub fn typed(mut self, display: String, text: Text) -> Source {
+    pub fn typed(mut self, display: String, text: FileText) -> Source {
         self.typed = Some((display, text));
         self
     }
@@ -325,7 +325,7 @@ impl Source {
     }
 
     /// Puts a text in the place of a file.
-    fn replace(&self, display: &str, text: &Text, gathered: &mut Gathered) {
+    fn replace(&self, display: &str, text: &FileText, gathered: &mut Gathered) {
         gathered.problems.retain(|it| it.path != display);
         if let Some(file) = gathered.files.iter_mut().find(|it| &*it.display == display) {
             file.text = text.clone();
@@ -436,7 +436,7 @@ impl Source {
         &self,
         root: u32,
         path: &str,
-        read: &dyn Fn(Text) -> Option<T>,
+        read: &dyn Fn(FileText) -> Option<T>,
     ) -> Option<(T, String)> {
         let mut found = None;
         let commit = self.open.find_earlier(&self.layout, root, path, &mut |text| {
@@ -462,7 +462,7 @@ impl Source {
     }
 
     /// What the repository of a revision had at a path on disk.
-    pub fn beside(&self, path: &Path) -> Result<Option<Text>, SourceError> {
+    pub fn beside(&self, path: &Path) -> Result<Option<FileText>, SourceError> {
         self.open.beside(path)
     }
 
@@ -498,7 +498,7 @@ impl Source {
     }
 
     /// The `abide.lock` in the folder of the tree, if there is one.
-    pub fn lock(&self) -> Result<Option<Text>, SourceError> {
+    pub fn lock(&self) -> Result<Option<FileText>, SourceError> {
         self.open.text(LOCK)
     }
 
@@ -508,19 +508,19 @@ impl Source {
     }
 
     /// A text of the settings that an archive holds, by its name.
-    pub fn packed_settings(&self, name: &str) -> Option<Text> {
+    pub fn packed_settings(&self, name: &str) -> Option<FileText> {
         self.open.packed_settings(name)
     }
 
     /// A file by its path from the folder of the tree. An archive has only its protos, its
     /// Markdown and texts, `abide.lock` and `CODEOWNERS`.
-    pub fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    pub fn text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         self.open.text(path)
     }
 
     /// A file by its path from the top of the repository or the archive, if the source is a
     /// revision or an archive.
-    pub fn at_top(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    pub fn at_top(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         self.open.settings(path)
     }
 

@@ -66,7 +66,7 @@ pub struct Ast {
 /// To keep this small, the parts of rarer and larger ones are stored elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Decl {
-    /// What is declared, with the spans of its parts.
+    /// The kind of the declaration, with the spans of its parts.
     pub kind: DeclKind,
     /// From its first token to its last, `;` or `}` included.
     pub span: Span,
@@ -76,7 +76,7 @@ pub struct Decl {
     pub end: DeclId,
 }
 
-/// How an import is declared.
+/// The modifier of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ImportKind {
     /// `import "…";`
@@ -100,7 +100,7 @@ pub enum Visibility {
 
 /// The label of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Label {
+pub enum FieldLabel {
     /// `optional`.
     Optional,
     /// `required`.
@@ -109,20 +109,20 @@ pub enum Label {
     Repeated,
 }
 
-impl Label {
-    /// Where the label of a declaration is: the first token. The three words
+impl FieldLabel {
+    /// Returns the span of the label: the first token of the declaration. The three words
     /// have the same length.
     pub const fn span(self, decl: &Decl) -> Span {
         Span::new(decl.span.start, decl.span.start + 8)
     }
 }
 
-/// What a declaration declares. Spans of parts that are absent are empty.
+/// The kind of a declaration. Spans of missing parts are empty.
 #[derive(Clone, Copy, Debug)]
 pub enum DeclKind {
     /// `syntax = "proto3";` or `edition = "2023";`
     Syntax {
-        /// Whether the keyword is `edition`.
+        /// True if the keyword is `edition`.
         edition: bool,
         /// The string literal.
         value: Span,
@@ -134,7 +134,7 @@ pub enum DeclKind {
     },
     /// `import "a.proto";`
     Import {
-        /// How it is imported.
+        /// The kind of the import.
         kind: ImportKind,
         /// The word `public`, `weak` or `option`.
         modifier: Span,
@@ -213,7 +213,7 @@ pub enum DeclKind {
     ReservedNames {
         /// One range of a single place for each name.
         names: Slice,
-        /// Whether the names are string literals.
+        /// True if the names are string literals.
         quoted: bool,
     },
     /// A lone `;`.
@@ -226,7 +226,7 @@ pub enum DeclKind {
 #[derive(Clone, Copy, Debug)]
 pub struct FieldNode {
     /// Its label.
-    pub label: Option<Label>,
+    pub label: Option<FieldLabel>,
     /// Its type; for a group the word `group`.
     pub ty: Span,
     /// Its name.
@@ -250,7 +250,7 @@ impl FieldNode {
 #[derive(Clone, Copy, Debug)]
 pub struct MapNode {
     /// A label, which is an error.
-    pub label: Option<Label>,
+    pub label: Option<FieldLabel>,
     /// From `map` to `>`.
     pub ty: Span,
     /// The type of the keys.
@@ -302,14 +302,14 @@ pub struct NamePart {
     pub span: Span,
     /// The name inside the parentheses, or the part itself.
     pub name: Span,
-    /// Whether it stands in parentheses and so names an extension.
+    /// True if it stands in parentheses and so names an extension.
     pub extension: bool,
 }
 
 /// One node of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueNode {
-    /// What it is.
+    /// Its kind.
     pub kind: ValueKind,
     /// From its first token to its last.
     pub span: Span,
@@ -317,26 +317,26 @@ pub struct ValueNode {
     pub end: ValueId,
 }
 
-/// What a node of a value is.
+/// The kind of a node of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     /// An identifier: `true`, an enum value, `inf`. A sign may stand before it.
     Ident {
-        /// Whether `-` stands before it.
+        /// True if `-` stands before it.
         negative: bool,
         /// The word itself.
         word: Span,
     },
     /// An integer.
     Int {
-        /// Whether `-` stands before it.
+        /// True if `-` stands before it.
         negative: bool,
         /// The digits.
         digits: Span,
     },
     /// A float.
     Float {
-        /// Whether `-` stands before it.
+        /// True if `-` stands before it.
         negative: bool,
         /// The digits.
         digits: Span,
@@ -352,14 +352,14 @@ pub enum ValueKind {
         /// The key: `name`, `[ext.name]` or `[host/type.name]`, brackets
         /// included.
         key: Span,
-        /// What the key names.
+        /// The form of the key.
         form: KeyForm,
     },
     /// Text that could not be understood; an error says why.
     Error,
 }
 
-/// What a key inside an aggregate names.
+/// The form of a key inside an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyForm {
     /// A field, or a group by its type name.
@@ -409,7 +409,7 @@ impl Ast {
     }
 
     /// The direct children of `parent`, or the top level for `None`.
-    pub fn children(&self, parent: Option<DeclId>) -> impl Iterator<Item = DeclId> + '_ {
+    pub fn children_of(&self, parent: Option<DeclId>) -> impl Iterator<Item = DeclId> + '_ {
         let (mut at, end) = match parent {
             None => (0, self.decls.len() as u32),
             Some(id) => (id + 1, self.decls[id as usize].end),
@@ -438,7 +438,7 @@ impl Ast {
     }
 
     /// From `{` to `}`, where a declaration has them.
-    pub fn body(&self, decl: &Decl) -> Option<Span> {
+    pub fn body_of(&self, decl: &Decl) -> Option<Span> {
         match decl.kind {
             DeclKind::Message { body, .. }
             | DeclKind::Enum { body, .. }
@@ -452,14 +452,14 @@ impl Ast {
     }
 
     /// The parts of an option's name.
-    pub fn parts(&self, option: &OptionNode) -> &[NamePart] {
+    pub fn name_parts(&self, option: &OptionNode) -> &[NamePart] {
         &self.name_parts[option.parts.range()]
     }
 }
 
 /// A dotted name with white space and comments taken out: `.a.b` of
 /// `.a /* x */ . b`. `None` where the text already has that form.
-pub fn dotted_name(text: &[u8], span: Span) -> Option<String> {
+pub fn join_dotted_name(text: &[u8], span: Span) -> Option<String> {
     let plain = |b: &u8| is_word(*b) || matches!(b, b'.' | b'/');
     if span.of(text).iter().all(plain) {
         return None;

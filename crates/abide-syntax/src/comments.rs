@@ -8,24 +8,24 @@ pub struct Comment {
     /// From its first mark to its last byte; the end of a line is not part of
     /// it.
     pub span: Span,
-    /// Whether it is `/* … */`.
+    /// True if it is `/* … */`.
     pub block: bool,
 }
 
 /// The comments in `gap`, which must begin and end outside of comments, such
 /// as the text between two tokens.
-pub fn comments_between(text: &[u8], gap: Span) -> Comments<'_> {
-    Comments { text: &text[..(gap.end as usize).min(text.len())], at: gap.start as usize }
+pub fn find_comments(text: &[u8], gap: Span) -> CommentIter<'_> {
+    CommentIter { text: &text[..(gap.end as usize).min(text.len())], at: gap.start as usize }
 }
 
 /// Iterator over the comments of a gap, from [`comments_between`].
 #[derive(Clone, Debug)]
-pub struct Comments<'t> {
+pub struct CommentIter<'t> {
     text: &'t [u8],
     at: usize,
 }
 
-impl Iterator for Comments<'_> {
+impl Iterator for CommentIter<'_> {
     type Item = Comment;
 
     fn next(&mut self) -> Option<Comment> {

@@ -6,7 +6,7 @@ use crate::parser::SyntaxError;
 use crate::span::Span;
 
 /// Explains the syntax errors of a text by what the text is; `None` if it is nothing in particular.
-pub(crate) fn explain(text: &[u8]) -> Option<Vec<SyntaxError>> {
+pub(crate) fn detect_foreign_text(text: &[u8]) -> Option<Vec<SyntaxError>> {
     let one = |span, message: &str, help| {
         Some(vec![SyntaxError {
             span,
@@ -15,7 +15,7 @@ pub(crate) fn explain(text: &[u8]) -> Option<Vec<SyntaxError>> {
             help: Some(help),
         }])
     };
-    if let Some(encoding) = wide_encoding(text) {
+    if let Some(encoding) = detect_wide_encoding(text) {
         let message = format!("the file is encoded in {encoding}, and not in UTF-8");
         return one(Span::new(0, 2), &message, "save it as UTF-8");
     }
@@ -23,16 +23,16 @@ pub(crate) fn explain(text: &[u8]) -> Option<Vec<SyntaxError>> {
         let message = "the file is a pointer of Git LFS, and not what it points to";
         return one(Span::new(0, LFS.len() as u32), message, "run `git lfs pull`");
     }
-    let conflicts = conflicts(text);
+    let conflicts = find_merge_conflicts(text);
     (!conflicts.is_empty()).then_some(conflicts)
 }
 
-/// How a pointer of Git LFS begins. Source: the specification in the repository of Git LFS.
+/// The first bytes of a pointer of Git LFS. Source: the specification in the repository of Git LFS.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// Names the encoding of a text with code units of two or four bytes, by its byte order mark or by
 /// the zeros that ASCII has in it.
-fn wide_encoding(text: &[u8]) -> Option<&'static str> {
+fn detect_wide_encoding(text: &[u8]) -> Option<&'static str> {
     let head = &text[..text.len().min(64)];
     if head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff") {
         return Some("UTF-32");
@@ -55,7 +55,7 @@ fn wide_encoding(text: &[u8]) -> Option<&'static str> {
 }
 
 /// Finds the conflicts that a merge left in a text, each from its first marker on.
-fn conflicts(text: &[u8]) -> Vec<SyntaxError> {
+fn find_merge_conflicts(text: &[u8]) -> Vec<SyntaxError> {
     let mut errors: Vec<SyntaxError> = Vec::new();
     let mut is_open = false;
     let mut lexer = Lexer::new(text, 0);
@@ -65,7 +65,7 @@ fn conflicts(text: &[u8]) -> Vec<SyntaxError> {
             return errors;
         }
         let TokenKind::Symbol(symbol) = token.kind else { continue };
-        let Some(marker) = marker(text, token.span.start, symbol) else { continue };
+        let Some(marker) = find_marker(text, token.span.start, symbol) else { continue };
         match errors.last_mut().filter(|_| is_open && symbol != b'<') {
             Some(open) if symbol == b'>' => {
                 open.related = Some((marker, "it ends here"));
@@ -89,7 +89,7 @@ fn conflicts(text: &[u8]) -> Vec<SyntaxError> {
 }
 
 /// The line at a place, if it is a marker that git leaves around the sides of a conflict.
-fn marker(text: &[u8], at: u32, symbol: u8) -> Option<Span> {
+fn find_marker(text: &[u8], at: u32, symbol: u8) -> Option<Span> {
     let (before, rest) = text.split_at(at as usize);
     // Looked at from its begin alone: a line can be the whole text.
     let is_marker = matches!(symbol, b'<' | b'=' | b'>' | b'|')

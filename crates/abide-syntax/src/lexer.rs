@@ -6,7 +6,7 @@
 
 use crate::span::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// `[A-Za-z_][A-Za-z0-9_]*`.
@@ -41,7 +41,7 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    /// Whether it is text that protoc refuses.
+    /// Returns true if it is text that protoc refuses.
     #[inline]
     pub(crate) fn is_malformed(self) -> bool {
         !matches!(
@@ -59,9 +59,9 @@ impl TokenKind {
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -87,14 +87,14 @@ const CLASS: [u8; 256] = {
     table
 };
 
-/// Whether a byte may stand in a word: a letter, a digit or `_`.
+/// Returns true if a byte may stand in a word: a letter, a digit or `_`.
 #[inline]
 pub(crate) fn is_word(byte: u8) -> bool {
     CLASS[byte as usize] & (LETTER | DIGIT) != 0
 }
 
-/// Where a text begins: after the byte order mark, if it has one.
-pub fn text_start(text: &[u8]) -> u32 {
+/// Returns the start of a text, after its byte order mark if it has one.
+pub fn skip_byte_order_mark(text: &[u8]) -> u32 {
     if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
 
@@ -110,15 +110,15 @@ impl<'t> Lexer<'t> {
     /// Starts at `offset`, which must not lie inside a token or comment. A
     /// byte order mark at the beginning of the text is skipped.
     pub fn new(text: &'t [u8], offset: u32) -> Lexer<'t> {
-        let at = if offset == 0 { text_start(text) } else { offset };
+        let at = if offset == 0 { skip_byte_order_mark(text) } else { offset };
         Lexer { text, at: at as usize }
     }
 
-    fn byte(&self, at: usize) -> u8 {
+    fn peek_byte(&self, at: usize) -> u8 {
         self.text.get(at).copied().unwrap_or(0)
     }
 
-    fn class(&self, at: usize) -> u8 {
+    fn peek_class(&self, at: usize) -> u8 {
         self.text.get(at).map_or(0, |&b| CLASS[b as usize])
     }
 
@@ -135,7 +135,7 @@ impl<'t> Lexer<'t> {
     #[inline]
     fn skip_trivia(&mut self) -> Result<(), (TokenKind, usize)> {
         self.skip(SPACE);
-        if self.byte(self.at) == b'/' { self.skip_comments() } else { Ok(()) }
+        if self.peek_byte(self.at) == b'/' { self.skip_comments() } else { Ok(()) }
     }
 
     /// Skips comments from a `/` on, and the white space behind them.
@@ -143,7 +143,7 @@ impl<'t> Lexer<'t> {
     fn skip_comments(&mut self) -> Result<(), (TokenKind, usize)> {
         loop {
             let rest = self.text.get(self.at + 2..).unwrap_or_default();
-            match self.byte(self.at + 1) {
+            match self.peek_byte(self.at + 1) {
                 b'/' => {
                     let start = self.at + 2;
                     let line_end = |from: usize| {
@@ -180,7 +180,7 @@ impl<'t> Lexer<'t> {
                 _ => return Ok(()),
             }
             self.skip(SPACE);
-            if self.byte(self.at) != b'/' {
+            if self.peek_byte(self.at) != b'/' {
                 return Ok(());
             }
         }
@@ -191,56 +191,56 @@ impl<'t> Lexer<'t> {
     #[inline]
     pub fn next_token(&mut self) -> Token {
         if let Err((kind, start)) = self.skip_trivia() {
-            return self.token(kind, start);
+            return self.make_token(kind, start);
         }
         let start = self.at;
         if start >= self.text.len() {
             self.at = self.text.len();
-            return self.token(TokenKind::End, self.at);
+            return self.make_token(TokenKind::End, self.at);
         }
         let first = self.text[start];
         match CLASS[first as usize] {
             LETTER => {
                 self.skip(LETTER | DIGIT);
-                self.token(TokenKind::Ident, start)
+                self.make_token(TokenKind::Ident, start)
             }
-            DIGIT => self.number(start),
+            DIGIT => self.scan_number(start),
             SYMBOL => match first {
-                b'"' | b'\'' => self.string(first),
-                b'.' if self.class(start + 1) == DIGIT => self.number(start),
+                b'"' | b'\'' => self.scan_string(first),
+                b'.' if self.peek_class(start + 1) == DIGIT => self.scan_number(start),
                 _ => {
                     self.at += 1;
-                    self.token(TokenKind::Symbol(first), start)
+                    self.make_token(TokenKind::Symbol(first), start)
                 }
             },
             _ => {
-                while self.at < self.text.len() && self.class(self.at) == 0 {
+                while self.at < self.text.len() && self.peek_class(self.at) == 0 {
                     self.at += 1;
                 }
-                self.token(TokenKind::Garbage, start)
+                self.make_token(TokenKind::Garbage, start)
             }
         }
     }
 
-    fn token(&self, kind: TokenKind, start: usize) -> Token {
+    fn make_token(&self, kind: TokenKind, start: usize) -> Token {
         Token { kind, span: Span::new(start as u32, self.at as u32) }
     }
 
     #[inline(never)]
-    fn number(&mut self, start: usize) -> Token {
+    fn scan_number(&mut self, start: usize) -> Token {
         let mut kind = TokenKind::Int;
         // Only decimal numbers have a point.
         let mut decimal = false;
-        if self.byte(start) == b'0' && matches!(self.byte(start + 1), b'x' | b'X') {
+        if self.peek_byte(start) == b'0' && matches!(self.peek_byte(start + 1), b'x' | b'X') {
             self.at += 2;
             let digits = self.at;
-            while self.byte(self.at).is_ascii_hexdigit() {
+            while self.peek_byte(self.at).is_ascii_hexdigit() {
                 self.at += 1;
             }
             if self.at == digits {
                 kind = TokenKind::BadNumber;
             }
-        } else if self.byte(start) == b'0' && self.class(start + 1) == DIGIT {
+        } else if self.peek_byte(start) == b'0' && self.peek_class(start + 1) == DIGIT {
             self.skip(DIGIT);
             let digits = &self.text[start..self.at];
             if digits.iter().any(|digit| matches!(digit, b'8' | b'9')) {
@@ -249,38 +249,38 @@ impl<'t> Lexer<'t> {
         } else {
             decimal = true;
             self.skip(DIGIT);
-            if self.byte(self.at) == b'.' {
+            if self.peek_byte(self.at) == b'.' {
                 kind = TokenKind::Float;
                 self.at += 1;
                 self.skip(DIGIT);
             }
-            if matches!(self.byte(self.at), b'e' | b'E') {
+            if matches!(self.peek_byte(self.at), b'e' | b'E') {
                 kind = TokenKind::Float;
                 self.at += 1;
-                if matches!(self.byte(self.at), b'+' | b'-') {
+                if matches!(self.peek_byte(self.at), b'+' | b'-') {
                     self.at += 1;
                 }
-                if self.class(self.at) != DIGIT {
+                if self.peek_class(self.at) != DIGIT {
                     kind = TokenKind::BadNumber;
                 }
                 self.skip(DIGIT);
             }
         }
-        if self.class(self.at) == LETTER {
+        if self.peek_class(self.at) == LETTER {
             self.skip(LETTER | DIGIT);
             kind = TokenKind::NumberTouchesIdent;
-        } else if (kind != TokenKind::Int || !decimal) && self.byte(self.at) == b'.' {
+        } else if (kind != TokenKind::Int || !decimal) && self.peek_byte(self.at) == b'.' {
             kind = TokenKind::BadNumber;
-            while self.byte(self.at) == b'.' {
+            while self.peek_byte(self.at) == b'.' {
                 self.at += 1;
                 self.skip(LETTER | DIGIT);
             }
         }
-        self.token(kind, start)
+        self.make_token(kind, start)
     }
 
     #[inline(never)]
-    fn string(&mut self, quote: u8) -> Token {
+    fn scan_string(&mut self, quote: u8) -> Token {
         let start = self.at;
         self.at += 1;
         loop {
@@ -288,14 +288,14 @@ impl<'t> Lexer<'t> {
             let length = memchr::memchr3(quote, b'\\', b'\n', rest);
             self.at += length.unwrap_or(rest.len());
             match self.text.get(self.at) {
-                None | Some(b'\n') => return self.token(TokenKind::UnterminatedString, start),
-                Some(b'\\') if !matches!(self.byte(self.at + 1), 0 | b'\n') => self.at += 2,
+                None | Some(b'\n') => return self.make_token(TokenKind::UnterminatedString, start),
+                Some(b'\\') if !matches!(self.peek_byte(self.at + 1), 0 | b'\n') => self.at += 2,
                 Some(b'\\') => self.at += 1,
                 Some(_) => {
                     self.at += 1;
                     let has_nul = memchr::memchr(0, &self.text[start..self.at]).is_some();
                     let kind = if has_nul { TokenKind::NulInString } else { TokenKind::String };
-                    return self.token(kind, start);
+                    return self.make_token(kind, start);
                 }
             }
         }

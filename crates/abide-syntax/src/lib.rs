@@ -16,14 +16,14 @@ mod parser;
 mod span;
 
 pub use ast::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, KeyForm, Label, MapId, MapNode, MethodId,
-    MethodNode, NamePart, OptionId, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
-    ValueNode, Visibility, dotted_name,
+    Ast, Decl, DeclId, DeclKind, FieldLabel, FieldNode, ImportKind, KeyForm, MapId, MapNode,
+    MethodId, MethodNode, NamePart, OptionId, OptionNode, RangeEnd, RangeNode, Slice, ValueId,
+    ValueKind, ValueNode, Visibility, join_dotted_name,
 };
-pub use comments::{Comment, Comments, comments_between};
-pub use gap::{Gap, Run};
-pub use lexer::{Lexer, Token, TokenKind, text_start};
-pub use literal::{LiteralError, Number, sign_and_digits, unescape, unescape_all};
+pub use comments::{Comment, CommentIter, find_comments};
+pub use gap::{CommentBlock, CommentGap};
+pub use lexer::{Lexer, Token, TokenKind, skip_byte_order_mark};
+pub use literal::{LiteralError, NumberLiteral, split_sign, unescape, unescape_all};
 pub use parser::{
     MAX_ERRORS, MAX_MESSAGE_NESTING, MAX_VALUE_NESTING, SyntaxError, parse, parse_fields,
 };

@@ -5,7 +5,7 @@ use std::num::IntErrorKind;
 use crate::lexer::{Lexer, TokenKind};
 use crate::span::Span;
 
-/// Why a literal has no value, and which of its bytes are to blame.
+/// The reason why a literal has no value, and the bytes to blame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiteralError {
     /// One lower-case phrase.
@@ -18,9 +18,9 @@ fn error(message: &str, start: usize, end: usize) -> LiteralError {
     LiteralError { message: message.to_owned(), span: Span::new(start as u32, end as u32) }
 }
 
-/// What a number token stands for, without its sign.
+/// The value of a number token, without its sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
+pub enum NumberLiteral {
     /// An integer of at most 64 bits.
     Integer(u64),
     /// A number with a point or an exponent, or a decimal integer of more than
@@ -31,16 +31,18 @@ pub enum Number {
     TooLarge,
 }
 
-impl Number {
+impl NumberLiteral {
     /// Reads a token; `None` if it is malformed, such as `0x`, `08` or `1e`.
-    pub fn parse(token: &[u8]) -> Option<Number> {
+    pub fn parse(token: &[u8]) -> Option<NumberLiteral> {
         // Rust's own numbers may have a sign, and be `inf` or `nan`.
         token.first().filter(|&&byte| byte == b'.' || byte.is_ascii_digit())?;
         let text = std::str::from_utf8(token).ok()?;
         let radix = |digits: &str, radix: u32| match u64::from_str_radix(digits, radix) {
             _ if digits.starts_with('+') => None,
-            Ok(value) => Some(Number::Integer(value)),
-            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Some(Number::TooLarge),
+            Ok(value) => Some(NumberLiteral::Integer(value)),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => {
+                Some(NumberLiteral::TooLarge)
+            }
             Err(_) => None,
         };
         if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -50,25 +52,25 @@ impl Number {
             return radix(text, 8);
         }
         match text.parse() {
-            Ok(value) => Some(Number::Integer(value)),
-            Err(_) => text.parse().ok().map(Number::Float),
+            Ok(value) => Some(NumberLiteral::Integer(value)),
+            Err(_) => text.parse().ok().map(NumberLiteral::Float),
         }
     }
 
     /// The value, if it is an integer of at most 64 bits.
-    pub fn integer(self) -> Option<u64> {
+    pub fn to_integer(self) -> Option<u64> {
         match self {
-            Number::Integer(value) => Some(value),
-            Number::Float(_) | Number::TooLarge => None,
+            NumberLiteral::Integer(value) => Some(value),
+            NumberLiteral::Float(_) | NumberLiteral::TooLarge => None,
         }
     }
 
     /// The nearest double, if the token is a value of any type.
-    pub fn double(self) -> Option<f64> {
+    pub fn to_double(self) -> Option<f64> {
         match self {
-            Number::Integer(value) => Some(value as f64),
-            Number::Float(value) => Some(value),
-            Number::TooLarge => None,
+            NumberLiteral::Integer(value) => Some(value as f64),
+            NumberLiteral::Float(value) => Some(value),
+            NumberLiteral::TooLarge => None,
         }
     }
 }
@@ -76,7 +78,7 @@ impl Number {
 /// Splits the number of a declaration, such as that of an enum value, into its
 /// sign (`true` for `-`) and its digits. White space and comments may stand
 /// between them.
-pub fn sign_and_digits(text: &[u8], span: Span) -> (bool, Span) {
+pub fn split_sign(text: &[u8], span: Span) -> (bool, Span) {
     if text.get(span.start as usize) != Some(&b'-') {
         return (false, span);
     }
@@ -129,7 +131,7 @@ pub fn unescape(token: &[u8], out: &mut Vec<u8>) -> Result<(), LiteralError> {
                 out.push(value as u8);
             }
             b'x' | b'X' => {
-                let (value, digits) = hex(&token[at..end], 2);
+                let (value, digits) = parse_hex(&token[at..end], 2);
                 if digits == 0 {
                     return Err(error("`\\x` needs a hexadecimal digit", start, at));
                 }
@@ -138,7 +140,7 @@ pub fn unescape(token: &[u8], out: &mut Vec<u8>) -> Result<(), LiteralError> {
             }
             b'u' | b'U' => {
                 let length = if escape == b'u' { 4 } else { 8 };
-                let (mut value, digits) = hex(&token[at..end], length);
+                let (mut value, digits) = parse_hex(&token[at..end], length);
                 if digits < length {
                     let message = format!("`\\{}` needs {length} digits", escape as char);
                     return Err(error(&message, start, at + digits));
@@ -146,7 +148,7 @@ pub fn unescape(token: &[u8], out: &mut Vec<u8>) -> Result<(), LiteralError> {
                 at += digits;
                 // A high and a low surrogate in a row are one character.
                 if (0xd800..0xdc00).contains(&value) && token[at..end].starts_with(b"\\u") {
-                    let (low, digits) = hex(&token[at + 2..end], 4);
+                    let (low, digits) = parse_hex(&token[at + 2..end], 4);
                     if digits == 4 && (0xdc00..0xe000).contains(&low) {
                         value = 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
                         at += 6;
@@ -164,7 +166,7 @@ pub fn unescape(token: &[u8], out: &mut Vec<u8>) -> Result<(), LiteralError> {
     Ok(())
 }
 
-fn hex(digits: &[u8], most: usize) -> (u32, usize) {
+fn parse_hex(digits: &[u8], most: usize) -> (u32, usize) {
     let mut value = 0;
     let mut length = 0;
     for &byte in digits.iter().take(most) {

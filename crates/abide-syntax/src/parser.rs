@@ -8,12 +8,12 @@
 use std::num::NonZeroU32;
 
 use crate::ast::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, KeyForm, Label, MapId, MapNode, MethodId,
-    MethodNode, NamePart, OptionId, OptionNode, RangeEnd, RangeNode, Slice, ValueId, ValueKind,
-    ValueNode, Visibility,
+    Ast, Decl, DeclId, DeclKind, FieldLabel, FieldNode, ImportKind, KeyForm, MapId, MapNode,
+    MethodId, MethodNode, NamePart, OptionId, OptionNode, RangeEnd, RangeNode, Slice, ValueId,
+    ValueKind, ValueNode, Visibility,
 };
-use crate::foreign::explain;
-use crate::lexer::{Lexer, Token, TokenKind, text_start};
+use crate::foreign::detect_foreign_text;
+use crate::lexer::{Lexer, Token, TokenKind, skip_byte_order_mark};
 use crate::span::Span;
 
 /// Messages and groups may nest this deep, as in protoc's parser.
@@ -27,13 +27,13 @@ pub const MAX_ERRORS: usize = 50;
 /// Something in the text that the grammar does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Where.
+    /// Its place.
     pub span: Span,
     /// One lower-case phrase, names in backticks.
     pub message: String,
     /// Another place that explains it, such as the brace left open.
     pub related: Option<(Span, &'static str)>,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub help: Option<&'static str>,
 }
 
@@ -49,9 +49,9 @@ pub fn parse(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
     parser.ast.values.reserve(options);
     parser.advance();
     parser.last = Span::at(parser.gap);
-    parser.file();
+    parser.parse_file();
     let (ast, errors) = parser.finish();
-    let explained = if errors.is_empty() { None } else { explain(text) };
+    let explained = if errors.is_empty() { None } else { detect_foreign_text(text) };
     (ast, explained.unwrap_or(errors))
 }
 
@@ -65,13 +65,13 @@ pub fn parse_fields(text: &[u8]) -> (Ast, Vec<SyntaxError>) {
     let mut parser = Parser::new(text);
     parser.recovers = true;
     parser.advance();
-    parser.fields();
+    parser.parse_value_fields();
     parser.finish()
 }
 
 /// An error was recorded and the statement cannot go on.
-struct Failed;
-type Parsed<T> = Result<T, Failed>;
+struct ParseFailure;
+type Parsed<T> = Result<T, ParseFailure>;
 
 struct Parser<'t> {
     text: &'t [u8],
@@ -80,16 +80,16 @@ struct Parser<'t> {
     token: Token,
     /// The token before it.
     last: Span,
-    /// Where whatever precedes it ends, be it a token or garbage.
+    /// The end of the token or garbage before it.
     gap: u32,
-    /// How many `{` are open before it.
+    /// The number of `{` that are open before it.
     braces: u32,
     ast: Ast,
     errors: Vec<SyntaxError>,
-    /// Whether the error at the end of the file is recorded.
+    /// True if the error at the end of the file is recorded.
     end_reported: bool,
     nesting: u32,
-    /// Whether a malformed field of a value is passed over, not the whole
+    /// True if a malformed field of a value is passed over, not the whole
     /// statement.
     recovers: bool,
 }
@@ -151,12 +151,12 @@ const FILE_KEYWORDS: &[Keyword] = keywords!(
     "message" "enum" "service" "extend" "import" "package" "option" "syntax" "edition"
 );
 
-fn did_you_mean(word: &[u8], keywords: &[Keyword]) -> Option<&'static str> {
+fn suggest_keyword(word: &[u8], keywords: &[Keyword]) -> Option<&'static str> {
     keywords.iter().find(|keyword| is_typo(word, keyword.word)).map(|keyword| keyword.help)
 }
 
-/// Whether a word is one typo away from a keyword: one byte added, removed or replaced, or two
-/// neighbours swapped. Case does not count.
+/// Returns true if a word is one typo away from a keyword: one byte added, removed or replaced, or
+/// two neighbours swapped. Case does not count.
 fn is_typo(word: &[u8], keyword: &str) -> bool {
     let keyword = keyword.as_bytes();
     let same = word.iter().zip(keyword).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
@@ -171,7 +171,7 @@ fn is_typo(word: &[u8], keyword: &str) -> bool {
 }
 
 /// The beginning of a token, for a message.
-fn abbreviated(token: &[u8]) -> String {
+fn abbreviate(token: &[u8]) -> String {
     const MOST: usize = 40;
     if token.len() <= MOST {
         return String::from_utf8_lossy(token).into_owned();
@@ -187,7 +187,7 @@ impl<'t> Parser<'t> {
             lexer: Lexer::new(text, 0),
             token: Token { kind: TokenKind::End, span: Span::default() },
             last: Span::default(),
-            gap: text_start(text),
+            gap: skip_byte_order_mark(text),
             braces: 0,
             ast: Ast::default(),
             errors: Vec::new(),
@@ -203,29 +203,30 @@ impl<'t> Parser<'t> {
         (self.ast, self.errors)
     }
 
-    fn error(&mut self, span: Span, message: impl Into<String>) {
+    fn report_error(&mut self, span: Span, message: impl Into<String>) {
         self.report(SyntaxError { span, message: message.into(), related: None, help: None });
     }
 
     /// Records an error, unless it only follows from another: one is enough
     /// for each place, and for the end of the file.
     fn report(&mut self, error: SyntaxError) {
-        let at_end = self.token.kind == TokenKind::End && !self.stopped();
+        let at_end = self.token.kind == TokenKind::End && !self.has_stopped();
         let same = self.errors.iter().rev().take(2).any(|it| it.span.start == error.span.start);
-        if self.stopped() || same || self.after_bad_token() || (at_end && self.end_reported) {
+        if self.has_stopped() || same || self.is_after_bad_token() || (at_end && self.end_reported)
+        {
             return;
         }
         self.end_reported |= at_end && error.span.start >= self.token.span.start;
         self.errors.push(error);
     }
 
-    /// Whether the token before this one was reported. What is missing after
+    /// Returns true if the token before this one was reported. What is missing after
     /// it may be inside it, such as the `;` in a string that was left open.
-    fn after_bad_token(&self) -> bool {
+    fn is_after_bad_token(&self) -> bool {
         self.errors.last().is_some_and(|error| error.span == self.last && !self.last.is_empty())
     }
 
-    fn stopped(&self) -> bool {
+    fn has_stopped(&self) -> bool {
         self.errors.len() >= MAX_ERRORS
     }
 
@@ -244,13 +245,13 @@ impl<'t> Parser<'t> {
             }
         }
         loop {
-            if self.stopped() {
+            if self.has_stopped() {
                 let end = Span::at(self.text.len() as u32);
                 self.token = Token { kind: TokenKind::End, span: end };
                 return;
             }
             self.token = self.lexer.next_token();
-            if !self.token.kind.is_malformed() || self.mend() {
+            if !self.token.kind.is_malformed() || self.insert_missing_semicolon() {
                 return;
             }
         }
@@ -260,47 +261,47 @@ impl<'t> Parser<'t> {
     /// Returns false if it is to be passed over.
     #[cold]
     #[inline(never)]
-    fn mend(&mut self) -> bool {
+    fn insert_missing_semicolon(&mut self) -> bool {
         let span = self.token.span;
         match self.token.kind {
             TokenKind::Garbage => {
-                self.garbage(span);
+                self.report_garbage(span);
                 self.gap = span.end;
                 return false;
             }
             TokenKind::BadNumber => {
-                let error = self.bad_number(span);
+                let error = self.describe_bad_number(span);
                 self.token.kind = TokenKind::Int;
                 self.report(error);
             }
             TokenKind::NumberTouchesIdent => {
                 self.token.kind = TokenKind::Int;
-                self.error(span, "a space is needed between a number and a name");
+                self.report_error(span, "a space is needed between a number and a name");
             }
             TokenKind::UnterminatedString => {
                 self.token.kind = TokenKind::String;
-                self.error(span, "the string has no closing quote on this line");
+                self.report_error(span, "the string has no closing quote on this line");
             }
             TokenKind::NulInString => {
                 self.token.kind = TokenKind::String;
                 let nul = memchr::memchr(0, span.of(self.text)).unwrap_or_default() as u32;
-                self.nul_byte(span.start + nul, Some("write `\\0`"));
+                self.report_nul_byte(span.start + nul, Some("write `\\0`"));
             }
             TokenKind::NulInComment => {
-                self.nul_byte(span.start, None);
+                self.report_nul_byte(span.start, None);
                 self.gap = span.end;
                 return false;
             }
             TokenKind::NestedComment => {
                 let inner = Span::new(span.start, span.start + 2);
-                self.error(inner, "a block comment begins inside another one");
+                self.report_error(inner, "a block comment begins inside another one");
                 self.gap = span.end;
                 return false;
             }
             TokenKind::UnterminatedComment => {
                 let opening = Span::new(span.start, span.start + 2);
                 self.token = Token { kind: TokenKind::End, span: Span::at(span.end) };
-                self.error(opening, "the comment is never closed");
+                self.report_error(opening, "the comment is never closed");
                 self.end_reported = true;
             }
             TokenKind::Ident
@@ -313,12 +314,12 @@ impl<'t> Parser<'t> {
         true
     }
 
-    fn nul_byte(&mut self, at: u32, help: Option<&'static str>) {
+    fn report_nul_byte(&mut self, at: u32, help: Option<&'static str>) {
         let message = "a NUL byte is not allowed, not even in comments and strings".to_owned();
         self.report(SyntaxError { span: Span::new(at, at + 1), message, related: None, help });
     }
 
-    fn garbage(&mut self, span: Span) {
+    fn report_garbage(&mut self, span: Span) {
         let mut help = None;
         let message = match std::str::from_utf8(span.of(self.text)) {
             Ok(text) if text.contains('\0') => {
@@ -339,15 +340,15 @@ impl<'t> Parser<'t> {
         self.report(SyntaxError { span, message, related: None, help });
     }
 
-    fn bad_number(&self, span: Span) -> SyntaxError {
+    fn describe_bad_number(&self, span: Span) -> SyntaxError {
         let number = span.of(self.text);
         let octal = number.len() > 1 && number[0] == b'0' && number[1].is_ascii_digit();
         let help = octal.then_some("a number that starts with `0` is octal: use the digits 0 to 7");
-        let message = format!("`{}` is not a valid number", abbreviated(number));
+        let message = format!("`{}` is not a valid number", abbreviate(number));
         SyntaxError { span, message, related: None, help }
     }
 
-    fn at_symbol(&self, symbol: u8) -> bool {
+    fn is_at_symbol(&self, symbol: u8) -> bool {
         self.token.kind == TokenKind::Symbol(symbol)
     }
 
@@ -358,7 +359,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn at_word(&self, word: &str) -> bool {
+    fn is_at_word(&self, word: &str) -> bool {
         self.word() == word.as_bytes()
     }
 
@@ -367,11 +368,11 @@ impl<'t> Parser<'t> {
     }
 
     fn eat_symbol(&mut self, symbol: u8) -> Option<Span> {
-        self.at_symbol(symbol).then(|| self.take())
+        self.is_at_symbol(symbol).then(|| self.take())
     }
 
     fn eat_word(&mut self, word: &str) -> Option<Span> {
-        self.at_word(word).then(|| self.take())
+        self.is_at_word(word).then(|| self.take())
     }
 
     fn take(&mut self) -> Span {
@@ -381,31 +382,31 @@ impl<'t> Parser<'t> {
     }
 
     /// The current token in words, for "found …".
-    fn found(&self) -> String {
+    fn describe_token(&self) -> String {
         match self.token.kind {
             TokenKind::End => "the end of the file".to_owned(),
-            _ => format!("`{}`", abbreviated(self.token.span.of(self.text))),
+            _ => format!("`{}`", abbreviate(self.token.span.of(self.text))),
         }
     }
 
-    fn expected<T>(&mut self, what: &str) -> Parsed<T> {
-        self.expected_with(what, None)
+    fn fail_expected<T>(&mut self, what: &str) -> Parsed<T> {
+        self.fail_expected_with(what, None)
     }
 
-    fn expected_with<T>(&mut self, what: &str, help: Option<&'static str>) -> Parsed<T> {
-        self.unexpected(what, help);
-        Err(Failed)
+    fn fail_expected_with<T>(&mut self, what: &str, help: Option<&'static str>) -> Parsed<T> {
+        self.report_unexpected(what, help);
+        Err(ParseFailure)
     }
 
-    fn unexpected(&mut self, what: &str, help: Option<&'static str>) {
+    fn report_unexpected(&mut self, what: &str, help: Option<&'static str>) {
         let span = self.token.span;
-        let message = format!("expected {what}, found {}", self.found());
-        let help = help.or(self.at_symbol(b'#').then_some("a comment begins with `//`"));
+        let message = format!("expected {what}, found {}", self.describe_token());
+        let help = help.or(self.is_at_symbol(b'#').then_some("a comment begins with `//`"));
         self.report(SyntaxError { span, message, related: None, help });
     }
 
     /// Reports the end of the file inside a block that `opening` began.
-    fn unclosed(&mut self, closing: u8, opening: Span) {
+    fn report_unclosed(&mut self, closing: u8, opening: Span) {
         self.report(SyntaxError {
             span: self.token.span,
             message: format!("expected `{}`, found the end of the file", closing as char),
@@ -417,17 +418,17 @@ impl<'t> Parser<'t> {
     fn expect_symbol(&mut self, symbol: u8) -> Parsed<Span> {
         match self.eat_symbol(symbol) {
             Some(span) => Ok(span),
-            None => self.expected(&format!("`{}`", symbol as char)),
+            None => self.fail_expected(&format!("`{}`", symbol as char)),
         }
     }
 
     fn expect_ident(&mut self, what: &str) -> Parsed<Span> {
-        if self.token.kind == TokenKind::Ident { Ok(self.take()) } else { self.expected(what) }
+        if self.token.kind == TokenKind::Ident { Ok(self.take()) } else { self.fail_expected(what) }
     }
 
     fn expect_string(&mut self, what: &str) -> Parsed<Span> {
         if self.token.kind != TokenKind::String {
-            return self.expected(what);
+            return self.fail_expected(what);
         }
         let mut span = self.take();
         while self.token.kind == TokenKind::String {
@@ -439,13 +440,13 @@ impl<'t> Parser<'t> {
     /// A string whose quotes are easily forgotten.
     fn expect_quoted(&mut self, what: &str) -> Parsed<Span> {
         if self.token.kind == TokenKind::Ident {
-            return self.expected_with(what, Some("put it in quotes"));
+            return self.fail_expected_with(what, Some("put it in quotes"));
         }
         self.expect_string(what)
     }
 
-    /// Whether the token is the first of its line, or the end of the file.
-    fn begins_line(&self) -> bool {
+    /// Returns true if the token is the first of its line, or the end of the file.
+    fn is_at_line_start(&self) -> bool {
         let gap = Span::new(self.last.end, self.token.span.start).of(self.text);
         self.token.kind == TokenKind::End || gap.contains(&b'\n')
     }
@@ -456,27 +457,27 @@ impl<'t> Parser<'t> {
         if self.eat_symbol(b';').is_some() {
             return Ok(());
         }
-        if self.at_symbol(b',') {
-            self.unexpected("`;`", Some("a statement ends with `;`"));
+        if self.is_at_symbol(b',') {
+            self.report_unexpected("`;`", Some("a statement ends with `;`"));
             self.advance();
             return Ok(());
         }
-        if !self.begins_line() && !self.at_symbol(b'}') {
-            return self.expected("`;`");
+        if !self.is_at_line_start() && !self.is_at_symbol(b'}') {
+            return self.fail_expected("`;`");
         }
-        self.error(Span::at(self.last.end), "a `;` is missing");
+        self.report_error(Span::at(self.last.end), "a `;` is missing");
         Ok(())
     }
 
-    /// Whether a statement with a keyword begins here, on a line of its own, or
+    /// Returns true if a statement with a keyword begins here, on a line of its own, or
     /// the statement before it lost its end.
-    fn begins_statement(&self) -> bool {
+    fn is_at_statement_start(&self) -> bool {
         let keywords = BLOCK_KEYWORDS.iter().chain(FILE_KEYWORDS).chain(SERVICE_KEYWORDS);
-        if !self.begins_line() {
+        if !self.is_at_line_start() {
             return false;
         }
-        self.after_bad_token()
-            || keywords.map(|keyword| keyword.word).any(|word| self.at_word(word))
+        self.is_after_bad_token()
+            || keywords.map(|keyword| keyword.word).any(|word| self.is_at_word(word))
                 && matches!(
                     self.peek().kind,
                     TokenKind::Ident | TokenKind::String | TokenKind::Symbol(b'(')
@@ -492,7 +493,7 @@ impl<'t> Parser<'t> {
             let moved = self.token.span.start > start;
             match self.token.kind {
                 TokenKind::End => return,
-                TokenKind::Ident if !inside && moved && self.begins_statement() => return,
+                TokenKind::Ident if !inside && moved && self.is_at_statement_start() => return,
                 TokenKind::Symbol(b'}') if !inside => return,
                 TokenKind::Symbol(b';') if !inside => return self.advance(),
                 TokenKind::Symbol(b'}') => {
@@ -509,18 +510,18 @@ impl<'t> Parser<'t> {
 
     // Declarations.
 
-    fn file(&mut self) {
+    fn parse_file(&mut self) {
         let start = self.token.span;
-        if self.at_word("syntax") || self.at_word("edition") {
-            self.statement(Self::syntax);
+        if self.is_at_word("syntax") || self.is_at_word("edition") {
+            self.parse_statement(Self::parse_syntax);
         }
-        while self.token.kind != TokenKind::End && !self.stopped() {
-            if self.at_symbol(b'}') {
-                self.error(self.token.span, "this `}` closes nothing");
+        while self.token.kind != TokenKind::End && !self.has_stopped() {
+            if self.is_at_symbol(b'}') {
+                self.report_error(self.token.span, "this `}` closes nothing");
                 self.advance();
                 continue;
             }
-            self.declaration(StatementScope::File);
+            self.parse_declaration(StatementScope::File);
         }
         if start.end > start.start {
             self.ast.span = start.to(self.last);
@@ -545,87 +546,87 @@ impl<'t> Parser<'t> {
         decl.span.end = self.last.end.max(decl.span.end);
     }
 
-    fn statement(&mut self, parse: fn(&mut Self) -> Parsed<DeclKind>) {
+    fn parse_statement(&mut self, parse: fn(&mut Self) -> Parsed<DeclKind>) {
         let id = self.open();
         let (start, braces) = (self.token.span.start, self.braces);
         match parse(self) {
             Ok(kind) => self.close(id, kind),
-            Err(Failed) => {
+            Err(ParseFailure) => {
                 self.skip_statement(start, braces);
                 self.close(id, DeclKind::Error);
             }
         }
     }
 
-    fn declaration(&mut self, scope: StatementScope) {
-        if self.at_symbol(b';') {
-            return self.statement(|parser| {
+    fn parse_declaration(&mut self, scope: StatementScope) {
+        if self.is_at_symbol(b';') {
+            return self.parse_statement(|parser| {
                 parser.advance();
                 Ok(DeclKind::Empty)
             });
         }
         let word = self.word();
         let parse: fn(&mut Self) -> Parsed<DeclKind> = match (scope, word) {
-            (_, b"option") => Self::option_statement,
-            (StatementScope::File | StatementScope::Message, b"message") => Self::message,
-            (StatementScope::File | StatementScope::Message, b"enum") => Self::enumeration,
+            (_, b"option") => Self::parse_option_statement,
+            (StatementScope::File | StatementScope::Message, b"message") => Self::parse_message,
+            (StatementScope::File | StatementScope::Message, b"enum") => Self::parse_enum,
             (StatementScope::File | StatementScope::Message, b"extend") => Self::extend,
             (StatementScope::File | StatementScope::Message, b"export" | b"local")
-                if self.at_visibility() =>
+                if self.is_at_visibility() =>
             {
                 Self::with_visibility
             }
-            (StatementScope::File, b"service") => Self::service,
+            (StatementScope::File, b"service") => Self::parse_service,
             (StatementScope::File, b"import") => Self::import,
-            (StatementScope::File, b"package") => Self::package,
-            (StatementScope::File, b"syntax" | b"edition") => Self::late_syntax,
-            (StatementScope::Message, b"extensions") => Self::extensions,
-            (StatementScope::Message | StatementScope::Enum, b"reserved") => Self::reserved,
-            (StatementScope::Message, b"oneof") => Self::oneof,
+            (StatementScope::File, b"package") => Self::parse_package,
+            (StatementScope::File, b"syntax" | b"edition") => Self::parse_late_syntax,
+            (StatementScope::Message, b"extensions") => Self::parse_extensions,
+            (StatementScope::Message | StatementScope::Enum, b"reserved") => Self::parse_reserved,
+            (StatementScope::Message, b"oneof") => Self::parse_oneof,
             (StatementScope::Message | StatementScope::Extend | StatementScope::Oneof, [_, ..]) => {
-                Self::field
+                Self::parse_field
             }
             (StatementScope::Message | StatementScope::Extend | StatementScope::Oneof, _)
-                if self.at_symbol(b'.') =>
+                if self.is_at_symbol(b'.') =>
             {
-                Self::field
+                Self::parse_field
             }
-            (StatementScope::Enum, [_, ..]) => Self::enum_value,
-            (StatementScope::Service, b"rpc") => Self::method,
+            (StatementScope::Enum, [_, ..]) => Self::parse_enum_value,
+            (StatementScope::Service, b"rpc") => Self::parse_method,
             _ => {
-                self.unexpected(scope.expected(), did_you_mean(word, scope.keywords()));
-                return self.statement(|parser| {
-                    if !parser.at_symbol(b'{') {
+                self.report_unexpected(scope.expected(), suggest_keyword(word, scope.keywords()));
+                return self.parse_statement(|parser| {
+                    if !parser.is_at_symbol(b'{') {
                         parser.advance();
                     }
-                    Err(Failed)
+                    Err(ParseFailure)
                 });
             }
         };
-        self.statement(parse);
+        self.parse_statement(parse);
     }
 
     /// `{ … }` full of declarations; returns the span of the block. If `{` is
     /// missing at the end of a line, the block begins there anyway.
-    fn block(&mut self, scope: StatementScope) -> Parsed<Span> {
+    fn parse_block(&mut self, scope: StatementScope) -> Parsed<Span> {
         let opening = match self.eat_symbol(b'{') {
             Some(span) => span,
-            None if self.begins_line() && self.token.kind == TokenKind::Ident => {
-                self.error(Span::at(self.last.end), "a `{` is missing");
+            None if self.is_at_line_start() && self.token.kind == TokenKind::Ident => {
+                self.report_error(Span::at(self.last.end), "a `{` is missing");
                 self.braces += 1;
                 Span::at(self.last.end)
             }
-            None => return self.expected("`{`"),
+            None => return self.fail_expected("`{`"),
         };
         loop {
             if let Some(closing) = self.eat_symbol(b'}') {
                 return Ok(opening.to(closing));
             }
             if self.token.kind == TokenKind::End {
-                self.unclosed(b'}', opening);
+                self.report_unclosed(b'}', opening);
                 return Ok(opening.to(self.last));
             }
-            self.declaration(scope);
+            self.parse_declaration(scope);
         }
     }
 
@@ -634,21 +635,21 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         let message = format!("messages nest deeper than {MAX_MESSAGE_NESTING} levels");
-        self.error(self.token.span, message);
-        Err(Failed)
+        self.report_error(self.token.span, message);
+        Err(ParseFailure)
     }
 
     /// The block of a message or group; their nesting is limited.
-    fn message_block(&mut self) -> Parsed<Span> {
+    fn parse_message_block(&mut self) -> Parsed<Span> {
         self.check_nesting()?;
         self.nesting += 1;
-        let block = self.block(StatementScope::Message);
+        let block = self.parse_block(StatementScope::Message);
         self.nesting -= 1;
         block
     }
 
-    fn syntax(&mut self) -> Parsed<DeclKind> {
-        let edition = self.at_word("edition");
+    fn parse_syntax(&mut self) -> Parsed<DeclKind> {
+        let edition = self.is_at_word("edition");
         self.advance();
         self.expect_symbol(b'=')?;
         let what =
@@ -658,16 +659,16 @@ impl<'t> Parser<'t> {
         Ok(DeclKind::Syntax { edition, value })
     }
 
-    fn late_syntax(&mut self) -> Parsed<DeclKind> {
+    fn parse_late_syntax(&mut self) -> Parsed<DeclKind> {
         let message = format!("`{}` must be the first statement", self.token.span.str(self.text));
-        self.error(self.token.span, message);
-        Err(Failed)
+        self.report_error(self.token.span, message);
+        Err(ParseFailure)
     }
 
-    fn package(&mut self) -> Parsed<DeclKind> {
+    fn parse_package(&mut self) -> Parsed<DeclKind> {
         self.advance();
         if self.token.kind == TokenKind::String {
-            return self.expected_with("a package name", Some("remove the quotes"));
+            return self.fail_expected_with("a package name", Some("remove the quotes"));
         }
         let start = self.expect_ident("a package name")?;
         let mut name = start;
@@ -697,7 +698,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `export` and `local` are also names that a type may have.
-    fn at_visibility(&self) -> bool {
+    fn is_at_visibility(&self) -> bool {
         let mut lexer = self.lexer.clone();
         let keyword = lexer.next_token();
         keyword.kind == TokenKind::Ident
@@ -706,9 +707,10 @@ impl<'t> Parser<'t> {
     }
 
     fn with_visibility(&mut self) -> Parsed<DeclKind> {
-        let which = if self.at_word("export") { Visibility::Export } else { Visibility::Local };
+        let which = if self.is_at_word("export") { Visibility::Export } else { Visibility::Local };
         let span = self.take();
-        let kind = if self.at_word("message") { self.message()? } else { self.enumeration()? };
+        let kind =
+            if self.is_at_word("message") { self.parse_message()? } else { self.parse_enum()? };
         let visibility = Some((which, span));
         Ok(match kind {
             DeclKind::Message { name, body, .. } => DeclKind::Message { name, visibility, body },
@@ -717,24 +719,24 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn message(&mut self) -> Parsed<DeclKind> {
+    fn parse_message(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let name = self.expect_ident("the name of the message")?;
-        let body = self.message_block()?;
+        let body = self.parse_message_block()?;
         Ok(DeclKind::Message { name, visibility: None, body })
     }
 
-    fn enumeration(&mut self) -> Parsed<DeclKind> {
+    fn parse_enum(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let name = self.expect_ident("the name of the enum")?;
-        let body = self.block(StatementScope::Enum)?;
+        let body = self.parse_block(StatementScope::Enum)?;
         Ok(DeclKind::Enum { name, visibility: None, body })
     }
 
-    fn service(&mut self) -> Parsed<DeclKind> {
+    fn parse_service(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let name = self.expect_ident("the name of the service")?;
-        let body = self.block(StatementScope::Service)?;
+        let body = self.parse_block(StatementScope::Service)?;
         Ok(DeclKind::Service { name, body })
     }
 
@@ -742,19 +744,19 @@ impl<'t> Parser<'t> {
         // The statement that is parsed is the last one that was opened.
         self.ast.extends.push(self.ast.decls.len() as DeclId - 1);
         self.advance();
-        let extendee = self.type_name()?;
-        let body = self.block(StatementScope::Extend)?;
+        let extendee = self.parse_type_name()?;
+        let body = self.parse_block(StatementScope::Extend)?;
         Ok(DeclKind::Extend { extendee, body })
     }
 
-    fn oneof(&mut self) -> Parsed<DeclKind> {
+    fn parse_oneof(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let name = self.expect_ident("the name of the oneof")?;
-        let body = self.block(StatementScope::Oneof)?;
+        let body = self.parse_block(StatementScope::Oneof)?;
         Ok(DeclKind::Oneof { name, body })
     }
 
-    fn type_name(&mut self) -> Parsed<Span> {
+    fn parse_type_name(&mut self) -> Parsed<Span> {
         let dot = self.eat_symbol(b'.');
         let first = self.expect_ident("a type")?;
         let mut name = dot.map_or(first, |dot| dot.to(first));
@@ -764,34 +766,34 @@ impl<'t> Parser<'t> {
         Ok(name)
     }
 
-    fn field(&mut self) -> Parsed<DeclKind> {
+    fn parse_field(&mut self) -> Parsed<DeclKind> {
         let label = match self.word() {
-            b"optional" => Some(Label::Optional),
-            b"required" => Some(Label::Required),
-            b"repeated" => Some(Label::Repeated),
+            b"optional" => Some(FieldLabel::Optional),
+            b"required" => Some(FieldLabel::Required),
+            b"repeated" => Some(FieldLabel::Repeated),
             _ => None,
         };
         if label.is_some() {
             self.advance();
         }
-        if self.at_word("map") && self.peek().kind == TokenKind::Symbol(b'<') {
+        if self.is_at_word("map") && self.peek().kind == TokenKind::Symbol(b'<') {
             return self.map_field(label);
         }
-        let is_group = self.at_word("group");
-        let ty = self.type_name()?;
+        let is_group = self.is_at_word("group");
+        let ty = self.parse_type_name()?;
         let name = self.expect_ident("the name of the field")?;
-        if self.at_symbol(b'{') {
+        if self.is_at_symbol(b'{') {
             let word = ty.of(self.text);
             let help = match word {
                 b"service" => Some("declare services at the top level; is a `}` missing above?"),
-                _ => did_you_mean(word, BLOCK_KEYWORDS),
+                _ => suggest_keyword(word, BLOCK_KEYWORDS),
             };
-            return self.expected_with("`=` and the number of the field", help);
+            return self.fail_expected_with("`=` and the number of the field", help);
         }
-        let number = self.field_number()?;
-        let options = self.option_list()?;
-        let group = if is_group && self.at_symbol(b'{') {
-            NonZeroU32::new(self.message_block()?.start)
+        let number = self.parse_field_number()?;
+        let options = self.parse_option_list()?;
+        let group = if is_group && self.is_at_symbol(b'{') {
+            NonZeroU32::new(self.parse_message_block()?.start)
         } else {
             self.expect_semicolon()?;
             None
@@ -799,71 +801,71 @@ impl<'t> Parser<'t> {
         Ok(DeclKind::Field(FieldNode { label, ty, name, number, options, group }))
     }
 
-    fn field_number(&mut self) -> Parsed<Span> {
+    fn parse_field_number(&mut self) -> Parsed<Span> {
         if self.eat_symbol(b'=').is_none() {
-            let help = self.at_symbol(b';').then_some("every field needs a number: `= 1;`");
-            return self.expected_with("`=` and the number of the field", help);
+            let help = self.is_at_symbol(b';').then_some("every field needs a number: `= 1;`");
+            return self.fail_expected_with("`=` and the number of the field", help);
         }
         if self.token.kind == TokenKind::String {
             let help = "write a default after the number, in brackets: `[default = …]`";
-            return self.expected_with("the number of the field", Some(help));
+            return self.fail_expected_with("the number of the field", Some(help));
         }
-        self.integer("the number of the field")
+        self.parse_integer("the number of the field")
     }
 
-    fn integer(&mut self, what: &str) -> Parsed<Span> {
-        if self.token.kind == TokenKind::Int { Ok(self.take()) } else { self.expected(what) }
+    fn parse_integer(&mut self, what: &str) -> Parsed<Span> {
+        if self.token.kind == TokenKind::Int { Ok(self.take()) } else { self.fail_expected(what) }
     }
 
-    fn signed_integer(&mut self, what: &str) -> Parsed<Span> {
+    fn parse_signed_integer(&mut self, what: &str) -> Parsed<Span> {
         let sign = self.eat_symbol(b'-');
-        let digits = self.integer(what)?;
+        let digits = self.parse_integer(what)?;
         Ok(sign.map_or(digits, |sign| sign.to(digits)))
     }
 
-    fn map_field(&mut self, label: Option<Label>) -> Parsed<DeclKind> {
+    fn map_field(&mut self, label: Option<FieldLabel>) -> Parsed<DeclKind> {
         // Its entry is a message as well.
         self.check_nesting()?;
         let start = self.take();
         self.expect_symbol(b'<')?;
-        let key = self.type_name()?;
+        let key = self.parse_type_name()?;
         self.expect_symbol(b',')?;
-        let value = self.type_name()?;
+        let value = self.parse_type_name()?;
         let ty = start.to(self.expect_symbol(b'>')?);
         let name = self.expect_ident("the name of the field")?;
-        let number = self.field_number()?;
-        let options = self.option_list()?;
+        let number = self.parse_field_number()?;
+        let options = self.parse_option_list()?;
         self.expect_semicolon()?;
         let id = self.ast.maps.len() as MapId;
         self.ast.maps.push(MapNode { label, ty, key, value, name, number, options });
         Ok(DeclKind::MapField(id))
     }
 
-    fn enum_value(&mut self) -> Parsed<DeclKind> {
+    fn parse_enum_value(&mut self) -> Parsed<DeclKind> {
         let name = self.expect_ident("an enum value")?;
         if self.eat_symbol(b'=').is_none() {
-            return self.expected("`=` and the number of the value");
+            return self.fail_expected("`=` and the number of the value");
         }
-        let number = self.signed_integer("the number of the value")?;
-        let options = self.option_list()?;
+        let number = self.parse_signed_integer("the number of the value")?;
+        let options = self.parse_option_list()?;
         self.expect_semicolon()?;
         Ok(DeclKind::EnumValue { name, number, options })
     }
 
-    fn method(&mut self) -> Parsed<DeclKind> {
+    fn parse_method(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let name = self.expect_ident("the name of the method")?;
-        let (client_streaming, input) = self.method_type()?;
+        let (client_streaming, input) = self.parse_method_type()?;
         if self.eat_word("returns").is_none() {
-            let help = match self.at_symbol(b';') {
+            let help = match self.is_at_symbol(b';') {
                 true => Some("every method needs a response type: `returns (Type)`"),
-                false => did_you_mean(self.word(), keywords!("returns")),
+                false => suggest_keyword(self.word(), keywords!("returns")),
             };
-            return self.expected_with("`returns`", help);
+            return self.fail_expected_with("`returns`", help);
         }
-        let (server_streaming, output) = self.method_type()?;
-        let body = if self.at_symbol(b'{') {
-            Some(self.block(StatementScope::Method)?)
+        let (server_streaming, output) = self.parse_method_type()?;
+        let body = if self.is_at_symbol(b'{') {
+            Some(self.parse_block(StatementScope::Method)?)
         } else {
             self.expect_semicolon()?;
             None
@@ -874,27 +876,27 @@ impl<'t> Parser<'t> {
         Ok(DeclKind::Method(id))
     }
 
-    fn method_type(&mut self) -> Parsed<(Option<Span>, Span)> {
+    fn parse_method_type(&mut self) -> Parsed<(Option<Span>, Span)> {
         self.expect_symbol(b'(')?;
         let streaming = self.eat_word("stream");
-        let name = self.type_name()?;
+        let name = self.parse_type_name()?;
         self.expect_symbol(b')')?;
         Ok((streaming, name))
     }
 
-    fn extensions(&mut self) -> Parsed<DeclKind> {
+    fn parse_extensions(&mut self) -> Parsed<DeclKind> {
         self.advance();
-        let ranges = self.ranges("the first number of a range")?;
-        let options = self.option_list()?;
+        let ranges = self.parse_ranges("the first number of a range")?;
+        let options = self.parse_option_list()?;
         self.expect_semicolon()?;
         Ok(DeclKind::Extensions { ranges, options })
     }
 
-    fn reserved(&mut self) -> Parsed<DeclKind> {
+    fn parse_reserved(&mut self) -> Parsed<DeclKind> {
         self.advance();
         let quoted = self.token.kind == TokenKind::String;
         if !quoted && self.token.kind != TokenKind::Ident {
-            let ranges = self.ranges("a number")?;
+            let ranges = self.parse_ranges("a number")?;
             self.expect_semicolon()?;
             return Ok(DeclKind::ReservedNumbers { ranges });
         }
@@ -903,7 +905,7 @@ impl<'t> Parser<'t> {
             let name = if quoted {
                 if self.token.kind == TokenKind::Int {
                     let help = "reserve names and numbers in separate statements";
-                    return self.expected_with("a name in quotes", Some(help));
+                    return self.fail_expected_with("a name in quotes", Some(help));
                 }
                 self.expect_string("a name in quotes")?
             } else {
@@ -919,20 +921,20 @@ impl<'t> Parser<'t> {
         Ok(DeclKind::ReservedNames { names, quoted })
     }
 
-    fn ranges(&mut self, what: &str) -> Parsed<Slice> {
+    fn parse_ranges(&mut self, what: &str) -> Parsed<Slice> {
         let first = self.ast.ranges.len() as u32;
         loop {
             if self.token.kind == TokenKind::String {
                 let help = "reserve names and numbers in separate statements";
-                return self.expected_with(what, Some(help));
+                return self.fail_expected_with(what, Some(help));
             }
-            let start = self.signed_integer(what)?;
+            let start = self.parse_signed_integer(what)?;
             let end = if self.eat_word("to").is_none() {
                 RangeEnd::Single
-            } else if self.at_word("max") {
+            } else if self.is_at_word("max") {
                 RangeEnd::Max(self.take())
             } else {
-                RangeEnd::Number(self.signed_integer("a number or `max`")?)
+                RangeEnd::Number(self.parse_signed_integer("a number or `max`")?)
             };
             let span = match end {
                 RangeEnd::Single => start,
@@ -947,49 +949,49 @@ impl<'t> Parser<'t> {
 
     // Options.
 
-    fn option_statement(&mut self) -> Parsed<DeclKind> {
+    fn parse_option_statement(&mut self) -> Parsed<DeclKind> {
         let start = self.take();
-        let id = self.option()?;
+        let id = self.parse_option()?;
         self.expect_semicolon()?;
         let span = start.to(self.last);
         self.ast.options[id as usize].span = span;
         Ok(DeclKind::Option(id))
     }
 
-    fn option_list(&mut self) -> Parsed<Slice> {
+    fn parse_option_list(&mut self) -> Parsed<Slice> {
         if self.eat_symbol(b'[').is_none() {
             return Ok(Slice::default());
         }
         let start = self.ast.options.len() as u32;
         loop {
-            self.option()?;
+            self.parse_option()?;
             if self.eat_symbol(b',').is_none() {
                 break;
             }
         }
         if self.eat_symbol(b']').is_none() {
-            return self.expected("`,` or `]` after an option");
+            return self.fail_expected("`,` or `]` after an option");
         }
         Ok(Slice { start, end: self.ast.options.len() as u32 })
     }
 
-    fn option(&mut self) -> Parsed<OptionId> {
+    fn parse_option(&mut self) -> Parsed<OptionId> {
         let first = self.ast.name_parts.len() as u32;
-        let mut name = self.option_name_part()?;
+        let mut name = self.parse_option_name_part()?;
         while self.eat_symbol(b'.').is_some() {
-            name = name.to(self.option_name_part()?);
+            name = name.to(self.parse_option_name_part()?);
         }
         let parts = Slice { start: first, end: self.ast.name_parts.len() as u32 };
         if self.eat_symbol(b'=').is_none() {
-            return self.expected("`=` and the value of the option");
+            return self.fail_expected("`=` and the value of the option");
         }
         let value = self.ast.values.len() as ValueId;
         match self.token.kind {
-            TokenKind::Symbol(b'{') => self.value_message(0)?,
+            TokenKind::Symbol(b'{') => self.parse_value_message(0)?,
             TokenKind::Symbol(b'[' | b'<') => {
-                return self.expected("a single value or a message in `{ }`");
+                return self.fail_expected("a single value or a message in `{ }`");
             }
-            _ => self.scalar()?,
+            _ => self.parse_scalar()?,
         }
         let id = self.ast.options.len() as OptionId;
         let span = name.to(self.last);
@@ -997,9 +999,9 @@ impl<'t> Parser<'t> {
         Ok(id)
     }
 
-    fn option_name_part(&mut self) -> Parsed<Span> {
+    fn parse_option_name_part(&mut self) -> Parsed<Span> {
         let part = if let Some(opening) = self.eat_symbol(b'(') {
-            let name = self.type_name()?;
+            let name = self.parse_type_name()?;
             let span = opening.to(self.expect_symbol(b')')?);
             NamePart { span, name, extension: true }
         } else {
@@ -1023,7 +1025,7 @@ impl<'t> Parser<'t> {
         value.span.end = self.last.end;
     }
 
-    fn scalar(&mut self) -> Parsed<()> {
+    fn parse_scalar(&mut self) -> Parsed<()> {
         let sign = self.eat_symbol(b'-');
         let negative = sign.is_some();
         let token = self.token;
@@ -1036,18 +1038,18 @@ impl<'t> Parser<'t> {
                 self.push_value(ValueKind::String, span);
                 return Ok(());
             }
-            _ => return self.expected("a value"),
+            _ => return self.fail_expected("a value"),
         };
         self.advance();
         self.push_value(kind, sign.map_or(token.span, |sign| sign.to(token.span)));
         Ok(())
     }
 
-    fn value(&mut self, depth: u32) -> Parsed<()> {
+    fn parse_value(&mut self, depth: u32) -> Parsed<()> {
         match self.token.kind {
-            TokenKind::Symbol(b'{' | b'<') => self.value_message(depth),
-            TokenKind::Symbol(b'[') => self.value_list(depth),
-            _ => self.scalar(),
+            TokenKind::Symbol(b'{' | b'<') => self.parse_value_message(depth),
+            TokenKind::Symbol(b'[') => self.parse_value_list(depth),
+            _ => self.parse_scalar(),
         }
     }
 
@@ -1055,35 +1057,35 @@ impl<'t> Parser<'t> {
         if depth < MAX_VALUE_NESTING {
             return Ok(());
         }
-        self.error(
+        self.report_error(
             self.token.span,
             format!("the value nests deeper than {MAX_VALUE_NESTING} levels"),
         );
-        Err(Failed)
+        Err(ParseFailure)
     }
 
-    fn value_message(&mut self, depth: u32) -> Parsed<()> {
+    fn parse_value_message(&mut self, depth: u32) -> Parsed<()> {
         self.check_depth(depth)?;
-        let closing = if self.at_symbol(b'<') { b'>' } else { b'}' };
+        let closing = if self.is_at_symbol(b'<') { b'>' } else { b'}' };
         let id = self.push_value(ValueKind::Message, self.token.span);
         let opening = self.take();
         while self.eat_symbol(closing).is_none() {
             if self.token.kind == TokenKind::End {
-                self.unclosed(closing, opening);
+                self.report_unclosed(closing, opening);
                 if self.recovers {
                     break;
                 }
-                return Err(Failed);
+                return Err(ParseFailure);
             }
             let known = self.ast.values.len();
-            if self.value_field(depth + 1).is_err() {
+            if self.parse_value_field(depth + 1).is_err() {
                 if !self.recovers {
-                    return Err(Failed);
+                    return Err(ParseFailure);
                 }
                 self.ast.values.truncate(known);
                 self.skip_field();
                 // A brace of the other kind closes it as well.
-                if !self.at_symbol(closing)
+                if !self.is_at_symbol(closing)
                     && matches!(self.token.kind, TokenKind::Symbol(b'}' | b'>'))
                 {
                     self.advance();
@@ -1096,14 +1098,14 @@ impl<'t> Parser<'t> {
     }
 
     /// The fields of a message that the whole text is.
-    fn fields(&mut self) {
+    fn parse_value_fields(&mut self) {
         let id = self.push_value(ValueKind::Message, Span::at(self.gap));
         while self.token.kind != TokenKind::End {
             let known = self.ast.values.len();
             if matches!(self.token.kind, TokenKind::Symbol(b'}' | b'>')) {
-                self.error(self.token.span, "this closing brace has no opening brace");
+                self.report_error(self.token.span, "this closing brace has no opening brace");
                 self.advance();
-            } else if self.value_field(1).is_err() {
+            } else if self.parse_value_field(1).is_err() {
                 self.ast.values.truncate(known);
                 self.skip_field();
             }
@@ -1121,7 +1123,9 @@ impl<'t> Parser<'t> {
                 TokenKind::Symbol(b'{' | b'<') => open += 1,
                 TokenKind::Symbol(b'}' | b'>') if open == 0 => return,
                 TokenKind::Symbol(b'}' | b'>') => open -= 1,
-                TokenKind::Ident | TokenKind::Symbol(b'[') if open == 0 && self.begins_line() => {
+                TokenKind::Ident | TokenKind::Symbol(b'[')
+                    if open == 0 && self.is_at_line_start() =>
+                {
                     return;
                 }
                 TokenKind::Symbol(b',' | b';') if open == 0 => {
@@ -1134,14 +1138,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn value_field(&mut self, depth: u32) -> Parsed<()> {
-        let (key, form) = self.key()?;
+    fn parse_value_field(&mut self, depth: u32) -> Parsed<()> {
+        let (key, form) = self.parse_key()?;
         let id = self.push_value(ValueKind::Field { key, form }, key);
         let colon = self.eat_symbol(b':');
         if colon.is_none() && !matches!(self.token.kind, TokenKind::Symbol(b'{' | b'<' | b'[')) {
-            return self.expected("`:` and a value");
+            return self.fail_expected("`:` and a value");
         }
-        self.value(depth)?;
+        self.parse_value(depth)?;
         self.close_value(id);
         if self.eat_symbol(b',').is_none() {
             self.eat_symbol(b';');
@@ -1149,7 +1153,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn key(&mut self) -> Parsed<(Span, KeyForm)> {
+    fn parse_key(&mut self) -> Parsed<(Span, KeyForm)> {
         let Some(opening) = self.eat_symbol(b'[') else {
             return Ok((self.expect_ident("the name of a field")?, KeyForm::Field));
         };
@@ -1170,16 +1174,16 @@ impl<'t> Parser<'t> {
         Ok((opening.to(closing), form))
     }
 
-    fn value_list(&mut self, depth: u32) -> Parsed<()> {
+    fn parse_value_list(&mut self, depth: u32) -> Parsed<()> {
         self.check_depth(depth)?;
         let id = self.push_value(ValueKind::List, self.token.span);
         self.advance();
         if self.eat_symbol(b']').is_none() {
             loop {
-                if self.at_symbol(b'[') {
-                    return self.expected("a value that is not a list");
+                if self.is_at_symbol(b'[') {
+                    return self.fail_expected("a value that is not a list");
                 }
-                self.value(depth + 1)?;
+                self.parse_value(depth + 1)?;
                 if self.eat_symbol(b',').is_none() {
                     break;
                 }

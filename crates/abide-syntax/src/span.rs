@@ -26,7 +26,7 @@ impl Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// Whether the range holds no byte.
+    /// Returns true if the range holds no byte.
     pub const fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -63,7 +63,7 @@ pub struct LineIndex {
     starts: Box<[u32]>,
     /// Known columns inside long lines, so that no column is counted from the start of its line.
     /// A whole text may be one line.
-    marks: Box<[Mark]>,
+    marks: Box<[LineMark]>,
 }
 
 /// About how many bytes lie between two marks.
@@ -71,7 +71,7 @@ const STRIDE: usize = 1024;
 
 /// The columns of a line, counted up to an offset.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct LineMark {
     offset: u32,
     /// Counted as a reader does.
     characters: u32,
@@ -79,41 +79,41 @@ struct Mark {
     protoc: u32,
 }
 
-impl Mark {
+impl LineMark {
     /// The start of a line.
-    fn begin(offset: u32) -> Mark {
-        Mark { offset, characters: 0, protoc: 0 }
+    fn begin(offset: u32) -> LineMark {
+        LineMark { offset, characters: 0, protoc: 0 }
     }
 }
 
 /// Unicode scalar values, and bytes that are not UTF-8.
-fn characters(text: &[u8]) -> u32 {
+fn count_characters(text: &[u8]) -> u32 {
     let chunks = text.utf8_chunks();
     let counts = chunks.map(|chunk| chunk.valid().chars().count() + chunk.invalid().len());
     counts.sum::<usize>() as u32
 }
 
 /// The column, as protoc counts, after `text` that starts at `column`.
-fn protoc_column(column: u32, text: &[u8]) -> u32 {
+fn advance_protoc_column(column: u32, text: &[u8]) -> u32 {
     let step = |column, byte: &u8| if *byte == b'\t' { (column / 8 + 1) * 8 } else { column + 1 };
     text.iter().fold(column, step)
 }
 
 /// The marks of a line.
-fn marks(text: &[u8], start: u32, end: u32) -> impl Iterator<Item = Mark> {
+fn iter_marks(text: &[u8], start: u32, end: u32) -> impl Iterator<Item = LineMark> {
     // Counting can only resume between characters.
     let is_inside = |at: &usize| text[*at] & 0b1100_0000 == 0b1000_0000;
-    let next = move |mark: &Mark| {
+    let next = move |mark: &LineMark| {
         let from = mark.offset as usize + STRIDE;
         let at = (from..end as usize).find(|at| !is_inside(at))?;
         let more = Span::new(mark.offset, at as u32).of(text);
-        Some(Mark {
+        Some(LineMark {
             offset: at as u32,
-            characters: mark.characters + characters(more),
-            protoc: protoc_column(mark.protoc, more),
+            characters: mark.characters + count_characters(more),
+            protoc: advance_protoc_column(mark.protoc, more),
         })
     };
-    std::iter::successors(next(&Mark::begin(start)), next)
+    std::iter::successors(next(&LineMark::begin(start)), next)
 }
 
 impl LineIndex {
@@ -128,16 +128,16 @@ impl LineIndex {
         let ends = starts.iter().skip(1).copied().chain([text.len() as u32]);
         let lines = starts.iter().copied().zip(ends);
         let long = lines.filter(|(start, end)| (end - start) as usize > STRIDE);
-        let marks = long.flat_map(|(start, end)| marks(text, start, end)).collect();
+        let marks = long.flat_map(|(start, end)| iter_marks(text, start, end)).collect();
         LineIndex { starts, marks }
     }
 
     /// The nearest mark before an offset in its line, and the text from there to the offset.
-    fn counted<'t>(&self, text: &'t [u8], line: u32, offset: u32) -> (Mark, &'t [u8]) {
+    fn count_to<'t>(&self, text: &'t [u8], line: u32, offset: u32) -> (LineMark, &'t [u8]) {
         let start = self.starts[line as usize];
         let behind = self.marks.partition_point(|mark| mark.offset <= offset);
         let mark = behind.checked_sub(1).map(|at| self.marks[at]).filter(|it| it.offset > start);
-        let mark = mark.unwrap_or(Mark::begin(start));
+        let mark = mark.unwrap_or(LineMark::begin(start));
         let end = offset.min(text.len() as u32);
         (mark, Span::new(mark.offset.min(end), end).of(text))
     }
@@ -164,16 +164,16 @@ impl LineIndex {
         self.starts.get(line as usize).copied()
     }
 
-    /// How many lines the text has.
-    pub fn lines(&self) -> u32 {
+    /// Returns the number of lines.
+    pub fn line_count(&self) -> u32 {
         self.starts.len() as u32
     }
 
     /// The line and column of `offset` for a reader.
     pub fn position(&self, text: &[u8], offset: u32) -> Position {
         let line = self.line(offset);
-        let (mark, rest) = self.counted(text, line, offset);
-        Position { line: line + 1, column: mark.characters + characters(rest) + 1 }
+        let (mark, rest) = self.count_to(text, line, offset);
+        Position { line: line + 1, column: mark.characters + count_characters(rest) + 1 }
     }
 
     /// The line and column of `offset` as protoc counts them: from 0, a tab
@@ -181,8 +181,8 @@ impl LineIndex {
     /// Source: `io::Tokenizer::NextChar` of protobuf.
     pub fn protoc_position(&self, text: &[u8], offset: u32) -> (i32, i32) {
         let line = self.line(offset);
-        let (mark, rest) = self.counted(text, line, offset);
-        (line as i32, protoc_column(mark.protoc, rest) as i32)
+        let (mark, rest) = self.count_to(text, line, offset);
+        (line as i32, advance_protoc_column(mark.protoc, rest) as i32)
     }
 }
 
@@ -212,12 +212,12 @@ mod tests {
                 text[..offset].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let before = &text[start..offset];
             let position = index.position(&text, offset as u32);
-            assert_eq!(position.column, characters(before) + 1, "at {offset}");
+            assert_eq!(position.column, count_characters(before) + 1, "at {offset}");
             let (line, column) = index.protoc_position(&text, offset as u32);
             for near in [0, line as u32, (line as u32).saturating_sub(1), u32::MAX] {
                 assert_eq!(index.line_near(near, offset as u32), line as u32, "at {offset}");
             }
-            assert_eq!(column, protoc_column(0, before) as i32, "at {offset}");
+            assert_eq!(column, advance_protoc_column(0, before) as i32, "at {offset}");
         }
     }
 }

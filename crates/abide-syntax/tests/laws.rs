@@ -221,5 +221,5 @@ fn a_hundred_thousand_statements() {
     text += "}\n";
     let (ast, errors) = parse(text.as_bytes());
     assert!(errors.is_empty(), "{errors:?}");
-    assert_eq!(ast.children(Some(0)).count(), 100_000);
+    assert_eq!(ast.children_of(Some(0)).count(), 100_000);
 }

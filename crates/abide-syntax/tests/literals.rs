@@ -1,7 +1,7 @@
 //! Literals mean what they mean to protoc: `Tokenizer::ParseInteger`,
 //! `ParseFloat` and `ParseStringAppend` of protobuf.
 
-use abide_syntax::{Lexer, Number, Span, TokenKind, sign_and_digits, unescape, unescape_all};
+use abide_syntax::{Lexer, NumberLiteral, Span, TokenKind, split_sign, unescape, unescape_all};
 
 fn string(token: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
@@ -17,7 +17,7 @@ fn means(token: &str, bytes: &[u8]) {
 
 #[test]
 fn numbers() {
-    use Number::{Float, Integer, TooLarge};
+    use NumberLiteral::{Float, Integer, TooLarge};
     for (token, value) in [
         ("0", Integer(0)),
         ("00", Integer(0)),
@@ -44,7 +44,7 @@ fn numbers() {
         ("1e-400", Float(0.0)),
         ("123456789012345678901234567890.", Float(1.234_567_890_123_456_8e29)),
     ] {
-        assert_eq!(Number::parse(token.as_bytes()), Some(value), "{token}");
+        assert_eq!(NumberLiteral::parse(token.as_bytes()), Some(value), "{token}");
     }
     for token in [
         "",
@@ -64,7 +64,7 @@ fn numbers() {
         "1.2.3",
         "\u{661}.5",
     ] {
-        assert_eq!(Number::parse(token.as_bytes()), None, "{token}");
+        assert_eq!(NumberLiteral::parse(token.as_bytes()), None, "{token}");
     }
 }
 
@@ -77,7 +77,7 @@ fn signs() {
         ("-/* - */ // 9\n 12", true, "12"),
     ] {
         let text = text.as_bytes();
-        let (found, span) = sign_and_digits(text, Span::new(0, text.len() as u32));
+        let (found, span) = split_sign(text, Span::new(0, text.len() as u32));
         assert_eq!((found, span.str(text)), (negative, digits));
     }
 }

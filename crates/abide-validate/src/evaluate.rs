@@ -190,7 +190,7 @@ impl<'t> Evaluator<'t> {
         let out = &mut evaluation;
         let path = String::new();
         let mut walk = EvaluationWalk { evaluator: self, out, zeros, field: None, path, depth: 0 };
-        walk.message(&message.normalized(self.tree), span, [true; 2]);
+        walk.message(&message.normalize(self.tree), span, [true; 2]);
         evaluation
     }
 
@@ -262,7 +262,7 @@ impl<'t> Evaluator<'t> {
         let mut pairs: Vec<(Option<Datum>, Datum)> = Vec::new();
         for entry in values.iter().filter_map(|value| value.as_message()) {
             let part = |number: i32, single: ValueType| {
-                let entry = entry.numbered(self.tree, number);
+                let entry = entry.find_by_number(self.tree, number);
                 entry.map_or_else(|| single.zero(), |entry| single.datum(self.tree, &entry.value))
             };
             let (key, value) = (Some(part(1, key)), part(2, single));
@@ -353,7 +353,7 @@ impl<'t> EvaluationWalk<'_, 't> {
             if outermost {
                 self.field = Some(field.id);
             }
-            let entries: Vec<&Entry> = message.of(field.id).collect();
+            let entries: Vec<&Entry> = message.entries_of(field.id).collect();
             self.at(field.name(), |walk| walk.field(field, &entries, span, active));
         }
         if outermost {
@@ -361,7 +361,7 @@ impl<'t> EvaluationWalk<'_, 't> {
         }
         let is_set = |field: Field<'_>| {
             let single = ValueType::of(field);
-            message.of(field.id).any(|entry| {
+            message.entries_of(field.id).any(|entry| {
                 field.presence() != abide_schema::Presence::Implicit
                     || field.cardinality() != Cardinality::Singular
                     || single.datum(tree, &entry.value) != single.zero()
@@ -429,7 +429,7 @@ impl<'t> EvaluationWalk<'_, 't> {
             let inner = match field.cardinality() {
                 Cardinality::Singular | Cardinality::Repeated => Some((value, entry.span)),
                 Cardinality::Map => {
-                    let inner = value.numbered(self.evaluator.tree, 2);
+                    let inner = value.find_by_number(self.evaluator.tree, 2);
                     inner.and_then(|it| Some((it.value.as_message()?, it.span)))
                 }
             };

@@ -246,7 +246,7 @@ fn filled(
     let tree = evaluator.tree();
     let ty = tree.message(message.ty);
     for it in ty.fields().filter(|it| it.presence() == Presence::LegacyRequired) {
-        if message.of(it.id).next().is_none() && fixed != Some(it.id) {
+        if message.entries_of(it.id).next().is_none() && fixed != Some(it.id) {
             set(&mut message, it.id, field(evaluator, it, true, depth + 1)?);
         }
     }
@@ -260,7 +260,8 @@ fn filled(
         for it in violated(&evaluation).into_keys().filter(|it| fixed != Some(*it)) {
             let wanted = tree.field(it);
             if let Some(contents) = field(evaluator, wanted, false, depth + 1) {
-                let values: Vec<&Value> = message.of(it).map(|entry| &entry.value).collect();
+                let values: Vec<&Value> =
+                    message.entries_of(it).map(|entry| &entry.value).collect();
                 if !contents.iter().eq(values) {
                     set(&mut message, it, contents);
                 } else if let Some(contents) = field(evaluator, wanted, true, depth + 1) {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use abide_schema::value::{Codec, Message as Data, Undeclared};
-use abide_schema::{Field, FileDecl, Message, SourceFile, Tree, well_known};
+use abide_schema::value::{Codec, Message as Data, UndeclaredPolicy};
+use abide_schema::{Field, FileDecl, Message, SourceFile, Tree, find_well_known};
 
 use crate::{evaluate, rejects_absence};
 
@@ -26,7 +26,7 @@ fn tree_of(syntax: &str, body: &str) -> Tree {
     let mut files: Vec<_> = KNOWN
         .map(|name| format!("google/protobuf/{name}.proto"))
         .iter()
-        .map(|path| file(path, well_known(path).expect("it is well known")))
+        .map(|path| file(path, find_well_known(path).expect("it is well known")))
         .collect();
     files.push(file("validate/validate.proto", PGV));
     files.push(file("buf/validate/validate.proto", BUF));
@@ -103,7 +103,7 @@ fn a_judgement_names_the_path_and_what_it_cannot_tell() {
     let value = Codec::new(&tree).read_text(
         message(&tree, "t.M").id,
         b"v { s: \"aa\" } v { } c: 1 t { }",
-        Undeclared::Refuse,
+        UndeclaredPolicy::Refuse,
     );
     let found = evaluate(&tree, &value.into_result().expect("it is well-formed"));
     assert_eq!(found.violations.len(), 1);

@@ -151,7 +151,7 @@ impl Finding<'_> {
 
     /// A resource in an Any.
     fn packed(&mut self, place: Span, any: Option<&Message>, wrapping: Wrapping) {
-        match any.map(|any| (any.content.as_deref(), any.str(self.tree, "type_url"))) {
+        match any.map(|any| (any.content.as_deref(), any.get_str(self.tree, "type_url"))) {
             Some((Some(content), _)) => self.unwrapped(place, content, wrapping),
             Some((None, Some(url))) => {
                 let message = format!("the API does not declare the type `{url}`");
@@ -167,10 +167,10 @@ impl Finding<'_> {
         if matches!(&*full_name, "envoy.service.discovery.v3.Resource" | "envoy.api.v2.Resource") {
             let aliases = message.get_all(tree, "aliases");
             let wrapping = Wrapping {
-                name: message.str(tree, "name").filter(|it| !it.is_empty()).map(str::to_owned),
+                name: message.get_str(tree, "name").filter(|it| !it.is_empty()).map(str::to_owned),
                 aliases: aliases.filter_map(|it| it.value.as_str()).map(str::to_owned).collect(),
             };
-            return self.packed(place, message.message(tree, "resource"), wrapping);
+            return self.packed(place, message.get_message(tree, "resource"), wrapping);
         }
         let type_url: Arc<str> = format!("{TYPE_URL_PREFIX}{full_name}").into();
         if self.types.kind(&type_url) == Kind::RUNTIME

@@ -119,7 +119,7 @@ fn resource_of(message: Message<'_>) -> Option<&Entry> {
 }
 
 fn resource_type<'t>(tree: &Tree, entry: &'t Entry) -> Option<&'t str> {
-    entry.value.as_message()?.str(tree, "type")
+    entry.value.as_message()?.get_str(tree, "type")
 }
 
 /// The helper for a resource: its name, and its format from the first pattern.
@@ -128,7 +128,7 @@ fn resource(tree: &Tree, entry: Option<&Entry>) -> Option<(String, String)> {
     let pattern = message.get_all(tree, "pattern").next()?.value.as_str()?;
     // What a variable stands for is not checked.
     let format = pattern.replace("=**}", "}");
-    Some((helper_name(message.str(tree, "type")?)?, format))
+    Some((helper_name(message.get_str(tree, "type")?)?, format))
 }
 
 /// `user_path` for `acme.example/User`.

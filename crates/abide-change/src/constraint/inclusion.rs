@@ -168,7 +168,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         let each = contents.iter().map(|value| {
             let entry = value.as_message()?;
             let part = |number: i32, from: ValueType, to: ValueType| {
-                let value = &entry.numbered(self.a.tree(), number)?.value;
+                let value = &entry.find_by_number(self.a.tree(), number)?.value;
                 convert(self.a.tree(), &from.datum(self.a.tree(), value), from, self.b.tree(), to)
             };
             let (key, value) = (part(1, from_key, to_key)?, part(2, from, to)?);

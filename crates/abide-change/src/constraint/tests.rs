@@ -5,7 +5,7 @@ use std::sync::Arc;
 use abide_schema::value::{Codec, Entry, Message as Data, Value};
 use abide_schema::{
     Cardinality, Field, FileDecl, Message, MessageId, Oneof, Scalar, SourceFile, Tree, Type,
-    well_known,
+    find_well_known,
 };
 use abide_validate::{evaluate, rejects_absence_of_oneof};
 
@@ -31,7 +31,7 @@ fn tree_of(syntax: &str, body: &str) -> Tree {
     let mut files: Vec<_> = KNOWN
         .map(|name| format!("google/protobuf/{name}.proto"))
         .iter()
-        .map(|path| file(path, well_known(path).expect("it is well known")))
+        .map(|path| file(path, find_well_known(path).expect("it is well known")))
         .collect();
     files.push(file("validate/validate.proto", PGV));
     files.push(file("buf/validate/validate.proto", BUF));

@@ -103,7 +103,7 @@ pub(super) fn may_be_renamed(old: Package<'_>, new: Package<'_>) -> bool {
 
 /// The version of a package as it is written, wherever it is in the name.
 fn version(package: Package<'_>) -> Option<String> {
-    PackageVersion::of_package(package.name()).map(|it| it.text)
+    PackageVersion::from_package(package.name()).map(|it| it.text)
 }
 
 impl<'t> Diff<'t> {

@@ -61,12 +61,12 @@ impl<'t> Crossing<'_, 't> {
             let Some(target) = self.message(self.writer().message(value.ty)) else { return };
             let bytes = Codec::new(self.writer()).encode(&value);
             let Ok(read) = read(Surface::Wire, self.reader(), target.id, &bytes) else { continue };
-            let taken: Vec<&Value> = read.of(reader.id).map(|entry| &entry.value).collect();
+            let taken: Vec<&Value> = read.entries_of(reader.id).map(|entry| &entry.value).collect();
             let observed = self.values(None, reader, &[], &taken).filter(|_| !taken.is_empty());
             let Some(observed) = observed else { continue };
             let namesake = self.writer().message(value.ty).field_named(reader.name());
             let is_chance = namesake.is_some_and(|it| {
-                let was: Vec<&Value> = value.of(it.id).map(|entry| &entry.value).collect();
+                let was: Vec<&Value> = value.entries_of(it.id).map(|entry| &entry.value).collect();
                 self.values(Some(it), reader, &was, &taken).is_none()
             });
             let witness = self.witness(Surface::Wire, (&value, target), bytes, observed);
@@ -85,7 +85,7 @@ impl<'t> Crossing<'_, 't> {
         let zero = default_of(reader).filter(|_| self.same_type(writer, reader));
         let Some(value) = zero.and_then(|zero| self.around(writer, vec![zero])) else { return };
         let Some(target) = self.message(self.writer().message(value.ty)) else { return };
-        let is_set = |value: &value::Message| value.of(writer.id).next().is_some();
+        let is_set = |value: &value::Message| value.entries_of(writer.id).next().is_some();
         for &surface in Surface::NOTATIONS {
             let Some(bytes) = write(surface, self.writer(), &value) else { continue };
             let read_back = |bytes: &[u8]| read(surface, self.writer(), value.ty, bytes).ok();
@@ -213,7 +213,7 @@ impl<'t> Crossing<'_, 't> {
         if self.is_proven(proof) {
             return;
         }
-        let value = value.normalized(writer);
+        let value = value.normalize(writer);
         if spelling.is_none() && self.is_nothing(&value, target, probed) {
             return;
         }
@@ -277,11 +277,11 @@ impl<'t> Crossing<'_, 't> {
         };
         if let Some(to) = probed.1 {
             let required = to.presence() == Presence::LegacyRequired;
-            let mut inside = read.of(to.id).filter_map(|entry| entry.value.as_message());
+            let mut inside = read.entries_of(to.id).filter_map(|entry| entry.value.as_message());
             let missing = match probed.0 {
-                _ if required && read.of(to.id).next().is_none() => Some(to),
+                _ if required && read.entries_of(to.id).next().is_none() => Some(to),
                 Some(from) if !self.same_type(from, to) => {
-                    inside.find_map(|it| it.missing_required(self.reader()))
+                    inside.find_map(|it| it.find_missing_required(self.reader()))
                 }
                 _ => None,
             };
@@ -318,7 +318,7 @@ impl<'t> Crossing<'_, 't> {
     ) -> bool {
         let field = self.reader().field(missing);
         let beside = field.containing_message() == Some(target)
-            && self.writer_field(field).is_none_or(|it| value.of(it.id).next().is_none());
+            && self.writer_field(field).is_none_or(|it| value.entries_of(it.id).next().is_none());
         match probed {
             (_, Some(to)) if to.id == missing => true,
             (Some(from), Some(to)) => !beside && !self.same_type(from, to),

@@ -173,7 +173,7 @@ impl<'t> Crossing<'_, 't> {
             false => to.field_numbered(field.number()),
         };
         fn values<'m>(message: &'m value::Message, field: Field<'_>) -> Vec<&'m Value> {
-            message.of(field.id).map(|entry| &entry.value).collect()
+            message.entries_of(field.id).map(|entry| &entry.value).collect()
         }
         let mut shared = false;
         for field in from.fields() {
@@ -283,7 +283,7 @@ fn meant(field: Field<'_>, values: &[&Value]) -> Vec<Value> {
         Cardinality::Map => {
             let mut pairs: Vec<(Option<Value>, Value)> = Vec::new();
             for &value in values {
-                let key = value.as_message().and_then(|it| it.numbered(field.tree, 1));
+                let key = value.as_message().and_then(|it| it.find_by_number(field.tree, 1));
                 let key = key.map(|entry| entry.value.clone());
                 pairs.retain(|(known, _)| *known != key);
                 pairs.push((key, value.clone()));
@@ -302,7 +302,7 @@ fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
     let scalars =
         ["Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"];
     let field = ty.field_numbered(1).filter(|_| scalars.contains(&of))?;
-    let held = message.of(field.id).next_back().map(|entry| entry.value.clone());
+    let held = message.entries_of(field.id).next_back().map(|entry| entry.value.clone());
     Some((field.ty(), held.or_else(|| default_of(field))?))
 }
 

@@ -62,7 +62,7 @@ impl<'t> Crossing<'_, 't> {
         if proof.effects.contains(surface, self.direction) {
             return;
         }
-        let value = value.normalized(writer);
+        let value = value.normalize(writer);
         let Some(bytes) = write(surface, writer, &value) else { return };
         // A value that the writer itself cannot read back proves nothing.
         if !read(surface, writer, value.ty, &bytes).is_ok_and(|it| bare(&it) == bare(&value)) {
@@ -103,9 +103,12 @@ impl<'t> Crossing<'_, 't> {
         set.dedup();
         set.into_iter().find_map(|to| {
             let from: Option<Field<'t>> = written.field_numbered(to.number());
-            let was: Vec<&Value> =
-                from.into_iter().flat_map(|it| wrote.of(it.id)).map(|it| &it.value).collect();
-            let is: Vec<&Value> = read.of(to.id).map(|it| &it.value).collect();
+            let was: Vec<&Value> = from
+                .into_iter()
+                .flat_map(|it| wrote.entries_of(it.id))
+                .map(|it| &it.value)
+                .collect();
+            let is: Vec<&Value> = read.entries_of(to.id).map(|it| &it.value).collect();
             if was.is_empty() && is.is_empty() {
                 return None;
             }

@@ -1,6 +1,6 @@
 //! Values written and read in each notation, as a runtime would.
 
-use abide_schema::value::{self, Codec, Entry, Undeclared, Value};
+use abide_schema::value::{self, Codec, Entry, UndeclaredPolicy, Value};
 use abide_schema::{FieldId, MessageId, Tree};
 
 use crate::surface::Surface;
@@ -21,7 +21,7 @@ pub(super) fn read(
     bytes: &[u8],
 ) -> Result<value::Message, Rejection> {
     let message = parse(surface, tree, ty, bytes)?;
-    match message.missing_required(tree) {
+    match message.find_missing_required(tree) {
         Some(field) => Err(Rejection::Missing(field.id)),
         None => Ok(message),
     }
@@ -36,11 +36,13 @@ pub(super) fn parse(
 ) -> Result<value::Message, Rejection> {
     let read = match surface {
         Surface::Wire => Codec::new(tree).decode(ty, bytes),
-        Surface::Json => Codec::new(tree).read_json(ty, bytes, Undeclared::Refuse).into_result(),
-        _ => Codec::new(tree).read_text(ty, bytes, Undeclared::Refuse).into_result(),
+        Surface::Json => {
+            Codec::new(tree).read_json(ty, bytes, UndeclaredPolicy::Refuse).into_result()
+        }
+        _ => Codec::new(tree).read_text(ty, bytes, UndeclaredPolicy::Refuse).into_result(),
     };
     let message = read.map_err(|error| Rejection::Malformed(error.message))?;
-    Ok(message.normalized(tree))
+    Ok(message.normalize(tree))
 }
 
 /// Why a reader rejects a value.

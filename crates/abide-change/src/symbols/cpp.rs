@@ -138,7 +138,7 @@ fn message(emit: &mut Emitter<'_>, message: Message<'_>, flags: FileFlags) {
     emit.add(class.clone(), "class");
     let bare = message
         .options()
-        .and_then(|options| options.bool(emit.tree, "no_standard_descriptor_accessor"));
+        .and_then(|options| options.get_bool(emit.tree, "no_standard_descriptor_accessor"));
     if flags.reflection && bare != Some(true) {
         emit.add(format!("{class}::descriptor"), "static const google::protobuf::Descriptor*()");
     }
@@ -157,7 +157,7 @@ enum CppString {
 
 fn string_type(field: Field<'_>) -> CppString {
     let set = language_feature(Element::Field(field), "pb.cpp", "string_type").or_else(|| {
-        field.options().and_then(|options| options.enum_name(field.file().tree, "ctype"))
+        field.options().and_then(|options| options.get_enum_name(field.file().tree, "ctype"))
     });
     let is_bytes = field.ty() == Type::Scalar(Scalar::Bytes);
     match set {

@@ -64,7 +64,7 @@ pub(super) struct FileFlags {
 impl FileFlags {
     pub(super) fn of(generator: &dyn Generator, file: File<'_>) -> FileFlags {
         let option = |name: &str| {
-            file.options().and_then(|options| options.bool(file.tree, name)).unwrap_or(false)
+            file.options().and_then(|options| options.get_bool(file.tree, name)).unwrap_or(false)
         };
         FileFlags {
             generic_services: generator.table().generic_services.is_some_and(option),
@@ -75,7 +75,8 @@ impl FileFlags {
 
 /// Whether C++ leaves descriptors and reflection out.
 pub(super) fn is_lite(file: File<'_>) -> bool {
-    let optimized = file.options().and_then(|options| options.enum_name(file.tree, "optimize_for"));
+    let optimized =
+        file.options().and_then(|options| options.get_enum_name(file.tree, "optimize_for"));
     optimized == Some("LITE_RUNTIME")
 }
 
@@ -135,11 +136,11 @@ pub(super) fn language_feature<'t>(
 ) -> Option<&'t str> {
     let tree = element.file().tree;
     let of = |options: Option<&'t abide_schema::value::Message>| {
-        let features = options?.message(tree, "features")?;
-        let language = features.extension(tree, extension)?.value.as_message()?;
-        match language.bool(tree, name) {
+        let features = options?.get_message(tree, "features")?;
+        let language = features.find_extension(tree, extension)?.value.as_message()?;
+        match language.get_bool(tree, name) {
             Some(set) => Some(if set { "true" } else { "false" }),
-            None => language.enum_name(tree, name),
+            None => language.get_enum_name(tree, name),
         }
     };
     let mut scope = Some(element);

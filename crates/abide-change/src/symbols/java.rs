@@ -78,9 +78,9 @@ fn outer_class(file: File<'_>) -> String {
 }
 
 fn file_feature<'t>(file: File<'t>, name: &str) -> Option<&'t str> {
-    let features = file.options()?.message(file.tree, "features")?;
-    let java = features.extension(file.tree, "pb.java")?.value.as_message()?;
-    java.bool(file.tree, name).map(|set| if set { "true" } else { "false" })
+    let features = file.options()?.get_message(file.tree, "features")?;
+    let java = features.find_extension(file.tree, "pb.java")?.value.as_message()?;
+    java.get_bool(file.tree, name).map(|set| if set { "true" } else { "false" })
 }
 
 fn in_class(file: File<'_>) -> Unit {
@@ -93,7 +93,7 @@ fn in_package(file: File<'_>) -> Unit {
 }
 
 fn file_unit(file: File<'_>) -> Unit {
-    let option = file.options().and_then(|it| it.bool(file.tree, "java_multiple_files"));
+    let option = file.options().and_then(|it| it.get_bool(file.tree, "java_multiple_files"));
     if file.decl().edition >= Edition::Edition2024 || option == Some(true) {
         in_package(file)
     } else {

@@ -121,7 +121,7 @@ impl<'t> BlockedPackages<'t> {
 
     /// Blocks whatever would use what is blocked, and takes all of it out of an upgrade.
     fn exclude_dependents(&mut self, made: &mut Upgrade) {
-        let graph = self.tree.graph();
+        let graph = self.tree.build_graph();
         let packages: BTreeSet<PackageId> =
             made.files.iter().map(|it| package_of(self.tree, it.from)).collect();
         loop {

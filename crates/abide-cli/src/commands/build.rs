@@ -143,8 +143,9 @@ fn find_clashes(tree: &Tree, judged: &[FileId]) -> Option<String> {
                     .chain([problem.place])
                     .map(|place: Place| {
                         let file = set.file(place.file).decl();
-                        let line =
-                            file.lines(place.span).map(|(start, _)| format!(":{}", start.line));
+                        let line = file
+                            .line_range(place.span)
+                            .map(|(start, _)| format!(":{}", start.line));
                         format!("`{}{}`", file.display, line.unwrap_or_default())
                     })
                     .collect();

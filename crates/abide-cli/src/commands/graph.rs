@@ -45,7 +45,7 @@ pub(super) fn graph(
         eprint_line(&format!("note: {note}"));
     }
     let view = GraphView { imported: imports, findings: &judged.findings };
-    let text = (format.write)(view, &loaded.tree.graph());
+    let text = (format.write)(view, &loaded.tree.build_graph());
     let failed = errors.errors > 0;
     Ok(CommandOutcome { failed, troubles: read_errors(&loaded), ..CommandOutcome::of(text) })
 }

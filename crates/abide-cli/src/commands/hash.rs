@@ -40,7 +40,7 @@ pub(super) fn hash(
     progress.step("hashing");
     let text = match what {
         HashTarget::Facts(name) => {
-            abide_hash::facts(tree, name).ok_or_else(|| unknown_name_error(tree, name))?
+            abide_hash::print_facts(tree, name).ok_or_else(|| unknown_name_error(tree, name))?
         }
         HashTarget::Fields => {
             let packages = select_packages(tree, package)?;
@@ -86,7 +86,7 @@ fn select_packages<'t>(
     wanted: Option<&str>,
 ) -> Result<Vec<PrintedPackage<'t>>, Error> {
     // What a file means that cannot be read, or leads to one that cannot, nobody knows.
-    let is_unknown = tree.files_not_known();
+    let is_unknown = tree.find_unknown_files();
     let packages: Vec<_> = tree
         .packages()
         .filter(|package| wanted.is_none_or(|wanted| wanted == package.name()))

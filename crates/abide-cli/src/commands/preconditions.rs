@@ -125,7 +125,8 @@ pub(super) fn check_baseline_links(old: &Loaded) -> Result<Option<String>, Error
     let errors: Vec<&Problem> = errors.collect();
     let [first, rest @ ..] = &*errors else { return Ok(None) };
     let file = old.tree.file(first.place.file);
-    let line = file.decl().lines(first.place.span).map(|(start, _)| format!(":{}", start.line));
+    let line =
+        file.decl().line_range(first.place.span).map(|(start, _)| format!(":{}", start.line));
     let place = format!("{}{}", file.decl().display, line.unwrap_or_default());
     let mut files = old.tree.files().filter(|file| !file.is_imported());
     if files.all(|file| file.elements().next().is_none()) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use abide_instance::runtime::{Layer, LayerSource, Layers, Runtime, Snapshot, known_bootstrap};
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_lint::find_nearest;
-use abide_schema::value::{LackedBy, Message, UndeclaredName};
+use abide_schema::value::{Message, UndeclaredName, UnknownName};
 use abide_schema::{MessageId, Tree};
 use abide_source::NamedFile;
 use abide_source::printable::shown;
@@ -128,7 +128,7 @@ fn check_bootstrap(tree: &Tree, ty: MessageId) -> Result<(), Error> {
 /// A field that a message does not have, which a server refuses. Of messages that are built in
 /// without any field, nothing is known.
 fn describe_unknown_field(tree: &Tree, name: &UndeclaredName) -> Option<(Span, bool, String)> {
-    let LackedBy::Message(message) = name.lacked_by else { return None };
+    let UnknownName::Message(message) = name.lacked_by else { return None };
     let message = tree.message(message);
     message.fields().next()?;
     let text = format!("`{}` is not a field of `{}`", name.name, message.name());

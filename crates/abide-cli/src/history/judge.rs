@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_hash::Meaning;
+use abide_hash::CanonicalFile;
 use abide_lint::{Bump, ElementFacts, Options, Policy, RuleScope, Severity, check, compute_bumps};
 use abide_schema::{FileKey as Key, Problem, ProblemKind, Tree};
 use jiff::civil::Date;
@@ -20,7 +20,7 @@ pub(super) struct JudgedStep {
 
 /// The meaning of one file at a commit.
 pub(super) struct FileFacts {
-    pub(super) meaning: Meaning,
+    pub(super) meaning: CanonicalFile,
     /// The version of its package that the file records as an option.
     pub(super) version: Option<String>,
     /// The hash that the file records as an option.
@@ -114,7 +114,7 @@ pub(super) fn collect_facts(
                 severity: Severity::Error,
                 rule: problem.kind.id(),
                 element: problem.element.clone().unwrap_or_else(|| file.full_name()),
-                message: match file.decl().lines(problem.place.span) {
+                message: match file.decl().line_range(problem.place.span) {
                     Some((start, _)) => {
                         format!("{}:{}: {}", file.decl().display, start.line, problem.message)
                     }
@@ -128,7 +128,7 @@ pub(super) fn collect_facts(
             version: file.released_version().map(|(version, _)| version.to_owned()),
             hash: file.released_hash().map(|(hash, _)| hash.to_owned()),
             elements: if elements { ElementFacts::of_file(file) } else { Vec::new() },
-            meaning: Meaning::of(file),
+            meaning: CanonicalFile::of(file),
         };
         found.push((key, facts));
     }

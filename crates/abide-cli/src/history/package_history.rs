@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_hash::{Hashes, PackageStep, RollingHashes, SemanticHash};
+use abide_hash::{Hashes, IncrementalHashes, PackageChange, SemanticHash};
 use abide_lint::{Bump, Record, Severity, first_version, next_version, version_fits};
 use abide_schema::{FileKey as Key, ProblemKind};
 use semver::Version;
@@ -98,7 +98,7 @@ struct RemovedPackage {
 /// The state of every package at one commit.
 #[derive(Default)]
 pub(super) struct PackageTracker {
-    hashes: RollingHashes,
+    hashes: IncrementalHashes,
     files: BTreeMap<Key, FileState>,
     /// The files of the tree by package, without imported ones.
     packages: BTreeMap<String, BTreeSet<Key>>,
@@ -127,7 +127,7 @@ impl PackageTracker {
         for (key, facts) in facts {
             self.set_file(key, facts, &is_own);
         }
-        self.hashes.settle();
+        self.hashes.update();
         let packages: Vec<String> = self.packages.keys().cloned().collect();
         for package in packages {
             let version = self.find_recorded_version(&package).unwrap_or_else(|| {
@@ -264,7 +264,7 @@ impl PackageTracker {
                 concerned.insert(package);
             }
         }
-        let hashes = self.hashes.settle();
+        let hashes = self.hashes.update();
         concerned.extend(
             hashes
                 .keys()
@@ -279,10 +279,10 @@ impl PackageTracker {
         let mut rows: Vec<PackageRow> = Vec::new();
         let (behind, ahead): (Vec<String>, Vec<String>) = concerned
             .into_iter()
-            .partition(|it: &String| hashes.get(it).is_some_and(PackageStep::is_catch_up));
+            .partition(|it: &String| hashes.get(it).is_some_and(PackageChange::is_catch_up));
         for package in ahead.into_iter().chain(behind) {
             let now = self.hashes.package(&package);
-            let unchanged = PackageStep { before: now, after: now, cause: None };
+            let unchanged = PackageChange { before: now, after: now, cause: None };
             let step = hashes.get(&package).unwrap_or(&unchanged);
             let mut reasons = changes.remove(&package).unwrap_or_default();
             if step.is_catch_up()
@@ -309,7 +309,7 @@ impl PackageTracker {
     fn build_row(
         &mut self,
         package: String,
-        step: &PackageStep,
+        step: &PackageChange,
         mut reasons: Vec<VerdictReason>,
     ) -> PackageRow {
         let from = self.versions.remove(&package);

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_schema::{Changes, FileDecl, FileKey as Key, Sides, SourceFile, Text, Workspace};
+use abide_schema::{
+    FileDecl, FileKey as Key, FileText, SourceFile, TreeSides, Workspace, WorkspaceChanges,
+};
 use abide_source::{Content, Cursor, SourceError, Step, Timeline};
 use gix::ObjectId;
 use rayon::prelude::*;
@@ -102,7 +104,7 @@ impl TreeState {
             Some((blob, timeline.display(key.0, &key.1)))
         });
         let mut read = cursor.texts(&unread.collect::<Vec<_>>()).into_iter();
-        let mut texts: Vec<(Key, ObjectId, Result<Arc<FileDecl>, Text>)> = Vec::new();
+        let mut texts: Vec<(Key, ObjectId, Result<Arc<FileDecl>, FileText>)> = Vec::new();
         for (key, blob) in changes {
             let content = match blob {
                 None => None,
@@ -150,7 +152,7 @@ impl TreeState {
         // A file that does not parse stays as it was.
         let (decls, unread): (Vec<_>, Vec<_>) = decls.into_iter().partition(|it| it.1.parses);
         for (_, decl) in unread {
-            cursor.lose(&decl.display, &decl.why_unread());
+            cursor.lose(&decl.display, &decl.describe_parse_failure());
         }
         for (_, decl) in &decls {
             self.replace(&(decl.root, Arc::clone(&decl.path)), &mut wanted);
@@ -166,7 +168,7 @@ impl TreeState {
         let mut cyclic = BTreeSet::new();
         for key in suspects {
             if !cyclic.contains(key) {
-                cyclic.append(&mut self.files.circle(key));
+                cyclic.append(&mut self.files.collect_import_cycle(key));
             }
         }
         cyclic.retain(|key| self.is_own(key));
@@ -186,7 +188,7 @@ impl TreeState {
             let has_own = roots.iter().any(|root| *root < self.roots);
             let here: Option<Key> =
                 roots.iter().find(|root| **root >= self.roots).map(|root| (*root, (&*path).into()));
-            let is_needed = !has_own && self.files.importers(&path).next().is_some();
+            let is_needed = !has_own && self.files.find_importers(&path).next().is_some();
             let found = if is_needed { cursor.import(&path)? } else { None };
             let (found, text) = match found {
                 None => (None, None),
@@ -223,7 +225,7 @@ impl TreeState {
                 (blob, decl)
             });
             if let Some((_, decl)) = found.as_ref().filter(|(_, decl)| !decl.parses) {
-                cursor.lose(&decl.display, &decl.why_unread());
+                cursor.lose(&decl.display, &decl.describe_parse_failure());
                 continue;
             }
             if let Some(key) = here {
@@ -270,9 +272,9 @@ impl TreeState {
     }
 
     /// Selects the files to judge because of those that changed.
-    fn select_changes(&self, changes: &Changes) -> StepChanges {
+    fn select_changes(&self, changes: &WorkspaceChanges) -> StepChanges {
         let mut touched = BTreeMap::new();
-        let mut fresh = self.files.dependants(changes);
+        let mut fresh = self.files.find_dependants(changes);
         let mut context: BTreeSet<Key> = BTreeSet::new();
         for (key, old, new) in changes.files() {
             let [before, now] = [old, new].map(|it| it.map(|it| it.package_name().to_owned()));
@@ -301,9 +303,9 @@ impl TreeState {
             return StepChanges { touched, pair: None, cyclic: self.cyclic.clone() };
         }
         context.extend(fresh.iter().cloned());
-        let Sides { before, after } = self
+        let TreeSides { before, after } = self
             .files
-            .sides(changes, &context, |key: &Key| !self.is_own(key) || !fresh.contains(key));
+            .split_sides(changes, &context, |key: &Key| !self.is_own(key) || !fresh.contains(key));
         fresh.retain(|key| self.has_file(key));
         let pair = Some(StepTrees { old: before, new: after, fresh });
         StepChanges { touched, pair, cyclic: self.cyclic.clone() }

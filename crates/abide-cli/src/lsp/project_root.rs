@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use abide_editor::{Judge, Project};
 use abide_lint::ConfigError;
-use abide_schema::{FileDecl, FileKey, SourceFile, Text};
+use abide_schema::{FileDecl, FileKey, FileText, SourceFile};
 use abide_source::LoadError;
 use abide_source::{
     ACCEPTED, CONFIG, LOCK, MAX_FILE, Progress, Source, SourceError, canonical, config_places,
@@ -235,7 +235,7 @@ impl EditedTree {
             display: known.map_or_else(|| display.into(), |it| Arc::clone(&it.display)),
             root: key.0,
             imported: known.is_some_and(|it| it.imported),
-            text: Text::from(text),
+            text: FileText::from(text),
         };
         self.project.set(file);
         self.paths.insert(path.to_owned(), key.clone());

@@ -62,11 +62,11 @@ fn build_page(
     field: &str,
     items: Vec<(String, Value)>,
 ) -> Result<Value, String> {
-    let size = match request.i64(tree, "page_size").unwrap_or_default() {
+    let size = match request.get_i64(tree, "page_size").unwrap_or_default() {
         size @ 1.. => size as usize,
         _ => PAGE,
     };
-    let start = match request.str(tree, "page_token").unwrap_or_default() {
+    let start = match request.get_str(tree, "page_token").unwrap_or_default() {
         "" => 0,
         token => items
             .iter()
@@ -139,8 +139,8 @@ fn read_files(tree: &Tree, request: &Message, field: &str) -> Result<Vec<Arc<Fil
         .map(|file: &&Message| {
             let bytes = file.get(tree, "file_descriptor_proto").and_then(|it| it.value.as_bytes());
             let mut decl = read_file_descriptor(bytes.unwrap_or_default())?;
-            decl.imported |= file.bool(tree, "is_import").unwrap_or_default();
-            if file.bool(tree, "is_syntax_unspecified").unwrap_or_default() {
+            decl.imported |= file.get_bool(tree, "is_import").unwrap_or_default();
+            if file.get_bool(tree, "is_syntax_unspecified").unwrap_or_default() {
                 decl.syntax = None;
             }
             Ok(Arc::new(decl))
@@ -152,8 +152,9 @@ fn read_files(tree: &Tree, request: &Message, field: &str) -> Result<Vec<Arc<Fil
 fn read_options(tree: &Tree, request: &Message) -> Result<PluginOptions, String> {
     let mut options = PluginOptions::default();
     for option in request.get_all(tree, "options").filter_map(|it| it.value.as_message()) {
-        let key = option.str(tree, "key").unwrap_or_default();
-        let value = option.message(tree, "value").and_then(|it| it.str(tree, "string_value"));
+        let key = option.get_str(tree, "key").unwrap_or_default();
+        let value =
+            option.get_message(tree, "value").and_then(|it| it.get_str(tree, "string_value"));
         let value = value.ok_or_else(|| format!("the option `{key}` needs a text"))?;
         options.set(key, value).ok_or_else(|| {
             format!("unknown option `{key}`; the options are {}", PluginOptions::NAMES)
@@ -236,7 +237,7 @@ impl TreePair<'_> {
 /// The path of the first location of a span.
 fn find_source_path(file: File<'_>, span: Span) -> Vec<u32> {
     match &file.decl().origin {
-        abide_schema::Origin::Descriptor(locations) => locations.path_at(span),
-        abide_schema::Origin::Source(_) => Vec::new(),
+        abide_schema::FileOrigin::Descriptor(locations) => locations.path_at(span),
+        abide_schema::FileOrigin::Source(_) => Vec::new(),
     }
 }

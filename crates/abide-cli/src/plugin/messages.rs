@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use abide_schema::value::{Codec, Message, Undeclared};
-use abide_schema::{FileDecl, MessageId, SourceFile, Text, Tree, missing_imports, well_known};
+use abide_schema::value::{Codec, Message, UndeclaredPolicy};
+use abide_schema::{
+    FileDecl, FileText, MessageId, SourceFile, Tree, find_missing_imports, find_well_known,
+};
 use serde_json::Value;
 
 /// The files that declare the messages.
@@ -54,7 +56,8 @@ pub(super) fn serialize_json(ty: &str, json: &[u8]) -> Result<Vec<u8>, String> {
 
 fn serialise(tree: &Tree, ty: &str, json: &[u8]) -> Result<Vec<u8>, String> {
     let codec = Codec::new(tree);
-    let message = codec.read_json(find_type(tree, ty), json, Undeclared::Ignore).into_result();
+    let message =
+        codec.read_json(find_type(tree, ty), json, UndeclaredPolicy::Ignore).into_result();
     let message = message.map_err(|error| format!("not a {ty} in JSON: {error}"))?;
     Ok(codec.encode(&message))
 }
@@ -68,8 +71,8 @@ fn find_type(tree: &Tree, ty: &str) -> MessageId {
 fn tree(written: impl Fn(&str) -> String) -> Tree {
     let mut files: Vec<_> =
         FILES.iter().map(|(path, text)| parse_file(path, &written(text))).collect();
-    let missing = missing_imports(&files);
-    files.extend(missing.iter().filter_map(|path| Some(parse_file(path, well_known(path)?))));
+    let missing = find_missing_imports(&files);
+    files.extend(missing.iter().filter_map(|path| Some(parse_file(path, find_well_known(path)?))));
     Tree::link(files)
 }
 
@@ -79,7 +82,7 @@ fn parse_file(path: &str, text: &str) -> Arc<FileDecl> {
         display: path.into(),
         root: 0,
         imported: false,
-        text: Text::from(text.as_bytes()),
+        text: FileText::from(text.as_bytes()),
     }))
 }
 
@@ -100,7 +103,8 @@ mod tests {
     #[test]
     fn what_is_sent_to_protoc_is_what_protoc_declares() {
         let messages = ProtocolMessages::new();
-        let real = well_known("google/protobuf/compiler/plugin.proto").expect("it is built in");
+        let real =
+            find_well_known("google/protobuf/compiler/plugin.proto").expect("it is built in");
         for name in ["CodeGeneratorRequest", "CodeGeneratorResponse"] {
             let ours = messages.tree.message_named(&format!("google.protobuf.compiler.{name}"));
             for field in ours.expect("it is declared").fields() {

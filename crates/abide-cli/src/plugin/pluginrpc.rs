@@ -139,10 +139,10 @@ fn read_request(
     };
     let request = messages.decode(REQUEST, &input)?;
     let tree = messages.tree();
-    let Some(any) = request.message(tree, "value") else {
+    let Some(any) = request.get_message(tree, "value") else {
         return messages.decode(procedure.request, &[]);
     };
-    let url = any.str(tree, "type_url").unwrap_or_default();
+    let url = any.get_str(tree, "type_url").unwrap_or_default();
     if url.rsplit('/').next() != Some(procedure.request) {
         return Err(format!("`{}` takes a {}, not `{url}`", procedure.name, procedure.request));
     }

@@ -116,7 +116,7 @@ fn format(name: &str) -> Result<&'static ReportFormat, Error> {
 
 /// Judges the files to generate, and nothing else: what they import was judged with its own target.
 fn check_files(tree: &Tree, request: &Message) -> Result<JudgedFiles, Error> {
-    let options = ProtocOptions::parse(request.str(tree, "parameter").unwrap_or_default())?;
+    let options = ProtocOptions::parse(request.get_str(tree, "parameter").unwrap_or_default())?;
     let terms = PluginPolicy::read(&options.terms)?;
     let files = collect_files(tree, request).map_err(Error::Usage)?;
     let judged: BTreeSet<Arc<str>> =

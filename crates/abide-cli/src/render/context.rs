@@ -94,7 +94,7 @@ impl<'a> SourceText<'a> {
     /// The lines and columns of a span, where they are known.
     pub(super) fn range(self, span: Span) -> Option<(Position, Position)> {
         match self {
-            SourceText::Proto(file) => file.decl().lines(span),
+            SourceText::Proto(file) => file.decl().line_range(span),
             SourceText::Features(FeatureFile { text, .. })
             | SourceText::Other(TextFile { text, .. }) => {
                 let text = text.as_bytes();

@@ -205,7 +205,7 @@ fn build_object(report: &DeprecationReport<'_, '_>, entry: &Deprecated<'_>) -> V
     );
     insert_some(&mut object, "element", Some(entry.holder.full_name().into()));
     insert_some(&mut object, "path", Some((*file.decl().display).into()));
-    if let Some((start, _)) = file.decl().lines(entry.place.span) {
+    if let Some((start, _)) = file.decl().line_range(entry.place.span) {
         insert_some(
             &mut object,
             "start",

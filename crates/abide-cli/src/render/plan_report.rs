@@ -137,7 +137,7 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
     if package.verdict == PlanVerdict::Refused {
         let candidates: Vec<&str> = package.candidates.iter().map(String::as_str).collect();
         let _ = match &candidates[..] {
-            [] if PackageVersion::of_package(&package.name).is_some() => {
+            [] if PackageVersion::from_package(&package.name).is_some() => {
                 writeln!(text, "  undo it, or waive it with a reason")
             }
             [] => writeln!(

@@ -277,7 +277,7 @@ impl<'f> Files<'f> for SnippetSources<'_> {
         let length = text.bytes.unwrap_or_default().len();
         let start = index
             .line_start(line as u32)
-            .ok_or(Error::LineTooLarge { given: line, max: index.lines() as usize })?;
+            .ok_or(Error::LineTooLarge { given: line, max: index.line_count() as usize })?;
         let end = index.line_start(line as u32 + 1).map_or(length, |end| end as usize);
         Ok(start as usize..end)
     }

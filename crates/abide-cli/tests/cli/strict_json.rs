@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use abide_schema::value::{Codec, Undeclared};
+use abide_schema::value::{Codec, UndeclaredPolicy};
 use abide_schema::{File, FileDecl, Tree};
 use prost_reflect::{DescriptorPool, DynamicMessage};
 use serde_json::Value;
@@ -72,7 +72,8 @@ impl Reports {
         let mut messages = self.tree.files().flat_map(File::messages);
         let ty = messages.find(|it| it.full_name() == name);
         let ty = ty.unwrap_or_else(|| panic!("there is no `{name}`")).id;
-        let reading = Codec::new(&self.tree).read_json(ty, text.as_bytes(), Undeclared::Refuse);
+        let reading =
+            Codec::new(&self.tree).read_json(ty, text.as_bytes(), UndeclaredPolicy::Refuse);
         assert!(reading.errors.is_empty(), "{name}: {:?}: {text}", reading.errors);
         let ty = self.pool.get_message_by_name(name).expect("both have the same protos");
         let mut deserializer = serde_json::Deserializer::from_str(&text);

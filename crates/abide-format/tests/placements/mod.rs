@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_schema::{FileDecl, SourceFile, Tree, encode_file};
-use abide_syntax::{Lexer, Span, TokenKind, comments_between, text_start};
+use abide_syntax::{Lexer, Span, TokenKind, find_comments, skip_byte_order_mark};
 use fastrand::Rng;
 
 /// A layout of a text; `None` if the text has syntax errors.
@@ -254,12 +254,12 @@ pub(crate) fn violation(text: &[u8], layout: Layout) -> Option<String> {
 /// The words of every comment, sorted.
 pub(crate) fn words_of_comments(text: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
-    let mut lexer = Lexer::new(text, text_start(text));
-    let mut at = text_start(text);
+    let mut lexer = Lexer::new(text, skip_byte_order_mark(text));
+    let mut at = skip_byte_order_mark(text);
     loop {
         let token = lexer.next_token();
         let gap = Span::new(at, token.span.start);
-        found.extend(comments_between(text, gap).map(|it| {
+        found.extend(find_comments(text, gap).map(|it| {
             let text = String::from_utf8_lossy(it.span.of(text)).into_owned();
             words(text.trim_matches(['/', '*', ' ', '\t', '\r']))
         }));

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_hash::{Hashes, Meaning, RollingHashes, TreeHashes};
+use abide_hash::{CanonicalFile, Hashes, IncrementalHashes, TreeHashes};
 
 use super::model::{Cardinality, Element, Enum, Message, Rules, Schema, Type, generated, written};
 use super::{Files, Numbers, errors, through_descriptors, tree};
@@ -431,17 +431,17 @@ fn a_file_changes_with_what_it_declares() {
 fn hashes_set_file_by_file_in_any_order_are_those_of_the_tree() {
     for seed in 0..SCHEMAS {
         let tree = tree(&written(&generated(seed), seed));
-        let files: Vec<_> = tree.files().map(|it| (it.path(), Meaning::of(it))).collect();
+        let files: Vec<_> = tree.files().map(|it| (it.path(), CanonicalFile::of(it))).collect();
         let wanted: Vec<_> = TreeHashes::of(&tree).packages().map(|(_, it)| Some(it)).collect();
-        let rolled = |files: &mut dyn Iterator<Item = &(&str, Meaning)>, at_once: bool| {
-            let mut rolling = RollingHashes::default();
+        let rolled = |files: &mut dyn Iterator<Item = &(&str, CanonicalFile)>, at_once: bool| {
+            let mut rolling = IncrementalHashes::default();
             for (path, meaning) in files {
                 rolling.set(path, Some(meaning.clone()));
                 if !at_once {
-                    rolling.settle();
+                    rolling.update();
                 }
             }
-            rolling.settle();
+            rolling.update();
             tree.packages().map(|it| rolling.package(it.name())).collect::<Vec<_>>()
         };
         for at_once in [true, false] {

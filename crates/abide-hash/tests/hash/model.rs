@@ -13,7 +13,7 @@ pub(crate) struct Schema {
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// Whether it means what proto2 means, not proto3.
+    /// True if it means what proto2 means, not proto3.
     pub(crate) legacy: bool,
     pub(crate) go_package: String,
     pub(crate) elements: Vec<Element>,

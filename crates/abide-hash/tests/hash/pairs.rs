@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide_hash::{Hashes, SemanticHash, TreeHashes, facts};
+use abide_hash::{Hashes, SemanticHash, TreeHashes, print_facts};
 use abide_schema::{FileDecl, Tree};
 
 use super::{Files, errors, tree};
@@ -224,7 +224,7 @@ fn hashes((head, body): Text) -> (Hashes, Hashes, String) {
     let (tree, hashes) = linked((head, body));
     let package = hashes.package("p.v1").expect("it is declared");
     let file = hashes.file("p/v1/p.proto").expect("it is there");
-    (package, file, facts(&tree, "p.v1").expect("it is declared"))
+    (package, file, print_facts(&tree, "p.v1").expect("it is declared"))
 }
 
 #[test]
@@ -346,15 +346,15 @@ fn a_set_says_what_its_file_makes_local_where_it_has_that() {
              edition: EDITION_2024 message_type {{ name: \"M\" }} \
              message_type {{ name: \"N\" visibility: VISIBILITY_EXPORT }} }}"
         );
-        let set = abide_schema::descriptor_set_from_text(set.as_bytes()).expect("it is a set");
+        let set = abide_schema::read_descriptor_set_text(set.as_bytes()).expect("it is a set");
         let files = FileDecl::from_descriptor_set(&set.into()).expect("it is a set");
         let tree = Tree::link(files.into_iter().map(Arc::new).collect());
-        facts(&tree, "p.v1").expect("it is declared")
+        print_facts(&tree, "p.v1").expect("it is declared")
     };
     let of_text = |head: &str| {
         let text = format!("{head} message M {{}} export message N {{}}");
         let tree = tree(&Files::from([("p/v1/p.proto".to_owned(), text)]));
-        facts(&tree, "p.v1").expect("it is declared")
+        print_facts(&tree, "p.v1").expect("it is declared")
     };
     let retained = "options { features { default_symbol_visibility: LOCAL_ALL } }";
     assert_eq!(of_set(retained), of_text(LOCAL_ALL));
@@ -376,7 +376,7 @@ fn what_does_not_link_is_known_by_what_is_written() {
         let tree = tree(&Files::from([("p.proto".to_owned(), text(value))]));
         assert!(!errors(&tree).is_empty());
         let hashes = TreeHashes::of(&tree);
-        let of = |name: &str| facts(&tree, name).expect("it is declared");
+        let of = |name: &str| print_facts(&tree, name).expect("it is declared");
         (of("p.v1.M"), of("p.v1.S"), hashes.package("p.v1"))
     };
     let (message, service, package) = of("5");

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use abide_hash::{TreeHashes, facts};
+use abide_hash::{TreeHashes, print_facts};
 
 use super::protos::protos;
 use super::{Files, errors, through_descriptors, tree, workspace};
@@ -35,7 +35,7 @@ fn all_facts(tree: &abide_schema::Tree) -> String {
     names.dedup();
     let mut out = String::new();
     for name in names {
-        let facts = facts(tree, &name).expect("it is in the tree");
+        let facts = print_facts(tree, &name).expect("it is in the tree");
         let _ = writeln!(out, "=== {name}\n{facts}");
     }
     out
@@ -104,8 +104,8 @@ fn every_vector_has_the_facts_and_the_hashes_on_record() {
         let stripped = tree(&without_what_sets_lack(&case));
         for name in source.files().filter(|it| it.is_judged()).map(|it| it.full_name()) {
             assert_eq!(
-                facts(&described, &name),
-                facts(&stripped, &name),
+                print_facts(&described, &name),
+                print_facts(&stripped, &name),
                 "{}: by way of descriptors",
                 case.display()
             );
@@ -133,7 +133,7 @@ fn the_example_of_the_specification_is_true() {
     let found: Vec<String> = [user, "acme.user.v1.User.Kind", path, "acme.user.v1"]
         .iter()
         .flat_map(|name| {
-            let facts = facts(&tree, name).expect("it is in the tree");
+            let facts = print_facts(&tree, name).expect("it is in the tree");
             facts.split("\n\n").map(|it| it.trim_end().to_owned()).collect::<Vec<_>>()
         })
         .collect();

@@ -52,14 +52,14 @@ impl<'a, 't> Carrier<'a, 't> {
         let holds = step.when.iter().all(|condition| {
             let field = tree.message(old.ty).field_named(&condition.field);
             let Some(field) = field else { return false };
-            let mut set = old.of(field.id).map(|it| &it.value).peekable();
+            let mut set = old.entries_of(field.id).map(|it| &it.value).peekable();
             match &condition.is {
                 None => set.peek().is_some() == condition.is_set,
                 Some(expected) if set.peek().is_none() => {
                     let default = default_of(field);
                     expected.iter().all(|it| Some(&it.value) == default.as_ref())
                 }
-                Some(expected) => same_values(old.of(field.id), expected.iter()),
+                Some(expected) => same_values(old.entries_of(field.id), expected.iter()),
             }
         });
         let has_moves = step.moves.is_empty()

@@ -1,6 +1,6 @@
 //! Extensions that a `google.protobuf.Struct` configures, which become an Any.
 
-use abide_schema::value::{Codec, Entry, Message, Undeclared, Value};
+use abide_schema::value::{Codec, Entry, Message, UndeclaredPolicy, Value};
 use abide_schema::{Field, MessageId};
 use abide_syntax::Span;
 
@@ -23,7 +23,7 @@ impl<'a, 't> Carrier<'a, 't> {
         let target = tree.message(new.ty);
         let fields = (view.field_named(&configured.from), target.field_named(&configured.to));
         let (Some(from), Some(to)) = fields else { return };
-        let taken: Vec<Entry> = rest.of(from.id).cloned().collect();
+        let taken: Vec<Entry> = rest.entries_of(from.id).cloned().collect();
         let Some(name_field) = &configured.name else {
             rest.entries.retain(|it| it.field != from.id);
             taken.iter().for_each(|it| self.configure_pair(configured, it, from, to, new));
@@ -48,7 +48,7 @@ impl<'a, 't> Carrier<'a, 't> {
             rest.entries[at].span = Span::default();
         }
         let typed = view.field_numbered(to.number());
-        let is_typed = typed.is_some_and(|it| rest.of(it.id).next().is_some());
+        let is_typed = typed.is_some_and(|it| rest.entries_of(it.id).next().is_some());
         let Some(ty) = extension.ty else { return };
         let config = taken.last().and_then(|it| it.value.as_message().map(|inside| (it, inside)));
         rest.entries.retain(|it| it.field != from.id);
@@ -112,9 +112,10 @@ impl<'a, 't> Carrier<'a, 't> {
     ) {
         let tree = self.tree;
         let Some(inside) = pair.value.as_message() else { return };
-        let name = inside.numbered(tree, 1).and_then(|it| it.value.as_str()).unwrap_or_default();
+        let name =
+            inside.find_by_number(tree, 1).and_then(|it| it.value.as_str()).unwrap_or_default();
         let extension = self.translator.steps.extension(name, &configured.kind);
-        let config = inside.numbered(tree, 2);
+        let config = inside.find_by_number(tree, 2);
         let known = extension.and_then(|it| Some((it, it.ty?)));
         let parts = known.zip(config.and_then(|it| Some((it, it.value.as_message()?))));
         let Some(((extension, ty), (config, content))) = parts else {
@@ -129,7 +130,7 @@ impl<'a, 't> Carrier<'a, 't> {
             return;
         };
         let Some(any) = self.pack(value_field, content, config.span) else { return };
-        let key = inside.numbered(tree, 1).cloned().unwrap_or_else(|| pair.clone());
+        let key = inside.find_by_number(tree, 1).cloned().unwrap_or_else(|| pair.clone());
         let is_same = extension.name == name;
         let mut made = Message::new(entry.id);
         made.entries.push(Entry {
@@ -176,7 +177,7 @@ impl<'a, 't> Carrier<'a, 't> {
     /// What a `google.protobuf.Struct` says, as a message.
     fn read_struct(&mut self, ty: MessageId, value: &Message, span: Span) -> Message {
         let node = of_struct(self.tree, value, span);
-        let reading = Codec::new(self.tree).read_json_node(ty, &node, Undeclared::Refuse);
+        let reading = Codec::new(self.tree).read_json_node(ty, &node, UndeclaredPolicy::Refuse);
         let element = self.tree.message(ty).full_name();
         for error in reading.errors {
             let place = if error.span.is_empty() { span } else { error.span };

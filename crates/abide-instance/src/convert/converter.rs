@@ -119,7 +119,7 @@ impl<'a, 't> Carrier<'a, 't> {
         let old = self.tree.field(entry.field);
         if home.cardinality() == Cardinality::Singular
             && home.number() != old.number()
-            && let Some(replaced) = whole.numbered(self.tree, home.number())
+            && let Some(replaced) = whole.find_by_number(self.tree, home.number())
         {
             let bare = |it: &Entry| without_places(it.clone()).value;
             let differs = bare(replaced) != bare(entry);
@@ -272,7 +272,7 @@ impl<'a, 't> Carrier<'a, 't> {
             return old.clone();
         }
         if target != content.ty {
-            let place = old.numbered(self.tree, 1).map_or(span, |it| it.span);
+            let place = old.find_by_number(self.tree, 1).map_or(span, |it| it.span);
             let name = |ty| self.tree.message(ty).full_name();
             self.change(place, name(content.ty), name(target));
         }
@@ -285,7 +285,7 @@ impl<'a, 't> Carrier<'a, 't> {
 
     /// An Any holds the neighbouring type.
     fn any(&mut self, old: &Message, span: Span) -> Message {
-        let url = old.numbered(self.tree, 1).cloned();
+        let url = old.find_by_number(self.tree, 1).cloned();
         let Some(content) = content_of(self.tree, old) else {
             if let Some(url) = url {
                 let named = url.value.as_str().unwrap_or_default();

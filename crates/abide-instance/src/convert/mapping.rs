@@ -26,7 +26,7 @@ impl VersionMapping {
         let mut mapping = VersionMapping::default();
         let tree = own_api();
         let pair = |message: &Message, from: &str, to: &str| {
-            let text = |name| message.str(tree, name).map(str::to_owned);
+            let text = |name| message.get_str(tree, name).map(str::to_owned);
             Some((text(from)?, text(to)?))
         };
         for value in read("abide.mapping.v1.VersionMapping", text, notation)? {
@@ -35,7 +35,7 @@ impl VersionMapping {
                 mapping.types.extend(pair(ty, "old_name", "new_name"));
             }
             for gone in messages("deprecations") {
-                if gone.bool(tree, "translatable") == Some(true) {
+                if gone.get_bool(tree, "translatable") == Some(true) {
                     mapping.replacements.extend(pair(gone, "old_name", "replacement"));
                 }
                 mapping.lossy.extend(pair(gone, "old_name", "lossy"));

@@ -188,7 +188,7 @@ impl<'t> Placing<'t> {
         }
         if rest.is_empty() && segment.content.is_none() {
             let is_list = field.cardinality() != Cardinality::Singular;
-            if !is_list && (values.len() != 1 || message.of(field.id).next().is_some()) {
+            if !is_list && (values.len() != 1 || message.entries_of(field.id).next().is_some()) {
                 return Err(format!("`{}` is set as well, and wins", field.name()));
             }
             message.entries.extend(values.into_iter().map(|it| {
@@ -202,7 +202,7 @@ impl<'t> Placing<'t> {
         let element =
             |inside| Entry { key, ..Entry::new(field.id, Value::Message(Box::new(inside))) };
         if segment.list == List::Each {
-            let before = message.of(field.id).count();
+            let before = message.entries_of(field.id).count();
             let Some(&start) = self.made.get(&place) else {
                 for (at, value) in (before..).zip(values) {
                     let mut inside = Message::new(ty);
@@ -292,7 +292,7 @@ pub(super) fn take(tree: &Tree, message: &mut Message, path: &[Segment]) -> Vec<
     let Ok(field) = field_named(tree, message, &segment.name) else { return Vec::new() };
     let mut taken = Vec::new();
     let mut kept = Vec::new();
-    let is_only = message.of(field.id).count() == 1;
+    let is_only = message.entries_of(field.id).count() == 1;
     for mut entry in std::mem::take(&mut message.entries) {
         if entry.field != field.id || segment.list == List::Only && !is_only {
             kept.push(entry);
@@ -354,9 +354,9 @@ pub(super) fn content_of(tree: &Tree, any: &Message) -> Option<Message> {
     if let Some(content) = &any.content {
         return Some((**content).clone());
     }
-    let url = any.numbered(tree, 1)?.value.as_str()?;
+    let url = any.find_by_number(tree, 1)?.value.as_str()?;
     let ty = tree.message_named(url.rsplit_once('/').map_or(url, |it| it.1))?.id;
-    let bytes = any.numbered(tree, 2).and_then(|it| it.value.as_bytes()).unwrap_or_default();
+    let bytes = any.find_by_number(tree, 2).and_then(|it| it.value.as_bytes()).unwrap_or_default();
     Codec::new(tree).decode(ty, bytes).ok()
 }
 

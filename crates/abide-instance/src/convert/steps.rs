@@ -129,7 +129,7 @@ impl Steps {
             for entry in value.get_all(own_api(), "steps") {
                 let Some(step) = entry.value.as_message() else { continue };
                 let place = step.get(own_api(), "message").map_or(entry.span, |it| it.span);
-                let name = step.str(own_api(), "message").unwrap_or_default();
+                let name = step.get_str(own_api(), "message").unwrap_or_default();
                 let Some(old) = tree.message_named(name) else { continue };
                 let new = succession.next_of(old.id).unwrap_or(old.id);
                 let reader = StepReader { tree, old: old.id, new };
@@ -149,13 +149,13 @@ impl Steps {
     fn add_extension(&mut self, tree: &Tree, value: &Message) {
         let own = own_api();
         let texts = |name| value.get_all(own, name).filter_map(|it| it.value.as_str());
-        let name = value.str(own, "name").unwrap_or_default().to_owned();
-        let ty = value.str(own, "type").and_then(|it| tree.message_named(it)).map(|it| it.id);
+        let name = value.get_str(own, "name").unwrap_or_default().to_owned();
+        let ty = value.get_str(own, "type").and_then(|it| tree.message_named(it)).map(|it| it.id);
         let extension = Extension {
             kinds: texts("kinds").map(str::to_owned).collect(),
             name: name.clone(),
             ty,
-            always_configured: value.bool(own, "always_configured") == Some(true),
+            always_configured: value.get_bool(own, "always_configured") == Some(true),
         };
         for name in texts("old_names").map(str::to_owned).chain([name]) {
             self.extensions.entry(name).or_default().push(extension.clone());
@@ -190,7 +190,7 @@ impl<'t> StepReader<'t> {
     fn step(&self, value: &Message) -> Result<Step, Refused> {
         let own = own_api();
         let messages = |name| value.get_all(own, name).filter_map(|it| it.value.as_message());
-        let (up, down) = match value.i64(own, "direction").unwrap_or(0) {
+        let (up, down) = match value.get_i64(own, "direction").unwrap_or(0) {
             1 => (true, Down::Never),
             2 => (false, Down::Always),
             _ => (true, Down::IfNeeded),
@@ -208,11 +208,11 @@ impl<'t> StepReader<'t> {
             settings: messages("settings").map(|it| self.setting(it)).collect::<Result<_, _>>()?,
             drop,
             configured: value
-                .message(own, "configured")
+                .get_message(own, "configured")
                 .map(|it| self.configured(it))
                 .transpose()?,
-            lossy: value.str(own, "lossy").filter(|it| !it.is_empty()).map(str::to_owned),
-            feature: value.str(own, "feature").filter(|it| !it.is_empty()).map(str::to_owned),
+            lossy: value.get_str(own, "lossy").filter(|it| !it.is_empty()).map(str::to_owned),
+            feature: value.get_str(own, "feature").filter(|it| !it.is_empty()).map(str::to_owned),
         })
     }
 
@@ -232,21 +232,21 @@ impl<'t> StepReader<'t> {
     }
 
     fn condition(&self, value: &Message) -> Result<Condition, Refused> {
-        let name = value.str(own_api(), "field").unwrap_or_default();
+        let name = value.get_str(own_api(), "field").unwrap_or_default();
         let (_, field) = self.old_field(name)?;
-        let is = value.message(own_api(), "is").map(|it| self.constant(field, it));
-        let is_set = value.bool(own_api(), "set") == Some(true);
+        let is = value.get_message(own_api(), "is").map(|it| self.constant(field, it));
+        let is_set = value.get_bool(own_api(), "set") == Some(true);
         Ok(Condition { field: name.to_owned(), is: is.transpose()?, is_set })
     }
 
     fn moved(&self, value: &Message) -> Result<Move, Refused> {
         let own = own_api();
-        let (from, old) = self.old_field(value.str(own, "from").unwrap_or_default())?;
-        let to = Path::parse(value.str(own, "to").unwrap_or_default())?;
+        let (from, old) = self.old_field(value.get_str(own, "from").unwrap_or_default())?;
+        let to = Path::parse(value.get_str(own, "to").unwrap_or_default())?;
         let (new, content) = to.resolve(self.tree, self.new)?;
         let pairs = value.get_all(own, "values").filter_map(|it| it.value.as_message());
         let values = pairs.map(|pair| {
-            let side = |name, field| match pair.message(own, name) {
+            let side = |name, field| match pair.get_message(own, name) {
                 None => Err(format!("a pair of values of `{}` lacks one", old.full_name())),
                 Some(value) => {
                     let mut entries = self.constant(field, value)?;
@@ -258,7 +258,7 @@ impl<'t> StepReader<'t> {
         let values: Vec<(Entry, Entry)> = values.collect::<Result<_, Refused>>()?;
         let is_message = |field: Field<'_>| field.message_type().is_some();
         let is_scalar = |it: Type| matches!(it, Type::Scalar(_));
-        let is_same = value.str(own, "cut_at").is_some()
+        let is_same = value.get_str(own, "cut_at").is_some()
             || !is_scalar(old.ty()) && !is_scalar(new.ty())
             || old.ty() == new.ty();
         let fits = content.is_some() && is_message(old)
@@ -268,20 +268,20 @@ impl<'t> StepReader<'t> {
             return Err(format!("the values of `{old}` are no values of `{new}`"));
         }
         let cut = value
-            .str(own, "cut_at")
+            .get_str(own, "cut_at")
             .filter(|it| !it.is_empty())
-            .map(|at| Cut { at: at.to_owned(), is_second: value.i64(own, "part") == Some(2) });
+            .map(|at| Cut { at: at.to_owned(), is_second: value.get_i64(own, "part") == Some(2) });
         Ok(Move { from, to, values, cut })
     }
 
     fn setting(&self, value: &Message) -> Result<Setting, Refused> {
         let own = own_api();
-        let path = Path::parse(value.str(own, "path").unwrap_or_default())?;
+        let path = Path::parse(value.get_str(own, "path").unwrap_or_default())?;
         let (field, content) = path.resolve(self.tree, self.new)?;
         if content.is_some() {
             return Err("a path of a setting ends with a field".to_owned());
         }
-        let source = match (value.message(own, "value"), value.str(own, "copy_of")) {
+        let source = match (value.get_message(own, "value"), value.get_str(own, "copy_of")) {
             (Some(constant), _) => Source::Constant(self.constant(field, constant)?),
             (None, Some(name)) => Source::CopyOf(self.old_field(name)?.0),
             (None, None) => return Err("a setting has a value or is a copy".to_owned()),
@@ -291,7 +291,7 @@ impl<'t> StepReader<'t> {
 
     fn configured(&self, value: &Message) -> Result<Configured, Refused> {
         let own = own_api();
-        let text = |name| value.str(own, name).unwrap_or_default().to_owned();
+        let text = |name| value.get_str(own, name).unwrap_or_default().to_owned();
         let (name, from, to) = (text("name"), text("from"), text("to"));
         self.old_field(&from)?;
         Path::parse(&to)?.resolve(self.tree, self.new)?;

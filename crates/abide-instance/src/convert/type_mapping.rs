@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use abide_schema::{MessageId, PackageVersion, Tree, api_name};
+use abide_schema::{MessageId, PackageVersion, Tree, format_api_name};
 
 use super::mapping::VersionMapping;
 
@@ -45,8 +45,8 @@ impl<'t> Succession<'t> {
         }
         for message in tree.files().flat_map(|file| file.all_messages()) {
             let named = ANCESTRIES.iter().find_map(|(option, field)| {
-                let value = message.options()?.extension(tree, option)?.value.as_message()?;
-                value.str(tree, field)
+                let value = message.options()?.find_extension(tree, option)?.value.as_message()?;
+                value.get_str(tree, field)
             });
             if let Some(old) = named.and_then(|name| tree.message_named(name)) {
                 pairs.put(old.id, message.id);
@@ -67,7 +67,8 @@ impl<'t> Succession<'t> {
     fn add_same_names(&mut self) {
         let mut versions: BTreeMap<String, Vec<(PackageVersion, &str)>> = BTreeMap::new();
         for package in self.tree.packages() {
-            if let (Some(api), Some(version)) = (api_name(package.name()), package.version()) {
+            if let (Some(api), Some(version)) = (format_api_name(package.name()), package.version())
+            {
                 versions.entry(api).or_default().push((version.clone(), package.name()));
             }
         }
@@ -109,7 +110,7 @@ impl<'t> Succession<'t> {
 
     /// The type that a value of a type becomes in one step of the way.
     pub(super) fn neighbour(&self, ty: MessageId, way: &Way) -> Option<MessageId> {
-        let version = |ty| PackageVersion::of_package(self.tree.message(ty).package().name());
+        let version = |ty| PackageVersion::from_package(self.tree.message(ty).package().name());
         match way {
             Way::Up(to) => {
                 let next = *self.next.get(&ty)?;

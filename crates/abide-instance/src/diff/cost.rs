@@ -4,7 +4,7 @@
 //! them there.
 
 use abide_schema::MessageId;
-use abide_schema::{Tree, api_name};
+use abide_schema::{Tree, format_api_name};
 
 /// What it costs a server to take a change, the cheapest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -179,7 +179,7 @@ impl Facts {
         if !package.starts_with("envoy.") {
             return None;
         }
-        let (api, full_name) = (api_name(package)?, message.full_name());
+        let (api, full_name) = (format_api_name(package)?, message.full_name());
         let name = full_name.strip_prefix(package)?.strip_prefix('.')?;
         FACTS.iter().find(|it| it.api == api && it.message == name)
     }

@@ -77,7 +77,8 @@ const PROTOS: &[(&str, &str)] = &[
 
 fn tree() -> Tree {
     let built_in = ["any", "duration", "struct"].map(|it| format!("google/protobuf/{it}.proto"));
-    let built_in = built_in.iter().filter_map(|it| Some((&**it, abide_schema::well_known(it)?)));
+    let built_in =
+        built_in.iter().filter_map(|it| Some((&**it, abide_schema::find_well_known(it)?)));
     let files = PROTOS.iter().copied().chain(built_in).map(|(path, text)| {
         let (path, display, text) = (path.into(), path.into(), text.as_bytes().into());
         Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))

@@ -2,7 +2,7 @@
 //! recognised by their keys.
 
 use abide_schema::value::{JsonKind, JsonNode};
-use abide_schema::{File, MessageId, Tree, api_name};
+use abide_schema::{File, MessageId, Tree, format_api_name};
 
 /// Messages that files hold on their own, by the names of their APIs and their own:
 /// what Envoy's `-c` takes, what management servers send, and what they send in it.
@@ -64,7 +64,8 @@ pub fn kind_of(tree: &Tree, node: &JsonNode<'_>) -> Kind {
     for versions in candidates(tree) {
         let known = |message: &MessageId| {
             let message = tree.message(*message);
-            let known = members.iter().filter(|it| message.field_in_json(&it.key).is_some());
+            let known =
+                members.iter().filter(|it| message.find_field_by_json_name(&it.key).is_some());
             if known.clone().all(|it| it.key == "name") { 0 } else { known.count() }
         };
         // Keys that only an older major has are what is wrong with the document.
@@ -88,7 +89,7 @@ fn candidates(tree: &Tree) -> Vec<Vec<MessageId>> {
         let mut packages: Vec<_> = tree
             .packages()
             .filter(|it| is_near(it.name()))
-            .filter(|it| api_name(it.name()).is_some_and(|api| apis.contains(&&*api)))
+            .filter(|it| format_api_name(it.name()).is_some_and(|api| apis.contains(&&*api)))
             .collect();
         packages.sort_by_key(|package| std::cmp::Reverse(package.version()));
         let named = packages.iter().filter_map(|package| {

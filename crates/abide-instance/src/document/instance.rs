@@ -1,8 +1,8 @@
 //! A text with instances: its notation, its documents, their types and values.
 
 use abide_schema::value::{
-    Codec, JsonKind, JsonNode, Message, ReadError, ReadErrorKind, Reading, Undeclared, parse_json,
-    text_comments,
+    Codec, JsonKind, JsonNode, Message, ReadError, ReadErrorKind, Reading, UndeclaredPolicy,
+    parse_json, text_comments,
 };
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
@@ -138,7 +138,7 @@ impl Instance {
         let values = |dialect: Dialect| {
             let (node, errors) = parse_json(text, dialect.mapping());
             let found = node.map_or_else(Vec::new, |node| values_at(node, path));
-            let is_liberty = |it: &ReadError| it.kind == ReadErrorKind::Liberty;
+            let is_liberty = |it: &ReadError| it.kind == ReadErrorKind::Leniency;
             let (liberties, errors) = errors.into_iter().partition(is_liberty);
             (found, errors, liberties)
         };
@@ -180,11 +180,11 @@ impl Instance {
         for document in &mut instance.documents {
             document.span = place(document.span);
             if let Some(reading) = &mut document.reading {
-                reading.relocate(&place);
+                reading.move_spans(&place);
             }
         }
         for error in instance.errors.iter_mut().chain(&mut instance.liberties) {
-            error.relocate(&place);
+            error.move_spans(&place);
         }
         self.documents.append(&mut instance.documents);
         self.errors.append(&mut instance.errors);
@@ -201,7 +201,7 @@ impl Instance {
             _ => Kind::Nothing,
         };
         let kind = options.ty.map_or_else(header, Kind::Said);
-        let read = |ty| codec.read_text_at(ty, text, path, Undeclared::Ignore);
+        let read = |ty| codec.read_text_at(ty, text, path, UndeclaredPolicy::Ignore);
         let readings = match kind.ty().map(read) {
             None => vec![(whole, None)],
             Some(found) => found.into_iter().map(|(span, it)| (span, Some(it))).collect(),
@@ -209,7 +209,8 @@ impl Instance {
         let documents = readings.into_iter().map(|(span, reading)| {
             let span = if path.is_empty() { whole } else { span };
             Document::read(tree, span, kind.clone(), options, |ty, dialect| {
-                let mut reading = reading.unwrap_or_else(|| Reading::of(Message::new(ty)));
+                let mut reading =
+                    reading.unwrap_or_else(|| Reading::from_message(Message::new(ty)));
                 codec.open_any(&mut reading);
                 open_structs(tree, dialect, &mut reading);
                 reading
@@ -231,7 +232,8 @@ impl Instance {
         match decoded.transpose() {
             Ok(message) => {
                 Instance::of(Document::read(tree, span, kind, options, |ty, dialect| {
-                    let mut reading = Reading::of(message.unwrap_or_else(|| Message::new(ty)));
+                    let mut reading =
+                        Reading::from_message(message.unwrap_or_else(|| Message::new(ty)));
                     codec.open_any(&mut reading);
                     open_structs(tree, dialect, &mut reading);
                     reading
@@ -298,7 +300,7 @@ fn keep_first(
     parsed.liberties.retain(is_first);
     let text = "Envoy reads only the first document of a file, not this one";
     let place = Span { start: next, end: next + 3 };
-    parsed.liberties.push(ReadError::new(ReadErrorKind::Liberty, place, text));
+    parsed.liberties.push(ReadError::new(ReadErrorKind::Leniency, place, text));
 }
 
 /// The types that comments name, document by document: those between it and the one before.
@@ -346,7 +348,7 @@ impl Document {
         };
         Document::read(tree, span, kind, options, |ty, dialect| {
             let mapping = dialect.mapping();
-            let mut reading = codec.read_json_node_as(mapping, ty, &node, Undeclared::Ignore);
+            let mut reading = codec.read_json_node_as(mapping, ty, &node, UndeclaredPolicy::Ignore);
             open_structs(tree, dialect, &mut reading);
             if options.notation == Notation::Yaml {
                 explain(tree, text, dialect, &mut reading.errors);

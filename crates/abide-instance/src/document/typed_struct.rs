@@ -3,7 +3,7 @@
 //! Who writes configuration for a type that a control plane does not link sends it so, and Envoy
 //! reads it as it reads JSON of the type. Source: `xds/type/v3/typed_struct.proto`.
 
-use abide_schema::value::{Codec, Entry, Message, ReadError, Reading, Undeclared, Value};
+use abide_schema::value::{Codec, Entry, Message, ReadError, Reading, UndeclaredPolicy, Value};
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 
@@ -33,11 +33,11 @@ pub(crate) fn open_structs(tree: &Tree, dialect: Dialect, reading: &mut Reading)
     }
     for inside in opener.found {
         reading.errors.extend(inside.errors);
-        reading.liberties.extend(inside.liberties);
+        reading.leniencies.extend(inside.leniencies);
         reading.undeclared.extend(inside.undeclared);
     }
     reading.errors.sort_by_key(|it: &ReadError| it.span.start);
-    reading.liberties.sort_by_key(|it| it.span.start);
+    reading.leniencies.sort_by_key(|it| it.span.start);
     reading.undeclared.sort_by_key(|it| it.key.start);
 }
 
@@ -65,16 +65,17 @@ impl Opener<'_> {
 
     fn content(&mut self, message: &Message) -> Option<Message> {
         let tree = self.codec.tree();
-        let url = message.numbered(tree, TYPE_URL)?.value.as_str()?;
+        let url = message.find_by_number(tree, TYPE_URL)?.value.as_str()?;
         let ty = tree.message_named(url.rsplit_once('/').map_or(url, |it| it.1))?.id;
-        let held = message.numbered(tree, VALUE);
+        let held = message.find_by_number(tree, VALUE);
         let Some((inside, span)) = held.and_then(|it| Some((it.value.as_message()?, it.span)))
         else {
             return Some(Message::new(ty));
         };
         let node = of_struct(tree, inside, span);
         let mapping = self.dialect.mapping();
-        let mut reading = self.codec.read_json_node_as(mapping, ty, &node, Undeclared::Ignore);
+        let mut reading =
+            self.codec.read_json_node_as(mapping, ty, &node, UndeclaredPolicy::Ignore);
         let content = std::mem::replace(&mut reading.message, Message::new(ty));
         self.found.push(reading);
         Some(content)
@@ -90,7 +91,7 @@ pub(crate) fn holding(tree: &Tree, old: &Message, content: Message) -> Message {
         (VALUE, Value::Message(Box::new(struct_of(tree, old.ty, &content)))),
     ] {
         let Some(field) = tree.message(old.ty).field_numbered(number) else { continue };
-        let before = old.numbered(tree, number);
+        let before = old.find_by_number(tree, number);
         let key = before.map_or(Span::default(), |it| it.key);
         let mut entry = Entry { key, ..Entry::new(field.id, value) };
         if let (Some(before), Value::String(name)) = (before, &mut entry.value) {
@@ -111,13 +112,13 @@ fn struct_of(tree: &Tree, typed_struct: MessageId, content: &Message) -> Message
     let field = tree.message(typed_struct).field_numbered(VALUE);
     let ty = field.and_then(|it| it.message_type()).map_or(typed_struct, |it| it.id);
     let text = codec.to_json_with_declared_names(content).unwrap_or_else(|_| "{}".to_owned());
-    message_without_places(codec.read_json(ty, text.as_bytes(), Undeclared::Refuse).message)
+    message_without_places(codec.read_json(ty, text.as_bytes(), UndeclaredPolicy::Refuse).message)
 }
 
 /// The value with each TypedStruct in the one spelling of what it holds, also those that stand in
 /// an Any: two that hold the same value are equal.
 pub(crate) fn settled(tree: &Tree, dialect: Dialect, message: &Message) -> Message {
-    let mut reading = Reading::of(message.clone());
+    let mut reading = Reading::from_message(message.clone());
     let codec = Codec::new(tree);
     codec.open_any(&mut reading);
     open_structs(tree, dialect, &mut reading);

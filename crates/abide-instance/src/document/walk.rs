@@ -57,7 +57,7 @@ impl<'t, 'm> Walk<'t, '_, 'm> {
     fn message(&mut self, message: &'m Message, span: Span, in_any: bool) {
         self.meet(Met::Message(message), span, in_any);
         if let Some(content) = &message.content {
-            let url = message.numbered(self.tree, 1).map(|entry| entry.span);
+            let url = message.find_by_number(self.tree, 1).map(|entry| entry.span);
             let place = url.filter(|it| !it.is_empty()).unwrap_or(span);
             self.meet(Met::Named(Named { message: content, place, span }), span, true);
             self.message(content, span, true);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use abide_schema::Tree;
 use abide_schema::value::{
-    Codec, Entry, JsonKind, JsonMember, JsonNode, Message, Undeclared, Value,
+    Codec, Entry, JsonKind, JsonMember, JsonNode, Message, UndeclaredPolicy, Value,
 };
 use abide_syntax::Span;
 
@@ -14,9 +14,9 @@ use abide_syntax::Span;
 pub(crate) fn of_struct<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
     let members = message.entries.iter().filter_map(|pair| {
         let inside = pair.value.as_message()?;
-        let key = inside.numbered(tree, 1)?;
+        let key = inside.find_by_number(tree, 1)?;
         let name = key.value.as_str()?;
-        let value = inside.numbered(tree, 2)?;
+        let value = inside.find_by_number(tree, 2)?;
         Some(JsonMember {
             key: Cow::Borrowed(name),
             key_span: key.span,
@@ -64,7 +64,7 @@ pub(crate) fn entries_of(
     };
     let member = JsonMember { key: field.name().into(), key_span: node.span, value: node };
     let object = JsonNode { span: Span::default(), kind: JsonKind::Object(vec![member]) };
-    let reading = Codec::new(tree).read_json_node(parent.id, &object, Undeclared::Refuse);
+    let reading = Codec::new(tree).read_json_node(parent.id, &object, UndeclaredPolicy::Refuse);
     match reading.errors.into_iter().next() {
         Some(error) => Err(error.message),
         None => Ok(reading.message.entries.into_iter().map(without_places).collect()),

@@ -226,7 +226,7 @@ impl<'t> YamlReader<'t> {
         let tag = tag.original();
         if self.dialect == Dialect::Envoy {
             let text = format!("Envoy ignores the tag `{tag}`");
-            self.out.liberties.push(ReadError::new(ReadErrorKind::Liberty, span, text));
+            self.out.liberties.push(ReadError::new(ReadErrorKind::Leniency, span, text));
             return Ok(());
         }
         self.error(span, format!("the tag `{tag}` has no meaning here"));
@@ -248,7 +248,7 @@ impl<'t> YamlReader<'t> {
             let text = format!("`{}` is set again below; Envoy takes the last", member.key);
             self.out.liberties.push(ReadError {
                 related: Some((*key, "this value counts".to_owned())),
-                ..ReadError::new(ReadErrorKind::Liberty, member.key_span, text)
+                ..ReadError::new(ReadErrorKind::Leniency, member.key_span, text)
             });
             dropped.push(at);
         }

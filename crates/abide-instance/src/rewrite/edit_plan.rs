@@ -110,7 +110,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
         let view = self.tree.message(message.ty);
         let is_any = view.full_name() == "google.protobuf.Any";
         if is_any && let Some(content) = &message.content {
-            let url = message.numbered(self.tree, 1);
+            let url = message.find_by_number(self.tree, 1);
             return self.typed(url, content, span);
         }
         if Codec::new(self.tree).has_own_json(message.ty) {
@@ -209,7 +209,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
         }
         // The Struct of a TypedStruct is written as the value that it stands for.
         if let Some(content) = &message.content
-            && let Some(held) = message.numbered(self.tree, 2)
+            && let Some(held) = message.find_by_number(self.tree, 2)
             && let Some(node) = self.nodes.member(held.key)
             && let Some(member) = members.iter_mut().find(|it| it.key == Some(held.key))
         {
@@ -231,7 +231,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
             return (name, is_renamed);
         }
         let Some(origin) = origin else { return (field.name().to_owned(), true) };
-        let means = field.parent().and_then(|it| it.field_in_json(&origin.key));
+        let means = field.parent().and_then(|it| it.find_field_by_json_name(&origin.key));
         if means.is_some_and(|it| it.id == field.id) {
             return (origin.key.clone().into_owned(), false);
         }
@@ -256,10 +256,11 @@ impl<'a, 'n> Drafter<'a, 'n> {
             let now = self.tree.message(ty);
             let older = (self.versions)(ty).into_iter().rev();
             let mut homes = older.filter_map(|version| {
-                let field = self.tree.message(version).field_in_json(&member.key)?;
+                let field = self.tree.message(version).find_field_by_json_name(&member.key)?;
                 now.field_numbered(field.number())
             });
-            let Some(field) = now.field_in_json(&member.key).or_else(|| homes.next()) else {
+            let Some(field) = now.find_field_by_json_name(&member.key).or_else(|| homes.next())
+            else {
                 continue;
             };
             let (name, is_renamed) = self.name_of(field, Some(member));
@@ -314,7 +315,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
         own: &'n [JsonMember<'n>],
     ) -> Option<Member> {
         let view = map.message_type()?;
-        let key = pair.numbered(self.tree, 1)?;
+        let key = pair.find_by_number(self.tree, 1)?;
         let written = own.iter().find(|it| it.key_span == key.key && !key.key.is_empty());
         let name = match &key.value {
             Value::String(text) => text.to_string(),
@@ -322,7 +323,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
             Value::U64(value) => value.to_string(),
             value => value.as_i64()?.to_string(),
         };
-        let value = match pair.numbered(self.tree, 2) {
+        let value = match pair.find_by_number(self.tree, 2) {
             Some(entry) => self.value(view.field_numbered(2)?, entry),
             None => self.fresh(pair),
         };

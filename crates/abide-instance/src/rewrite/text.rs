@@ -139,7 +139,7 @@ impl TextWriter<'_> {
         body: Span,
     ) {
         let url = |it: &Message| {
-            let url = it.numbered(self.tree, 1)?;
+            let url = it.find_by_number(self.tree, 1)?;
             Some((url.value.as_str()?.to_owned(), url.key))
         };
         if let (Some((before, key)), Some((after, _))) = (url(old), url(new))

@@ -64,7 +64,7 @@ pub fn known_bootstrap() -> (Tree, MessageId) {
 /// A tree of a file that imports nothing but `struct.proto`.
 pub(super) fn linked(path: &str, proto: &str) -> Tree {
     const STRUCT: &str = "google/protobuf/struct.proto";
-    let built_in = abide_schema::well_known(STRUCT).unwrap_or_default();
+    let built_in = abide_schema::find_well_known(STRUCT).unwrap_or_default();
     let files = [(path, proto), (STRUCT, built_in)].map(|(path, text)| {
         let (path, display, text) = (path.into(), path.into(), text.as_bytes().into());
         Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))

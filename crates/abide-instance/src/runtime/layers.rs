@@ -58,8 +58,8 @@ impl Layers {
     /// The layers of a bootstrap: those of `layered_runtime`, else those that the
     /// older `runtime` stands for.
     pub fn of(tree: &Tree, bootstrap: &Message) -> Layers {
-        let node = bootstrap.message(tree, "node");
-        let cluster = node.and_then(|it| it.str(tree, "cluster")).unwrap_or_default();
+        let node = bootstrap.get_message(tree, "node");
+        let cluster = node.and_then(|it| it.get_str(tree, "cluster")).unwrap_or_default();
         Layers::for_cluster(tree, bootstrap, cluster)
     }
 
@@ -67,7 +67,7 @@ impl Layers {
     /// by `--service-cluster`: it beats that of the bootstrap.
     pub fn for_cluster(tree: &Tree, bootstrap: &Message, service_cluster: &str) -> Layers {
         let mut found = Layers { service_cluster: service_cluster.into(), ..Layers::default() };
-        if let Some(runtime) = bootstrap.message(tree, "layered_runtime") {
+        if let Some(runtime) = bootstrap.get_message(tree, "layered_runtime") {
             found.is_declared = true;
             for entry in runtime.get_all(tree, "layers") {
                 found.declare(tree, entry);
@@ -161,17 +161,17 @@ impl Layers {
         let source = match sources.next() {
             Some(("static_layer", _, fields)) => self.values(tree, fields),
             Some(("disk_layer", source, disk)) => {
-                let text = |name| disk.str(tree, name).unwrap_or_default();
+                let text = |name| disk.get_str(tree, name).unwrap_or_default();
                 let root = text("symlink_root");
                 if !root.contains('/') {
                     let place = disk.get(tree, "symlink_root").unwrap_or(source).span;
                     self.report(LayerProblemKind::RootWithoutSlash(root.into()), place);
                 }
-                let appends = disk.bool(tree, "append_service_cluster").unwrap_or_default();
+                let appends = disk.get_bool(tree, "append_service_cluster").unwrap_or_default();
                 self.disk(root, text("subdirectory"), appends)
             }
             Some(("rtds_layer", _, rtds)) => {
-                LayerSource::Rtds(rtds.str(tree, "name").unwrap_or_default().into())
+                LayerSource::Rtds(rtds.get_str(tree, "name").unwrap_or_default().into())
             }
             Some(("admin_layer", source, _)) => {
                 let is_admin = |it: &&Layer| matches!(it.source, LayerSource::Admin);
@@ -189,9 +189,9 @@ impl Layers {
     /// Adds the layers of the older `Runtime`, whose order is fixed.
     fn declare_older(&mut self, tree: &Tree, entry: &Entry) {
         let Some(runtime) = entry.value.as_message() else { return };
-        let text = |name| runtime.str(tree, name).unwrap_or_default();
+        let text = |name| runtime.get_str(tree, name).unwrap_or_default();
         let none = Message::new(runtime.ty);
-        let base = runtime.message(tree, "base").unwrap_or(&none);
+        let base = runtime.get_message(tree, "base").unwrap_or(&none);
         let base = self.values(tree, base);
         self.push("base", entry.key, base);
         if !text("symlink_root").is_empty() {

@@ -132,9 +132,9 @@ impl std::fmt::Display for Literal {
 pub(super) fn members_of(tree: &Tree, value: &Message) -> Vec<Member> {
     let pairs = value.entries.iter().filter_map(|entry| {
         let pair = entry.value.as_message()?;
-        let named = pair.numbered(tree, 1);
+        let named = pair.find_by_number(tree, 1);
         let key = named.and_then(|it| it.value.as_str()).unwrap_or_default();
-        let value = pair.numbered(tree, 2).and_then(|it| it.value.as_message());
+        let value = pair.find_by_number(tree, 2).and_then(|it| it.value.as_message());
         let value = value.map_or(Literal::Null, |it| Literal::of_value(tree, it));
         let span = named.map_or(entry.span, |it| it.span);
         Some(Member { key: key.into(), span, value })

@@ -294,7 +294,7 @@ fn texts_say_what_the_wire_says() {
             let read = match notation {
                 Notation::Binary => codec.decode(new, &text).expect("binary"),
                 Notation::Text => {
-                    let undeclared = abide_schema::value::Undeclared::Refuse;
+                    let undeclared = abide_schema::value::UndeclaredPolicy::Refuse;
                     codec.read_text(new, &text, undeclared).into_result().expect("text")
                 }
                 _ => {

@@ -9,7 +9,7 @@ use crate::finding::Bump;
 /// `v3alpha`, `3.1.0-beta.2.1` for `v3p1beta2`, and `1.0.0` without a version
 /// in its name.
 pub fn first(package: &str) -> Version {
-    let Some(version) = PackageVersion::of_package(package) else { return Version::new(1, 0, 0) };
+    let Some(version) = PackageVersion::from_package(package) else { return Version::new(1, 0, 0) };
     let minor = version.minor.unwrap_or(0);
     let mut first = Version::new(version.major.into(), minor.into(), 0);
     // `v0` has no label: the semantic version 0 needs none.
@@ -57,7 +57,7 @@ pub fn fits(version: &Version, package: &str) -> bool {
         (None, None) => version.pre.is_empty(),
         _ => false,
     };
-    let has_major = PackageVersion::of_package(package).is_some();
+    let has_major = PackageVersion::from_package(package).is_some();
     same_kind && version.build.is_empty() && (!has_major || version.major == first.major)
 }
 

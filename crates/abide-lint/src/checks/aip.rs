@@ -49,7 +49,7 @@ impl<'t> Resource<'t> {
     fn read(holder: Holder<'t>, entry: &'t Entry) -> Option<Resource<'t>> {
         let tree = holder.file().tree;
         let value = entry.value.as_message()?;
-        let text = |name: &str| value.str(tree, name).filter(|it| !it.is_empty());
+        let text = |name: &str| value.get_str(tree, name).filter(|it| !it.is_empty());
         let patterns = value.get_all(tree, "pattern").filter_map(|it| it.value.as_str());
         Some(Resource {
             kind: text("type").unwrap_or_default(),

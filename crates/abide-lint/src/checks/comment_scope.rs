@@ -1,6 +1,6 @@
 //! Comments of a text, and what each of them covers.
 
-use abide_syntax::{Ast, Comment, Decl, DeclKind, Lexer, Span, TokenKind, comments_between};
+use abide_syntax::{Ast, Comment, Decl, DeclKind, Lexer, Span, TokenKind, find_comments};
 use rustc_hash::FxHashMap;
 
 /// The text that marks a comment as a waiver.
@@ -23,7 +23,7 @@ pub(crate) fn collect_comments(text: &[u8]) -> Vec<(Comment, u32)> {
     loop {
         let token = lexer.next_token();
         let between = Span::new(gap, token.span.start);
-        comments.extend(comments_between(text, between).map(|comment| (comment, gap)));
+        comments.extend(find_comments(text, between).map(|comment| (comment, gap)));
         if token.kind == TokenKind::End {
             return comments;
         }

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use abide_schema::{
-    Element, File, Level, Package, PackageVersion, Part, Reach, Stability, Step, Use,
+    DependencyEvidence, DependencyLevel, DependencyStep, Element, File, Package, PackageVersion,
+    Part, ReachTable, Stability,
 };
 use abide_syntax::ImportKind;
 
@@ -88,21 +89,21 @@ pub(crate) fn judged<'t>(package: Package<'t>) -> impl Iterator<Item = File<'t>>
 }
 
 /// The packages that files reach without passing through a versioned package.
-pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> Reach<'g, 't> {
-    context.graph().reach(&Level::ALL, |package| package.version().is_none())
+pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> ReachTable<'g, 't> {
+    context.graph().compute_reach(&DependencyLevel::ALL, |package| package.version().is_none())
 }
 
 /// Which of the `targets` the checked files of each package reach, in the order of packages;
 /// packages that reach none are left out.
 pub(crate) fn find_reached<'t>(
-    reach: &Reach<'_, 't>,
+    reach: &ReachTable<'_, 't>,
     packages: &[Package<'t>],
     targets: &[Package<'t>],
 ) -> BTreeMap<Package<'t>, Vec<Package<'t>>> {
     let mut reached: BTreeMap<Package<'t>, Vec<Package<'t>>> = BTreeMap::new();
-    for strip in reach.strips(targets.chunks(1)) {
+    for strip in reach.split_targets(targets.chunks(1)) {
         for &package in packages {
-            let columns = strip.reached(judged(package));
+            let columns = strip.collect_reached(judged(package));
             if !columns.is_clear() {
                 let found = columns.ones().filter_map(|it| strip.targets().get(it));
                 reached.entry(package).or_default().extend(found);
@@ -117,10 +118,11 @@ pub(crate) fn find_reached<'t>(
 /// through another checked package that is at least as stable: that one has its
 /// own finding.
 pub(crate) fn report_less_stable(context: &Context<'_>, sink: &mut Sink, promised: Stability) {
-    let mut reach = context.graph().reach(&Level::ALL, |package| match stability(package) {
-        None => true,
-        Some(stability) => stability >= promised && !package.is_judged(),
-    });
+    let mut reach =
+        context.graph().compute_reach(&DependencyLevel::ALL, |package| match stability(package) {
+            None => true,
+            Some(stability) => stability >= promised && !package.is_judged(),
+        });
     let promises_less = |it: &Package<'_>| stability(*it).is_some_and(|it| it < promised);
     let packages_that = |is: &dyn Fn(&Package<'_>) -> bool| -> Vec<Package<'_>> {
         context.tree.packages().filter(is).collect()
@@ -131,7 +133,7 @@ pub(crate) fn report_less_stable(context: &Context<'_>, sink: &mut Sink, promise
     let promising = packages_that(&promises);
     let less = packages_that(&promises_less);
     for (package, targets) in find_reached(&reach, &promising, &less) {
-        for (target, path) in reach.paths(judged(package), &targets) {
+        for (target, path) in reach.find_paths(judged(package), &targets) {
             let Some(less) = stability(target) else { continue };
             let message = format!(
                 "{promised} package `{}` depends on {less} package `{}`{}",
@@ -186,7 +188,7 @@ pub(crate) fn report_unstable_imports(context: &Context<'_>, sink: &mut Sink) {
 pub(crate) fn report<'s>(
     sink: &'s mut Sink,
     package: Package<'_>,
-    path: &[Step<'_>],
+    path: &[DependencyStep<'_>],
     message: String,
 ) -> Option<&'s mut Finding> {
     let (first, rest) = path.split_first()?;
@@ -198,21 +200,21 @@ pub(crate) fn report<'s>(
 }
 
 /// Adds a label for each step of a path, each with a prefix.
-pub(crate) fn add_step_labels(finding: &mut Finding, path: &[Step<'_>], prefix: &str) {
+pub(crate) fn add_step_labels(finding: &mut Finding, path: &[DependencyStep<'_>], prefix: &str) {
     for step in path {
         finding.label(step.used.place(), format!("{prefix}{}", describe_use(&step.used)));
         add_import_label(finding, step);
     }
 }
 
-fn add_import_label(finding: &mut Finding, step: &Step<'_>) {
+fn add_import_label(finding: &mut Finding, step: &DependencyStep<'_>) {
     for import in &step.imports {
         finding.label(import.place(), format!("visible because {}", describe_use(import)));
     }
 }
 
 /// The packages that a path passes through, for the end of a message.
-pub(crate) fn describe_path(path: &[Step<'_>]) -> String {
+pub(crate) fn describe_path(path: &[DependencyStep<'_>]) -> String {
     let mut names: Vec<String> = path
         .iter()
         .skip(1)
@@ -230,21 +232,21 @@ pub(crate) fn describe_path(path: &[Step<'_>]) -> String {
 }
 
 /// A piece of evidence in words.
-pub(crate) fn describe_use(used: &Use<'_>) -> String {
+pub(crate) fn describe_use(used: &DependencyEvidence<'_>) -> String {
     let (user, target) = (used.user(), used.target());
     match used {
-        Use::Import { import, .. } => match import.decl.kind {
+        DependencyEvidence::Import { import, .. } => match import.decl.kind {
             ImportKind::Public => format!("`{user}` imports `{target}` publicly"),
             ImportKind::Plain | ImportKind::Weak | ImportKind::Option => {
                 format!("`{user}` imports `{target}`")
             }
         },
-        Use::Type { user: element, part, .. } => match (element, part) {
+        DependencyEvidence::Type { user: element, part, .. } => match (element, part) {
             (_, Part::Extendee) => format!("`{user}` extends `{target}`"),
             (Element::Method(_), Part::Input) => format!("`{user}` takes `{target}`"),
             (Element::Method(_), _) => format!("`{user}` returns `{target}`"),
             _ => format!("`{user}` has type `{target}`"),
         },
-        Use::Option { .. } => format!("`{user}` sets option `({target})`"),
+        DependencyEvidence::Option { .. } => format!("`{user}` sets option `({target})`"),
     }
 }

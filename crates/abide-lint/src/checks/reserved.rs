@@ -57,7 +57,7 @@ pub(crate) fn find_abandoned<'t>(
             };
             match is.field_numbered(field.number()).or_else(extension) {
                 Some(twin) => open.extend(field.message_type().zip(twin.message_type())),
-                None if is.reserves_number(field.number()) => {}
+                None if is.is_reserved_number(field.number()) => {}
                 None => return Some((field, is)),
             }
         }
@@ -84,7 +84,8 @@ pub(crate) fn allows_extension(extendee: Message<'_>, number: i32) -> bool {
     let reserved = |options: &value::Message| {
         let declared = options.get_all(tree, "declaration");
         declared.filter_map(|it| it.value.as_message()).any(|it| {
-            it.i64(tree, "number") == Some(number.into()) && it.bool(tree, "reserved") == Some(true)
+            it.get_i64(tree, "number") == Some(number.into())
+                && it.get_bool(tree, "reserved") == Some(true)
         })
     };
     ranges.map(|(_, options)| options).any(|options| !options.is_some_and(reserved))

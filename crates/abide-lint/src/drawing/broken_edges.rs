@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_schema::{Dependency, PackageId, Place, Tree};
+use abide_schema::{PackageDependency, PackageId, Place, Tree};
 
 use crate::finding::{Finding, Group, Severity};
 use crate::rules::find_rule;
@@ -31,9 +31,9 @@ impl<'r> BrokenEdges<'r> {
     }
 
     /// What the findings say against an edge: those that show a use of it.
-    pub(super) fn against(&self, edge: &Dependency<'_, '_>) -> Vec<&'r str> {
+    pub(super) fn against(&self, edge: &PackageDependency<'_, '_>) -> Vec<&'r str> {
         let Some(places) = self.0.get(&edge.from.id) else { return Vec::new() };
-        let uses = edge.uses();
+        let uses = edge.collect_uses();
         let said = uses.iter().filter_map(|used| places.get(&used.place())).flatten().copied();
         said.collect::<BTreeSet<_>>().into_iter().collect()
     }

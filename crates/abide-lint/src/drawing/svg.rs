@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use abide_schema::{Level, Package};
+use abide_schema::{DependencyLevel, Package};
 
 use super::placement::{Placement, Route, lay_out};
 use super::{COLOURS, Drawing, DrawnEdge, class, label};
@@ -138,10 +138,10 @@ impl<'t, 'r> Drawing<'t, 'r> {
             let place = used.place();
             let decl = self.tree.file(place.file).decl();
             write!(out, "\n{}: {}", level.word(), Xml(&decl.display))?;
-            if let Some((start, _)) = decl.lines(place.span) {
+            if let Some((start, _)) = decl.line_range(place.span) {
                 write!(out, ":{}:{}", start.line, start.column)?;
             }
-            if *level != Level::Import {
+            if *level != DependencyLevel::Import {
                 write!(out, " {}", Xml(&used.user()))?;
             }
             write!(out, " \u{2192} {}", Xml(&used.target()))?;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use abide_schema::api_name;
+use abide_schema::format_api_name;
 
 use super::{COLOURS, Drawing, class, colour, label};
 
@@ -87,7 +87,7 @@ impl Drawing<'_, '_> {
                     version.stability,
                 )?;
             }
-            if let Some(api) = api_name(package.name()) {
+            if let Some(api) = format_api_name(package.name()) {
                 write!(out, ",\"api\":{}", Json(&api))?;
             }
             write!(out, ",\"judged\":{}}}", package.is_judged())?;
@@ -102,7 +102,7 @@ impl Drawing<'_, '_> {
                 let decl = self.tree.file(place.file).decl();
                 let path = Json(&decl.display);
                 write!(out, ",\"{}\":{{\"count\":{count},\"path\":{path}", level.word())?;
-                if let Some((start, _)) = decl.lines(place.span) {
+                if let Some((start, _)) = decl.line_range(place.span) {
                     let (line, column) = (start.line, start.column);
                     write!(out, ",\"start\":{{\"line\":{line},\"column\":{column}}}")?;
                 }

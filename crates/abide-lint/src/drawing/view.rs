@@ -1,6 +1,6 @@
 //! What is shown of the packages, in which form.
 
-use abide_schema::{Graph, Level, Package};
+use abide_schema::{DependencyGraph, DependencyLevel, Package};
 
 use super::broken_edges::BrokenEdges;
 use super::{Drawing, DrawnEdge};
@@ -16,7 +16,7 @@ pub struct GraphView<'r> {
 }
 
 impl<'r> GraphView<'r> {
-    fn drawing<'t>(self, graph: &Graph<'t>) -> Drawing<'t, 'r> {
+    fn drawing<'t>(self, graph: &DependencyGraph<'t>) -> Drawing<'t, 'r> {
         let tree = graph.tree();
         let judged = tree.packages().filter(|it| it.is_judged());
         let shown = if self.imported {
@@ -32,15 +32,16 @@ impl<'r> GraphView<'r> {
             judged.collect::<Vec<_>>()
         };
         let broken = BrokenEdges::of(tree, self.findings);
-        let mut steps = graph.steps();
+        let mut steps = graph.step_finder();
         let edges = shown.iter().flat_map(|&package| graph.edges_of(package));
         let edges = edges.filter(|edge| shown.binary_search(&edge.to).is_ok()).map(|edge| {
-            let mut level =
-                |level| Some((level, edge.counts().at(level), edge.evidence(&mut steps, level)?));
+            let mut level = |level| {
+                Some((level, edge.counts().count_at(level), edge.find_evidence(&mut steps, level)?))
+            };
             DrawnEdge {
                 from: edge.from,
                 to: edge.to,
-                levels: Level::ALL.into_iter().filter_map(&mut level).collect(),
+                levels: DependencyLevel::ALL.into_iter().filter_map(&mut level).collect(),
                 broken: broken.against(&edge),
             }
         });
@@ -48,7 +49,7 @@ impl<'r> GraphView<'r> {
     }
 
     /// The graph for Graphviz: a cluster for each API, colours by stability.
-    pub fn dot(self, graph: &Graph<'_>) -> String {
+    pub fn dot(self, graph: &DependencyGraph<'_>) -> String {
         let mut text = String::new();
         // Writing to a string does not fail.
         let _ = self.drawing(graph).dot(&mut text);
@@ -56,14 +57,14 @@ impl<'r> GraphView<'r> {
     }
 
     /// The graph for Mermaid, as GitHub draws it: a subgraph for each API.
-    pub fn mermaid(self, graph: &Graph<'_>) -> String {
+    pub fn mermaid(self, graph: &DependencyGraph<'_>) -> String {
         let mut text = String::new();
         let _ = self.drawing(graph).mermaid(&mut text);
         text
     }
 
     /// The graph as one JSON object: packages, and edges with their evidence.
-    pub fn json(self, graph: &Graph<'_>) -> String {
+    pub fn json(self, graph: &DependencyGraph<'_>) -> String {
         let mut text = String::new();
         let _ = self.drawing(graph).json(&mut text);
         text
@@ -72,7 +73,7 @@ impl<'r> GraphView<'r> {
     /// The graph as a self-contained SVG drawing that follows the light or dark
     /// theme of its viewer. A package is above its dependencies, and each edge has
     /// its first evidence as a tooltip.
-    pub fn svg(self, graph: &Graph<'_>) -> String {
+    pub fn svg(self, graph: &DependencyGraph<'_>) -> String {
         let mut text = String::new();
         let _ = self.drawing(graph).svg(&mut text, false);
         text
@@ -80,7 +81,7 @@ impl<'r> GraphView<'r> {
 
     /// The same drawing for a page with a script: `data-node` numbers the packages, `data-name`
     /// names them, and `data-from` and `data-to` of each edge are such numbers.
-    pub fn svg_for_script(self, graph: &Graph<'_>) -> String {
+    pub fn svg_for_script(self, graph: &DependencyGraph<'_>) -> String {
         let mut text = String::new();
         let _ = self.drawing(graph).svg(&mut text, true);
         text

@@ -192,7 +192,7 @@ pub(super) fn check_document<'t>(
     if let Some(reading) = &document.reading {
         let element = context.tree.message(reading.message.ty).full_name();
         findings.extend(report_problems(context, rules, &element, &reading.errors));
-        findings.extend(report_problems(context, rules, &element, &reading.liberties));
+        findings.extend(report_problems(context, rules, &element, &reading.leniencies));
     }
     let mut visitors = Vec::new();
     for (rule, check) in rules {

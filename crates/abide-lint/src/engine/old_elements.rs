@@ -20,9 +20,10 @@ impl<'t> OldElements<'t> {
     pub(super) fn at(&mut self, place: Place) -> Option<Element<'t>> {
         let file = self.tree.file(place.file);
         let elements = self.by_file.entry(place.file).or_insert_with(|| {
-            let extent = |it: Element<'t>| file.decl().extent(it.place(Part::Whole).span);
+            let extent =
+                |it: Element<'t>| file.decl().widen_to_comments(it.place(Part::Whole).span);
             NestedSpans::of(file.elements().map(|it| (extent(it), it)))
         });
-        elements.find_around(file.decl().extent(place.span)).next().copied()
+        elements.find_around(file.decl().widen_to_comments(place.span)).next().copied()
     }
 }

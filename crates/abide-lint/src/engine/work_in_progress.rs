@@ -68,10 +68,11 @@ impl UnstableParts {
         let file = tree.file(place.file);
         let spans = self.0.entry(place.file).or_insert_with(|| {
             let unready = file.elements().filter(|it| it.work_in_progress().is_some());
-            let extent = |it: Element<'_>| file.decl().extent(it.place(Part::Whole).span);
+            let extent =
+                |it: Element<'_>| file.decl().widen_to_comments(it.place(Part::Whole).span);
             NestedSpans::of(unready.map(|it| (extent(it), ())))
         });
-        let extent = file.decl().extent(place.span);
+        let extent = file.decl().widen_to_comments(place.span);
         file.work_in_progress().is_some() || spans.find_around(extent).next().is_some()
     }
 }
@@ -85,11 +86,12 @@ impl<'t> Containers<'t> {
     fn before(&mut self, context: &Context<'t>, added: Place) -> Option<Place> {
         let file = context.tree.file(added.file);
         let messages = self.0.entry(added.file).or_insert_with(|| {
-            let extent =
-                |it: Message<'t>| file.decl().extent(Element::Message(it).place(Part::Whole).span);
+            let extent = |it: Message<'t>| {
+                file.decl().widen_to_comments(Element::Message(it).place(Part::Whole).span)
+            };
             NestedSpans::of(file.all_messages().map(|it| (extent(it), it)))
         });
-        let holder = messages.find_around(file.decl().extent(added.span)).next()?;
+        let holder = messages.find_around(file.decl().widen_to_comments(added.span)).next()?;
         let before = context.diff()?.old_message(*holder)?;
         Some(Element::Message(before).place(Part::Whole))
     }

@@ -1,7 +1,7 @@
 //! The waivers in comments of a file that was read from a descriptor: its source info has the
 //! comments, each with the element that protoc attached it to.
 
-use abide_schema::{File, Origin, Place};
+use abide_schema::{File, FileOrigin, Place};
 use abide_syntax::Span;
 
 use super::allowance::{NamedChange, WaiverText, parse};
@@ -15,13 +15,14 @@ pub(super) fn collect_waivers<'t>(
     context: &Context<'_>,
     file: File<'t>,
 ) -> Option<(File<'t>, Vec<Waiver>, Vec<Finding>)> {
-    let Origin::Descriptor(locations) = &file.decl().origin else { return None };
-    let of_buf = locations.mentions(BUF_MARKER) && context.policy.lint.of(file).buf_comments;
-    if !of_buf && !locations.mentions(MARKER) {
+    let FileOrigin::Descriptor(locations) = &file.decl().origin else { return None };
+    let of_buf =
+        locations.contains_in_comments(BUF_MARKER) && context.policy.lint.of(file).buf_comments;
+    if !of_buf && !locations.contains_in_comments(MARKER) {
         return None;
     }
     let (mut waivers, mut findings) = (Vec::new(), Vec::new());
-    for (span, comments) in locations.comments_with_spans() {
+    for (span, comments) in locations.iter_comments() {
         let covers = span.map_or(Covers::File, Covers::Span);
         let place = Place { file: file.id, span: span.unwrap_or_default() };
         let waiver = |allows, until, change| {

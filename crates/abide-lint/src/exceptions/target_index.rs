@@ -36,10 +36,10 @@ impl<'p> TargetIndex<'p> {
     /// The numbers of the exceptions that name an element or a container of it.
     pub(crate) fn find_naming(&self, element: &str) -> Vec<usize> {
         let names = |it: &usize| match self.targets.get(*it) {
-            Some(WaiverTarget::Element(glob)) => glob.covers(element),
+            Some(WaiverTarget::Element(glob)) => glob.matches_container(element),
             Some(WaiverTarget::Fingerprint(_)) | None => false,
         };
-        let mut naming = self.by_element.candidates(element);
+        let mut naming = self.by_element.find_candidates(element);
         naming.retain(names);
         naming
     }

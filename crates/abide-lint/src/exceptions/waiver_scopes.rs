@@ -46,7 +46,7 @@ impl WaiverScopes {
             for number in numbers {
                 match waivers[number].reach {
                     WaiverReach::Whole(Covers::Span(span)) => {
-                        parts.push((tree.file(file).decl().extent(span), number));
+                        parts.push((tree.file(file).decl().widen_to_comments(span), number));
                     }
                     WaiverReach::Whole(Covers::File) => whole.push(number),
                     WaiverReach::Beginnings(span) => beginnings.push((span, number)),
@@ -75,7 +75,8 @@ impl WaiverScopes {
             let Some(of_rules) = self.0.get(*rules) else { continue };
             if let Some(in_file) = of_rules.in_files.get(&place.file) {
                 covering.extend(&in_file.whole);
-                covering.extend(in_file.parts.find_around(file.decl().extent(place.span)));
+                covering
+                    .extend(in_file.parts.find_around(file.decl().widen_to_comments(place.span)));
                 let start = place.span.start;
                 let begins = |(span, _): &&(Span, usize)| (span.start..span.end).contains(&start);
                 covering.extend(in_file.beginnings.iter().filter(begins).map(|(_, it)| it));

@@ -6,7 +6,7 @@ use abide_change::{Change, Diff, entries};
 use abide_schema::value::Value;
 use abide_schema::{Cardinality, Element, Enum, Field, Message, Method, Presence, Scalar, Type};
 
-use abide_syntax::Label;
+use abide_syntax::FieldLabel;
 
 /// Whether buf does not pair what a change is about: it pairs messages, enums
 /// and services by full name, and what is in them below that.
@@ -245,7 +245,7 @@ pub(crate) fn of_cardinality(old: Field<'_>, new: Field<'_>) -> Vec<&'static str
 
 /// Whether a field is required by its label: buf does not see the feature.
 pub(crate) fn is_labelled_required(field: Field<'_>) -> bool {
-    field.decl().label == Some(Label::Required)
+    field.decl().label == Some(FieldLabel::Required)
 }
 
 #[cfg(test)]

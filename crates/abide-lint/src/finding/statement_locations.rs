@@ -33,7 +33,7 @@ pub(crate) fn feature_place(file: File<'_>, options: RawOptions, feature: &str) 
         return None;
     };
     let sets = |option: &OptionNode| {
-        let parts = ast.parts(option);
+        let parts = ast.name_parts(option);
         let is = |at: usize, name: &str| {
             parts.get(at).is_none_or(|part| part.name.of(text) == name.as_bytes())
         };

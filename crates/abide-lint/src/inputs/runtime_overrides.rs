@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, Values};
 use abide_instance::{Document, Instance};
 use abide_schema::value::Message;
-use abide_schema::{Element, Tree, api_name};
+use abide_schema::{Element, Tree, format_api_name};
 use abide_syntax::Span;
 
 /// What the key of each element begins with.
@@ -139,5 +139,6 @@ pub(crate) fn bootstrap_of<'d>(tree: &Tree, document: &'d Document) -> Option<&'
 fn is_bootstrap(tree: &Tree, message: &Message) -> bool {
     let ty = tree.message(message.ty);
     ty.name() == "Bootstrap"
-        && api_name(ty.file().package().name()).as_deref() == Some("envoy.config.bootstrap.*")
+        && format_api_name(ty.file().package().name()).as_deref()
+            == Some("envoy.config.bootstrap.*")
 }

@@ -111,7 +111,9 @@ pub(crate) fn report_use<'t>(
         finding.why(why.join("; "));
     }
     let instead = used.element.replacement().map(|it| match (visit.met, it) {
-        (Met::Field(_, holder), Element::Field(new)) if holder.of(new.id).next().is_some() => {
+        (Met::Field(_, holder), Element::Field(new))
+            if holder.entries_of(new.id).next().is_some() =>
+        {
             format!("remove it when every reader knows `{}`, which is set as well", new.name())
         }
         _ => format!("use `{}`", it.full_name()),

@@ -103,7 +103,7 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
         let bootstrap = bootstrap_of(tree, document);
         if let Some(bootstrap) = bootstrap {
             all.has_bootstrap = true;
-            let dynamic = bootstrap.message(tree, "dynamic_resources");
+            let dynamic = bootstrap.get_message(tree, "dynamic_resources");
             all.sends_clusters |= dynamic.is_some_and(|it| it.get(tree, "cds_config").is_some());
         }
         // A route table may say that its clusters come later. What is in it follows it.
@@ -119,8 +119,8 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
             let own = name.strip_prefix(package).unwrap_or_default().trim_start_matches('.');
             all.declare(tree, own, message, bootstrap.is_some());
             if own == "RouteConfiguration" {
-                let wanted = message.message(tree, "validate_clusters");
-                validates = wanted.is_none_or(|it| it.bool(tree, "value") == Some(true));
+                let wanted = message.get_message(tree, "validate_clusters");
+                validates = wanted.is_none_or(|it| it.get_bool(tree, "value") == Some(true));
             }
             for (_, field, kind) in FIELDS.iter().filter(|(owner, ..)| *owner == own) {
                 if let Some(entry) = message.get(tree, field)
@@ -136,8 +136,8 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
                     });
                 }
             }
-            if own == "Cluster" && message.enum_name(tree, "type") == Some("EDS") {
-                let eds = message.message(tree, "eds_cluster_config");
+            if own == "Cluster" && message.get_enum_name(tree, "type") == Some("EDS") {
+                let eds = message.get_message(tree, "eds_cluster_config");
                 let service = eds.and_then(|it| it.get(tree, "service_name"));
                 let entry = service.or_else(|| message.get(tree, "name"));
                 if let Some((entry, used)) = entry.and_then(|it| Some((it, it.value.as_str()?))) {
@@ -158,7 +158,7 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
 
 impl References {
     fn declare(&mut self, tree: &Tree, own: &str, message: &Message, in_bootstrap: bool) {
-        let name = |field| message.str(tree, field).unwrap_or_default().to_owned();
+        let name = |field| message.get_str(tree, field).unwrap_or_default().to_owned();
         match own {
             "Cluster" => {
                 self.has_cluster_files |= !in_bootstrap;

@@ -42,7 +42,7 @@ impl Past {
         let owner = message.full_name();
         for release in context.options.releases {
             let there = release.tree.message_named(&owner);
-            if let Some(field) = there.and_then(|it| it.field_in_json(name)) {
+            if let Some(field) = there.and_then(|it| it.find_field_by_json_name(name)) {
                 let kind = format!("it is a field in {}", release.name);
                 return Some(Past::told(context, kind, Element::Field(field)));
             }
@@ -51,7 +51,7 @@ impl Past {
         // Annotations may form a circle.
         for _ in 0..16 {
             let Some(before) = older else { break };
-            if let Some(field) = before.field_in_json(name) {
+            if let Some(field) = before.find_field_by_json_name(name) {
                 let kind = format!("`{}` of the older major had it", before.full_name());
                 return Some(Past::told(context, kind, Element::Field(field)));
             }
@@ -91,7 +91,7 @@ impl Past {
                 return Some(Past::told(context, kind, Element::EnumValue(value)));
             }
         }
-        let is_reserved = item.reserves_name(name);
+        let is_reserved = item.is_reserved_name(name);
         Past::of_first_sds(&owner, name).or_else(|| {
             is_reserved.then(|| Past {
                 why: "an earlier version had it: the name is reserved".to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use abide_instance::named;
-use abide_schema::{Message, Package, Tree, api_name};
+use abide_schema::{Message, Package, Tree, format_api_name};
 
 use crate::finding::Location;
 use crate::inputs::InstanceSet;
@@ -32,7 +32,7 @@ impl<'t> Successors<'t> {
         packages.sort_by_key(|package| package.version());
         for package in packages {
             if package.version().is_some_and(|it| it.is_stable())
-                && let Some(api) = api_name(package.name())
+                && let Some(api) = format_api_name(package.name())
             {
                 newest.insert(api, package);
             }
@@ -59,7 +59,7 @@ impl<'t> Successors<'t> {
     /// The type of the same name in the newest stable major of the same API.
     fn same_name(&self, ty: Message<'t>) -> Option<Message<'t>> {
         let package = ty.file().package();
-        let newest = self.newest.get(&api_name(package.name())?)?;
+        let newest = self.newest.get(&format_api_name(package.name())?)?;
         let major = |it: Package<'_>| it.version().map(|version| version.major);
         if major(*newest) <= major(package) {
             return None;

@@ -23,7 +23,7 @@ pub(crate) fn path_of(tree: &Tree, message: &Message, place: Span) -> String {
         let inner = entry.value.as_message();
         if field.cardinality() != Cardinality::Singular && is_in(entry.span) {
             let name = inner.and_then(|it| name_of(tree, it));
-            let at = message.of(entry.field).position(|it| std::ptr::eq(it, entry));
+            let at = message.entries_of(entry.field).position(|it| std::ptr::eq(it, entry));
             let at = name.unwrap_or_else(|| at.unwrap_or_default().to_string());
             path.push_str(&format!("[{at}]"));
         }
@@ -35,6 +35,6 @@ pub(crate) fn path_of(tree: &Tree, message: &Message, place: Span) -> String {
 /// What tells a message from the others of its list.
 fn name_of(tree: &Tree, message: &Message) -> Option<String> {
     let name = ["name", "key", "cluster_name"];
-    let name = name.iter().find_map(|name| message.str(tree, name));
+    let name = name.iter().find_map(|name| message.get_str(tree, name));
     name.filter(|it| !it.is_empty()).map(str::to_owned)
 }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{Element, File, Package, PackageVersionStatus, Stability, Tree, api_name};
+use abide_schema::{
+    Element, File, Package, PackageVersionStatus, Stability, Tree, format_api_name,
+};
 use jiff::civil::Date;
 
 use crate::calendar::{Calendar, parse_date};
@@ -13,7 +15,7 @@ use crate::lock::Lock;
 pub(crate) fn apis(tree: &Tree) -> BTreeMap<String, Vec<Package<'_>>> {
     let mut apis: BTreeMap<String, Vec<Package<'_>>> = BTreeMap::new();
     for package in tree.packages() {
-        if let Some(api) = api_name(package.name()) {
+        if let Some(api) = format_api_name(package.name()) {
             apis.entry(api).or_default().push(package);
         }
     }

@@ -68,7 +68,7 @@ impl DeprecationPolicy {
     /// How a deprecated element is replaced: by an equivalent, unless
     /// `without_equivalent` or `dropped` names it or an enclosing element.
     pub fn replacement(&self, element: &str) -> Replacement {
-        let named = |globs: &[Glob]| globs.iter().any(|glob| glob.covers(element));
+        let named = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_container(element));
         match () {
             () if named(&self.dropped) => Replacement::Nothing,
             () if named(&self.without_equivalent) => Replacement::NoEquivalent,

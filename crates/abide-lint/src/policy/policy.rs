@@ -88,7 +88,7 @@ impl PackagePolicy {
 
     /// Whether the name of a versioned package has the form of `pattern`.
     pub fn has_form(&self, package: &str) -> bool {
-        let (Some(pattern), Some(version)) = (&self.pattern, PackageVersion::of_package(package))
+        let (Some(pattern), Some(version)) = (&self.pattern, PackageVersion::from_package(package))
         else {
             return true;
         };
@@ -106,7 +106,8 @@ impl PackagePolicy {
 
     /// Whether `versions` has the form of a version.
     pub fn has_version_form(&self, version: &PackageVersion) -> bool {
-        self.versions.is_empty() || self.versions.iter().any(|form| *form == version.form())
+        self.versions.is_empty()
+            || self.versions.iter().any(|form| *form == version.version_pattern())
     }
 
     /// Whether a version may have this stability.
@@ -210,7 +211,7 @@ impl Default for BreakingPolicy {
 impl BreakingPolicy {
     /// Whether a package must not break.
     pub fn binds(&self, package: &str) -> bool {
-        let stability = PackageVersion::of_package(package).map(|version| version.stability);
+        let stability = PackageVersion::from_package(package).map(|version| version.stability);
         self.stabilities.contains(&stability)
     }
 

@@ -126,7 +126,7 @@ impl JudgedChange<'_> {
                 if self.is_bound {
                     return (rule.severity, None);
                 }
-                let reason = match PackageVersion::of_package(package) {
+                let reason = match PackageVersion::from_package(package) {
                     Some(version) => format!("{} may change", version.stability.with_article()),
                     None => "a package without a version may change".to_owned(),
                 };
@@ -303,7 +303,7 @@ impl IndexedLayer {
 
     /// The overrides that may concern a package, the last one first.
     fn overrides(&self, package: &str) -> impl Iterator<Item = &Override> {
-        let candidates = self.by_package.candidates(package);
+        let candidates = self.by_package.find_candidates(package);
         candidates.into_iter().rev().filter_map(|it| self.layer.overrides.get(it))
     }
 }
@@ -371,7 +371,7 @@ impl Layers {
         effect: Option<(Surface, Direction)>,
     ) -> Option<LayerSetting> {
         let package = subject.package;
-        let stability = PackageVersion::of_package(package).map(|version| version.stability);
+        let stability = PackageVersion::from_package(package).map(|version| version.stability);
         for indexed in self.layers.iter().rev() {
             let layer = &indexed.layer;
             let setting = |level, key: &str, reason| {
@@ -455,7 +455,7 @@ impl Layers {
         if !self.named.contains(alias) {
             return false;
         }
-        let stability = PackageVersion::of_package(subject.package).map(|it| it.stability);
+        let stability = PackageVersion::from_package(subject.package).map(|it| it.stability);
         let level = self.layers.iter().rev().find_map(|indexed| {
             let mut parts = indexed.overrides(subject.package);
             let part = parts.find_map(|it| {

@@ -9,8 +9,8 @@ use abide_change::{Change, Diff, Effects, Holder};
 use abide_instance::{Dialect, Document, Visit};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
-    Element, Enum, EnumValue, Field, File, Graph, Message, Method, Oneof, Package, PackageId, Part,
-    Place, Service, Tree, api_name,
+    DependencyGraph, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Package,
+    PackageId, Part, Place, Service, Tree, format_api_name,
 };
 use abide_syntax::Span;
 use abide_upgrade::{Basis, CandidateSources, Standing, Standings, candidate_packages};
@@ -190,7 +190,7 @@ pub struct Context<'t> {
     records: Records<'t>,
     reached: Option<&'t BTreeSet<Box<str>>>,
     diff: Option<Diff<'t>>,
-    graph: Option<Graph<'t>>,
+    graph: Option<DependencyGraph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
     standings: OnceLock<Standings>,
@@ -209,7 +209,7 @@ impl<'t> Context<'t> {
         let (apis, frozen, standings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         // Not computed on first use: that is done in parallel, and a thread that
         // waits for a part of it could start another rule that needs it too.
-        let graph = (options.scope == RuleScope::Everything).then(|| tree.graph());
+        let graph = (options.scope == RuleScope::Everything).then(|| tree.build_graph());
         let diff = baseline.map(|old| Diff::of(old, tree));
         Context {
             tree,
@@ -278,7 +278,7 @@ impl<'t> Context<'t> {
     }
 
     /// The dependencies between files and packages.
-    pub fn graph(&self) -> &Graph<'t> {
+    pub fn graph(&self) -> &DependencyGraph<'t> {
         self.graph.as_ref().expect("rules that need it run with everything")
     }
 
@@ -308,7 +308,7 @@ impl<'t> Context<'t> {
     /// When the support of a package ends because a later major version of its API
     /// is stable.
     pub(crate) fn retirement(&self, package: Package<'t>) -> Option<Retirement<'t>> {
-        let versions = self.apis().get(&api_name(package.name())?)?;
+        let versions = self.apis().get(&format_api_name(package.name())?)?;
         Retirement::of(package, versions, self.days())
     }
 
@@ -376,14 +376,14 @@ fn removal_of<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
             let holder = field.containing_message().and_then(|it| diff.new_message(it));
             holder.map_or((false, false, false), |holder| {
                 let is_extension = holder.allows_extension(field.number()) && !field.is_extension();
-                let number = holder.reserves_number(field.number());
+                let number = holder.is_reserved_number(field.number());
                 (number, holder.reserves_name(field.name()), is_extension)
             })
         }
         Element::EnumValue(value) => {
             diff.new_enum(value.parent()).map_or((false, false, false), |holder| {
-                let number = holder.reserves_number(value.number());
-                (number, holder.reserves_name(value.name()), false)
+                let number = holder.is_reserved_number(value.number());
+                (number, holder.is_reserved_name(value.name()), false)
             })
         }
         Element::Message(_)

@@ -26,7 +26,7 @@ fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sin
         }
         let old = Element::Field(context.tree.field(entry.field));
         let Some(Element::Field(new)) = old.replacement() else { continue };
-        let Some(other) = message.of(new.id).next() else { continue };
+        let Some(other) = message.entries_of(new.id).next() else { continue };
         let (name, package) = (old.full_name(), old.package().name());
         let text = format!("`{name}` and its replacement `{}` are both set", new.name());
         let finding = sink.report(context.at(entry.key), package, &*name, text);

@@ -1,6 +1,6 @@
 //! `dependency-not-allowed`.
 
-use abide_schema::{Level, Package};
+use abide_schema::{DependencyLevel, Package};
 
 use crate::checks::describe_use;
 use crate::finding::Severity;
@@ -21,11 +21,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
     let policy = &context.policy.dependencies;
-    let mut steps = context.graph().steps();
+    let mut steps = context.graph().step_finder();
     for edge in context.graph().edges_of(package) {
         let (from, to) = (package.name(), edge.to.name());
         let Some(denied) = policy.denial(from, to) else { continue };
-        let Some(step) = edge.step(&mut steps, &Level::ALL) else { continue };
+        let Some(step) = edge.find_step(&mut steps, &DependencyLevel::ALL) else { continue };
         let message = format!("`{from}` may not depend on `{to}`");
         let finding = sink.report(step.used.place(), from, from, message);
         finding.at(describe_use(&step.used)).fact(to);

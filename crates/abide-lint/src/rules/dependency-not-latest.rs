@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_schema::{Element, Level, Package, Stability, Step, Use};
+use abide_schema::{
+    DependencyEvidence, DependencyLevel, DependencyStep, Element, Package, Stability,
+};
 
 use crate::checks::{
     ApiVersions, add_step_labels, describe_path, describe_use, find_reached, judged, stability,
@@ -26,7 +28,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
     let apis = ApiVersions::new(context);
     let graph = context.graph();
-    let mut reach = graph.reach(&Level::USED, |package| {
+    let mut reach = graph.compute_reach(&DependencyLevel::USED, |package| {
         !is_entry_point(context, &apis, package) && !is_outdated_stable(&apis, package)
     });
     let packages: Vec<Package<'t>> = context.tree.packages().collect();
@@ -36,14 +38,14 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         packages.iter().copied().filter(|it| is_outdated_stable(&apis, *it)).collect();
     let mut names_of = BTreeMap::new();
     for (package, targets) in find_reached(&reach, &leading, &outdated) {
-        for (target, path) in reach.paths(judged(package), &targets) {
+        for (target, path) in reach.find_paths(judged(package), &targets) {
             let Some(newest) = apis.newest_stable(target) else { continue };
             if apis.same(package, target) {
                 continue;
             }
             let direct = graph.edge(package, target).filter(|_| path.len() == 1);
-            let uses: Vec<Use<'_>> = match direct {
-                Some(edge) => edge.uses(),
+            let uses: Vec<DependencyEvidence<'_>> = match direct {
+                Some(edge) => edge.collect_uses(),
                 None => path.last().map(|step| step.used).into_iter().collect(),
             };
             let names = names_of.entry(newest).or_insert_with(|| collect_type_names(newest));
@@ -57,14 +59,14 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
 fn report<'t>(
     sink: &mut Sink,
     package: Package<'t>,
-    path: &[Step<'t>],
-    uses: &[Use<'t>],
+    path: &[DependencyStep<'t>],
+    uses: &[DependencyEvidence<'t>],
     (newest, names): (Package<'t>, &BTreeSet<String>),
 ) {
     let Some((first, last)) = path.first().zip(path.last()) else { return };
     let (from, to) = (package.name(), last.used.target_file().package().name());
     let mut evidence = uses.iter().filter(|used| {
-        used.level() != Level::Import && (path.len() > 1 || used.file().is_judged())
+        used.level() != DependencyLevel::Import && (path.len() > 1 || used.file().is_judged())
     });
     let moved = evidence.clone().find_map(|used| {
         let target = used.target();

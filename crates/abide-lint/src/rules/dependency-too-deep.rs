@@ -1,6 +1,6 @@
 //! `dependency-too-deep`.
 
-use abide_schema::Level;
+use abide_schema::DependencyLevel;
 
 use crate::checks::report;
 use crate::finding::Severity;
@@ -21,8 +21,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let Some(limit) = context.policy.dependencies.max_depth else { return };
-    let depths = context.graph().depths();
-    let mut evidence = context.graph().steps();
+    let depths = context.graph().compute_depths();
+    let mut evidence = context.graph().step_finder();
     for package in context.tree.packages().filter(|it| it.is_judged()) {
         let depth = depths[package.id.0 as usize];
         // Only the lowest package that is too deep: those above it are too deep
@@ -36,7 +36,8 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         let mut next = depth.next;
         while let Some((from, to)) = next {
             let edge = context.graph().edge(from, to);
-            steps.extend(edge.and_then(|edge| edge.step(&mut evidence, &Level::ALL)));
+            steps
+                .extend(edge.and_then(|edge| edge.find_step(&mut evidence, &DependencyLevel::ALL)));
             names.push(format!("`{}`", to.name()));
             next = depths[to.id.0 as usize].next;
         }

@@ -29,8 +29,8 @@ fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Si
                 return;
             }
             let direction = listener.get(tree, "traffic_direction");
-            let drain = listener.enum_name(tree, "drain_type").unwrap_or("DEFAULT");
-            match (listener.enum_name(tree, "traffic_direction"), drain, direction) {
+            let drain = listener.get_enum_name(tree, "drain_type").unwrap_or("DEFAULT");
+            match (listener.get_enum_name(tree, "traffic_direction"), drain, direction) {
                 (Some("INBOUND"), ..) => has_ingress = true,
                 (Some("OUTBOUND"), "DEFAULT", Some(entry)) => {
                     egress.push((ty, Location::instance(file, entry.key)));

@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
     let Some(holder) = diff.old_enum(new.parent()) else { return };
-    let reserves = (holder.reserves_number(new.number()), holder.reserves_name(new.name()));
+    let reserves = (holder.is_reserved_number(new.number()), holder.is_reserved_name(new.name()));
     let was = change.old().map(|old| (old.number(), old.name()));
     reserved::report_reused(
         diff,

@@ -51,7 +51,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     } else {
         aliases.push("buf:ENUM_VALUE_NO_DELETE");
         aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED");
-        if !new.parent().reserves_number(was) {
+        if !new.parent().is_reserved_number(was) {
             aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED");
         }
     }

@@ -28,8 +28,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let Change::Removed(old) = change else { return };
     let Some(holder) = diff.new_enum(old.parent()) else { return };
     let lives = holder.value_numbered(old.number()).is_some();
-    let number = lives || holder.reserves_number(old.number());
-    let name = holder.reserves_name(old.name());
+    let number = lives || holder.is_reserved_number(old.number());
+    let name = holder.is_reserved_name(old.name());
     let what = match (number, name) {
         _ if lives => {
             let reserved = if name { "" } else { ", and its name is not reserved" };
@@ -57,7 +57,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
         aliases.push("buf:ENUM_VALUE_NO_DELETE");
         // buf requires every name that the number had.
         let mut named = old.parent().values_numbered(old.number());
-        if !named.all(|it| holder.reserves_name(it.name())) {
+        if !named.all(|it| holder.is_reserved_name(it.name())) {
             aliases.push("buf:ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED");
         }
         if !number {

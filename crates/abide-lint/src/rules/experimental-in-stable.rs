@@ -89,6 +89,6 @@ fn find_mark(file: File<'_>, comment: &Comment, mark: &str) -> Place {
 /// without text comes from a descriptor, which has comments of its own: there any may.
 fn may_be_marked(file: File<'_>, node: Node, marks: Option<&[u32]>) -> bool {
     let Some(marks) = marks else { return true };
-    let spans = file.decl().comment_spans(node);
+    let spans = file.decl().collect_comment_spans(node);
     spans.iter().any(|span| marks.iter().any(|at| span.start <= *at && *at < span.end))
 }

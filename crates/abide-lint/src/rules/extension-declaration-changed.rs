@@ -91,12 +91,12 @@ fn read_declarations(message: Message<'_>) -> BTreeMap<i64, ExtensionDeclaration
     declared
         .map(|value| {
             let declaration = ExtensionDeclaration {
-                name: read_name(value.str(tree, "full_name")),
-                ty: read_name(value.str(tree, "type")),
-                repeated: value.bool(tree, "repeated").unwrap_or_default(),
-                reserved: value.bool(tree, "reserved").unwrap_or_default(),
+                name: read_name(value.get_str(tree, "full_name")),
+                ty: read_name(value.get_str(tree, "type")),
+                repeated: value.get_bool(tree, "repeated").unwrap_or_default(),
+                reserved: value.get_bool(tree, "reserved").unwrap_or_default(),
             };
-            (value.i64(tree, "number").unwrap_or_default(), declaration)
+            (value.get_i64(tree, "number").unwrap_or_default(), declaration)
         })
         .collect()
 }
@@ -106,7 +106,7 @@ fn read_declarations(message: Message<'_>) -> BTreeMap<i64, ExtensionDeclaration
 /// descriptor.proto.
 fn requires_declarations(message: Message<'_>) -> bool {
     message.extension_range_options().flatten().any(|options| {
-        options.enum_name(message.tree, "verification") == Some("DECLARATION")
+        options.get_enum_name(message.tree, "verification") == Some("DECLARATION")
             || options.get(message.tree, "declaration").is_some()
     })
 }

@@ -1,5 +1,5 @@
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, Message, Part, Ranges};
+use abide_schema::{Element, Message, NumberRanges, Part};
 
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -31,10 +31,12 @@ const LOST: &[Surface] = &[
 
 fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let missing = Ranges::from(old.extension_ranges()).without(&new.extension_ranges().into());
+    let missing =
+        NumberRanges::from(old.extension_ranges()).without(&new.extension_ranges().into());
     // The extension with the number of a field became that field.
     let converted = new.fields().filter(|it| diff.converted_from(*it).is_some());
-    let missing = missing.without(&Ranges::single(converted.map(|it| it.number().into())));
+    let missing =
+        missing.without(&NumberRanges::from_numbers(converted.map(|it| it.number().into())));
     if missing.is_empty() {
         return;
     }

@@ -58,7 +58,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     }
     let mut aliases = RULE.aliases.to_vec();
     let holder = new.containing_message();
-    if !holder.is_some_and(|it| it.reserves_number(was)) {
+    if !holder.is_some_and(|it| it.is_reserved_number(was)) {
         aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");
         let reserve = holder.and_then(|it| reserved::suggest_reservation(it, Some(was), None));
         let reserve = reserve.map(|it| format!("; if it has to change, {it} and waive this"));

@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let Some(new) = change.new().filter(|it| !it.is_extension()) else { return };
     let holder = new.containing_message().and_then(|it| diff.old_message(it));
     let Some(holder) = holder else { return };
-    let reserves = (holder.reserves_number(new.number()), holder.reserves_name(new.name()));
+    let reserves = (holder.is_reserved_number(new.number()), holder.reserves_name(new.name()));
     let was = change.old().map(|old| (old.number(), old.name()));
     reserved::report_reused(
         diff,

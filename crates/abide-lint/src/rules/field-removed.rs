@@ -43,7 +43,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     // A number that extensions may have can only be reserved by a declaration.
     let number = match in_range {
         true => !reserved::allows_extension(holder, old.number()),
-        false => holder.reserves_number(old.number()),
+        false => holder.is_reserved_number(old.number()),
     };
     let name = holder.reserves_name(old.name());
     // A field that replaced another one may have its name.
@@ -105,7 +105,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
 
 /// The rules of other tools that report a field that its message no longer has.
 fn collect_aliases<'t>(old: Field<'t>, holder: Message<'t>) -> Vec<&'static str> {
-    let (number, name) = (holder.reserves_number(old.number()), holder.reserves_name(old.name()));
+    let (number, name) =
+        (holder.is_reserved_number(old.number()), holder.reserves_name(old.name()));
     let mut aliases = RULE.aliases.to_vec();
     if !number {
         aliases.push("buf:FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED");

@@ -59,7 +59,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
             true => is_known,
             false => reader
                 .containing_message()
-                .is_some_and(|it| it.field_in_json(&field.json_name()).is_some()),
+                .is_some_and(|it| it.find_field_by_json_name(&field.json_name()).is_some()),
         };
         if !in_json {
             finding.breaks(Effects::of(&[Surface::Json], &[direction]));

@@ -1,5 +1,5 @@
 use abide_schema::{Edition, Element, Part, Presence};
-use abide_syntax::Label;
+use abide_syntax::FieldLabel;
 
 use crate::rule::{Check, Context, Group, Rule, Sink};
 
@@ -24,7 +24,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
     let is_proto3 = field.file().decl().edition == Edition::Proto3;
     let is_required = match is_proto3 {
-        true => field.decl().label == Some(Label::Required),
+        true => field.decl().label == Some(FieldLabel::Required),
         false => field.presence() == Presence::LegacyRequired,
     };
     let alias = if is_proto3 { PROTOLINT } else { BUF };

@@ -48,6 +48,6 @@ fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sin
 
 /// Returns true if a filter can drain its connections, as far as it is known.
 fn can_drain(tree: &Tree, filter: &Message) -> bool {
-    let config = filter.message(tree, "typed_config").and_then(|it| it.content.as_ref());
+    let config = filter.get_message(tree, "typed_config").and_then(|it| it.content.as_ref());
     config.is_none_or(|it| GENTLE.contains(&tree.message(it.ty).name()))
 }

@@ -1,4 +1,4 @@
-use abide_schema::{Tree, api_name};
+use abide_schema::{Tree, format_api_name};
 
 use crate::finding::{Severity, package_place};
 use crate::lifecycle::{apis, stable_major};
@@ -25,7 +25,7 @@ fn check<'t>(context: &Context<'t>, old: &'t Tree, sink: &mut Sink) {
     let before = apis(old);
     let judged = context.tree.packages().filter(|it| it.is_judged());
     for new in judged.filter(|it| stable_major(*it).is_some() && !context.is_candidate(*it)) {
-        let versions = api_name(new.name()).and_then(|api| before.get(&api));
+        let versions = format_api_name(new.name()).and_then(|api| before.get(&api));
         let majors = versions.into_iter().flatten().filter_map(|it| Some((stable_major(*it)?, it)));
         // The first stable major of an API may appear at any time.
         let Some((highest, released)) = majors.max_by_key(|(major, _)| *major) else { continue };

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_schema::{File, Message, Part, Place, api_name};
+use abide_schema::{File, Message, Part, Place, format_api_name};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -129,5 +129,5 @@ fn find_major(message: Message<'_>) -> Option<u32> {
 }
 
 fn name_api(package: &str) -> String {
-    api_name(package).unwrap_or_else(|| package.to_owned())
+    format_api_name(package).unwrap_or_else(|| package.to_owned())
 }

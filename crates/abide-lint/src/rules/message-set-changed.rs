@@ -43,5 +43,5 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
 
 fn is_message_set(message: Message<'_>) -> bool {
     let options = message.options();
-    options.is_some_and(|it| it.bool(message.tree, "message_set_wire_format") == Some(true))
+    options.is_some_and(|it| it.get_bool(message.tree, "message_set_wire_format") == Some(true))
 }

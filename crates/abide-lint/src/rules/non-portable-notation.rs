@@ -13,5 +13,5 @@ pub(super) static RULE: Rule = Rule {
     aliases_by_case: &[],
     spares_work_in_progress: false,
     page: include_str!("non-portable-notation.md"),
-    check: Check::Instance(InstanceCheck::Problem(&[ReadErrorKind::Liberty])),
+    check: Check::Instance(InstanceCheck::Problem(&[ReadErrorKind::Leniency])),
 };

@@ -27,9 +27,9 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
     let apis = ApiVersions::new(context);
     let mut reach = unversioned_reach(context);
     let mut older: BTreeMap<Package<'_>, Vec<Package<'_>>> = BTreeMap::new();
-    for strip in reach.strips(apis.all()) {
+    for strip in reach.split_targets(apis.all()) {
         for &package in strip.targets().iter().filter(|it| it.is_judged()) {
-            let reached = strip.reached(judged(package));
+            let reached = strip.collect_reached(judged(package));
             // An older major that is also less stable is reported by
             // `stable-depends-on-unstable` or `beta-depends-on-alpha`.
             let reached = reached.ones().filter_map(|it| strip.targets().get(it)).copied();
@@ -41,7 +41,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
         }
     }
     for (package, older) in older {
-        for (other, path) in reach.paths(judged(package), &older) {
+        for (other, path) in reach.find_paths(judged(package), &older) {
             let message = format!(
                 "`{}` depends on an earlier major version of itself, `{}`{}",
                 package.name(),

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use abide_schema::{Level, Package, PackageId, Reach, Strip};
+use abide_schema::{BitRow, DependencyLevel, Package, PackageId, ReachTable};
 use abide_upgrade::Closure;
 use fixedbitset::FixedBitSet;
 
@@ -29,17 +29,17 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     let apis = ApiVersions::new(context);
-    let mut reach = context.graph().reach(&Level::USED, |_| true);
-    let circles = context.graph().circles();
+    let mut reach = context.graph().compute_reach(&DependencyLevel::USED, |_| true);
+    let circles = context.graph().number_components();
     let near = unversioned_reach(context);
     let is_checked = |it: &Package<'_>| it.is_judged() && !it.name().is_empty();
     let packages: Vec<Package<'_>> = context.tree.packages().filter(is_checked).collect();
     // By package and API.
     let mut found: BTreeMap<(Package<'_>, Option<usize>), Vec<Package<'_>>> = BTreeMap::new();
-    for strip in reach.strips(apis.all().filter(|versions| versions.len() > 1)) {
+    for strip in reach.split_targets(apis.all().filter(|versions| versions.len() > 1)) {
         let near_strip = OnceCell::new();
         for &package in &packages {
-            let mut seen = strip.reached(judged(package));
+            let mut seen = strip.collect_reached(judged(package));
             add(&mut seen, &strip, package);
             let several = find_conflicts(&apis, &strip, &seen);
             if several.is_empty() {
@@ -47,7 +47,7 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
             }
             let below = reached_through_others(&reach, &strip, package, &circles);
             let near = near_strip.get_or_init(|| near.strip(strip.targets().to_vec()));
-            let near = near.reached(judged(package));
+            let near = near.collect_reached(judged(package));
             for mut versions in several {
                 let apart = |a: Package<'_>, b: Package<'_>| {
                     let has = |set: &FixedBitSet, it: Package<'_>| {
@@ -107,7 +107,7 @@ fn advise_on_candidate(context: &Context<'_>) -> &'static str {
 }
 
 /// Adds a package to a set of columns, if it has one.
-fn add<'t>(set: &mut FixedBitSet, strip: &Strip<'_, '_, 't>, package: Package<'t>) {
+fn add<'t>(set: &mut FixedBitSet, strip: &BitRow<'_, '_, 't>, package: Package<'t>) {
     if let Some(column) = strip.column(package) {
         set.insert(column);
     }
@@ -116,7 +116,7 @@ fn add<'t>(set: &mut FixedBitSet, strip: &Strip<'_, '_, 't>, package: Package<'t
 /// For each API that has several versions in a set, these versions, the oldest first.
 fn find_conflicts<'t>(
     apis: &ApiVersions<'_, 't>,
-    strip: &Strip<'_, '_, 't>,
+    strip: &BitRow<'_, '_, 't>,
     seen: &FixedBitSet,
 ) -> Vec<Vec<Package<'t>>> {
     let seen: Vec<Package<'t>> =
@@ -131,13 +131,13 @@ fn find_conflicts<'t>(
 /// the paths join further down. Packages in a cycle are each further down than
 /// the other, so the first of them is the one that is reported.
 fn reached_through_others<'t>(
-    reach: &Reach<'_, 't>,
-    strip: &Strip<'_, '_, 't>,
+    reach: &ReachTable<'_, 't>,
+    strip: &BitRow<'_, '_, 't>,
     package: Package<'t>,
     circles: &[usize],
 ) -> Vec<FixedBitSet> {
     let mut by_package: BTreeMap<PackageId, Vec<_>> = BTreeMap::new();
-    for file in reach.direct(judged(package)) {
+    for file in reach.iter_direct(judged(package)) {
         by_package.entry(file.package().id).or_default().push(file);
     }
     let circle = |it: Package<'t>| circles[it.id.0 as usize];
@@ -147,7 +147,7 @@ fn reached_through_others<'t>(
         .filter(|(other, _)| *other != package && other.is_judged() && !other.name().is_empty())
         .filter(|(other, _)| circle(*other) != circle(package) || *other < package)
         .map(|(other, files)| {
-            let mut set = strip.reached(files.into_iter());
+            let mut set = strip.collect_reached(files.into_iter());
             add(&mut set, strip, other);
             set
         })
@@ -162,12 +162,12 @@ fn is_behind(other: Package<'_>, package: Package<'_>) -> bool {
 
 fn report<'s, 't>(
     sink: &'s mut Sink,
-    reach: &mut Reach<'_, 't>,
+    reach: &mut ReachTable<'_, 't>,
     package: Package<'t>,
     versions: &[Package<'t>],
 ) -> Option<&'s mut Finding> {
     let others: Vec<_> = versions.iter().copied().filter(|it| *it != package).collect();
-    let paths = reach.paths(judged(package), &others);
+    let paths = reach.find_paths(judged(package), &others);
     let (first, _) = paths.first().and_then(|(_, path)| path.split_first())?;
     let names: Vec<String> = versions.iter().map(|it| format!("`{}`", it.name())).collect();
     let message = if versions.contains(&package) {

@@ -1,6 +1,8 @@
 //! `package-cycle`.
 
-use abide_schema::{Dependency, File, Level, Package, Part, Steps, Use};
+use abide_schema::{
+    DependencyEvidence, DependencyLevel, File, Package, PackageDependency, Part, StepFinder,
+};
 
 use crate::checks::describe_use;
 use crate::finding::Severity;
@@ -25,18 +27,18 @@ const STARTS: usize = 64;
 
 fn check(context: &Context<'_>, sink: &mut Sink) {
     // Files without a `package` statement do not form a package.
-    for group in context.graph().cycles(|package| !package.name().is_empty()) {
+    for group in context.graph().find_cycles(|package| !package.name().is_empty()) {
         if context.policy.follows_any(RULE.aliases) {
             report_each_import(&group, sink);
             continue;
         }
-        let mut shortest: Option<Vec<Dependency<'_, '_>>> = None;
+        let mut shortest: Option<Vec<PackageDependency<'_, '_>>> = None;
         for &package in group.iter().filter(|it| it.is_judged()).take(STARTS) {
             let limit = shortest.as_ref().map_or(usize::MAX, Vec::len);
-            shortest = context.graph().circle(package, &group, limit).or(shortest);
+            shortest = context.graph().find_shortest_cycle(package, &group, limit).or(shortest);
         }
         if let Some(circle) = shortest {
-            report(sink, &mut context.graph().steps(), &group, circle);
+            report(sink, &mut context.graph().step_finder(), &group, circle);
         }
     }
 }
@@ -64,12 +66,12 @@ fn report_each_import(group: &[Package<'_>], sink: &mut Sink) {
 
 fn report<'t>(
     sink: &mut Sink,
-    steps: &mut Steps<'t>,
+    steps: &mut StepFinder<'t>,
     group: &[Package<'t>],
-    mut circle: Vec<Dependency<'_, 't>>,
+    mut circle: Vec<PackageDependency<'_, 't>>,
 ) {
     // The report begins at the first step whose evidence is in a judged file.
-    let is_judged = |edge: &Dependency<'_, 't>| {
+    let is_judged = |edge: &PackageDependency<'_, 't>| {
         find_evidence(steps, edge).is_some_and(|used| used.file().is_judged())
     };
     let Some(start) = circle.iter().position(is_judged) else { return };
@@ -106,6 +108,9 @@ fn report<'t>(
 
 /// The import behind an edge; a type or an option if its file is not imported
 /// directly.
-fn find_evidence<'t>(steps: &mut Steps<'t>, edge: &Dependency<'_, 't>) -> Option<Use<'t>> {
-    Level::ALL.into_iter().find_map(|level| edge.evidence(steps, level))
+fn find_evidence<'t>(
+    steps: &mut StepFinder<'t>,
+    edge: &PackageDependency<'_, 't>,
+) -> Option<DependencyEvidence<'t>> {
+    DependencyLevel::ALL.into_iter().find_map(|level| edge.find_evidence(steps, level))
 }

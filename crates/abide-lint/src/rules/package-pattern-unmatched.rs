@@ -46,7 +46,7 @@ fn find_unmatched<'c>(
     }
     let mut is_matched = vec![false; patterns.len()];
     for name in names {
-        for at in by_start.candidates(name) {
+        for at in by_start.find_candidates(name) {
             is_matched[at] = is_matched[at] || patterns[at].glob.matches(name);
         }
     }

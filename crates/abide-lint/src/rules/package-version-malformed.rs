@@ -55,7 +55,7 @@ fn check<'t>(context: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             .aliases(&[AIP]);
     }
     if !packages.has_version_form(version) {
-        let (text, form) = (&version.text, version.form());
+        let (text, form) = (&version.text, version.version_pattern());
         let message = format!(
             "the version of package `{name}` has the form `{form}`, which the policy does not allow"
         );

@@ -55,10 +55,11 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 /// Returns true if a pattern matches an element or one around it. That of an enum value may name
 /// its enum.
 fn is_match(pattern: &Glob, element: Element<'_>) -> bool {
-    if pattern.covers(&element.full_name()) {
+    if pattern.matches_container(&element.full_name()) {
         return true;
     }
     let parent = element.parent().filter(|_| matches!(element, Element::EnumValue(_)));
-    parent
-        .is_some_and(|parent| pattern.covers(&format!("{}.{}", parent.full_name(), element.name())))
+    parent.is_some_and(|parent| {
+        pattern.matches_container(&format!("{}.{}", parent.full_name(), element.name()))
+    })
 }

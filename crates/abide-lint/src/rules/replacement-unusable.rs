@@ -79,7 +79,7 @@ fn is_reserved(context: &Context<'_>, element: Element<'_>, text: &str) -> bool 
     };
     match holder {
         Some(Element::Message(it)) => it.reserves_name(name),
-        Some(Element::Enum(it)) => it.reserves_name(name),
+        Some(Element::Enum(it)) => it.is_reserved_name(name),
         _ => false,
     }
 }
@@ -204,7 +204,7 @@ fn suggest_replacement<'t>(
     }
     // What is compared, what stands before it, and the elements that may be meant.
     let (word, scope, others): (&str, &str, Vec<Element<'t>>) = match text.rsplit_once('.') {
-        None => (text, "", element.siblings()),
+        None => (text, "", element.collect_siblings()),
         Some((scope, name)) => match context.tree.element_named(scope) {
             Some(holder) => (name, &text[..=scope.len()], holder.members()),
             None => (text, "", context.everywhere().files().flat_map(|it| it.members()).collect()),

@@ -21,7 +21,7 @@ fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sin
     let Met::Message(message) = visit.met else { return };
     let view = context.tree.message(message.ty);
     for field in view.fields().filter(|it| it.presence() == Presence::LegacyRequired) {
-        if message.of(field.id).next().is_none() {
+        if message.entries_of(field.id).next().is_none() {
             let name = field.full_name();
             let text = format!("required field `{name}` is not set");
             let package = view.file().package().name();

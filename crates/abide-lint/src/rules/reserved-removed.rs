@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use abide_change::{Change, Diff, Effects, Surface};
-use abide_schema::{Element, File, Part, Ranges, ReservedNameDecl};
+use abide_schema::{Element, File, NumberRanges, Part, ReservedNameDecl};
 
 use crate::finding::{Severity, with_reserved};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -28,12 +28,13 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     let Some(new) = change.new() else { return };
     for it in new.all_messages() {
         if let Some(old) = diff.old_message(it) {
-            let numbers = Ranges::from(old.reserved_ranges()).without(&it.reserved_ranges().into());
+            let numbers =
+                NumberRanges::from(old.reserved_ranges()).without(&it.reserved_ranges().into());
             let (was, is) = (old.reserved_names(), it.reserved_names());
             let mut names = find_missing_names(old.file(), was, it.file(), is);
             // A number or name that a field takes is reported at the field.
             let taken = it.fields().map(|it| i64::from(it.number()));
-            let numbers = numbers.without(&Ranges::single(taken));
+            let numbers = numbers.without(&NumberRanges::from_numbers(taken));
             names.retain(|name| it.field_named(name).is_none());
             let pair = Change::Both { old, new: it }.map(Element::Message);
             report(diff, pair, numbers, names, "buf:RESERVED_MESSAGE_NO_DELETE", sink);
@@ -41,12 +42,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
     }
     for it in new.all_enums() {
         if let Some(old) = diff.old_enum(it) {
-            let numbers = Ranges::inclusive(old.reserved_ranges())
-                .without(&Ranges::inclusive(it.reserved_ranges()));
+            let numbers = NumberRanges::from_ranges(old.reserved_ranges())
+                .without(&NumberRanges::from_ranges(it.reserved_ranges()));
             let (was, is) = (old.reserved_names(), it.reserved_names());
             let mut names = find_missing_names(old.file(), was, it.file(), is);
             let taken = it.values().map(|it| i64::from(it.number()));
-            let numbers = numbers.without(&Ranges::single(taken));
+            let numbers = numbers.without(&NumberRanges::from_numbers(taken));
             names.retain(|name| it.values().all(|it| it.name() != *name));
             let pair = Change::Both { old, new: it }.map(Element::Enum);
             report(diff, pair, numbers, names, "buf:RESERVED_ENUM_NO_DELETE", sink);
@@ -57,7 +58,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
 fn report<'t>(
     diff: &Diff<'t>,
     change: Change<Element<'t>>,
-    numbers: Ranges,
+    numbers: NumberRanges,
     names: Vec<&str>,
     alias: &'static str,
     sink: &mut Sink,

@@ -51,7 +51,7 @@ fn read_definitions<'t>(holder: Holder<'t>) -> Vec<&'t Entry> {
 }
 
 fn read_type<'t>(tree: &Tree, entry: &'t Entry) -> &'t str {
-    entry.value.as_message().and_then(|it| it.str(tree, "type")).unwrap_or_default()
+    entry.value.as_message().and_then(|it| it.get_str(tree, "type")).unwrap_or_default()
 }
 
 fn read_patterns<'t>(tree: &'t Tree, entry: &'t Entry) -> Vec<&'t str> {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use abide_change::Holder;
 use abide_schema::{Cardinality, Element, Field, File, Message, Part, Place, Scalar, Type};
-use abide_syntax::Label;
+use abide_syntax::FieldLabel;
 
 use crate::checks::{NameCase, Resource, exempts};
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -243,7 +243,7 @@ fn check_name_field(resource: &Resource<'_>, message: Message<'_>) -> Option<Res
             rule: NAME,
         });
     }
-    (field.decl().label == Some(Label::Optional)).then(|| ResourceDefect {
+    (field.decl().label == Some(FieldLabel::Optional)).then(|| ResourceDefect {
         place: field.place(Part::Label),
         message: format!("field `{}` names a resource, but is optional", field.relative_name()),
         help: "remove `optional`: a resource without a name cannot be found".to_owned(),

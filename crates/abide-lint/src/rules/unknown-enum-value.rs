@@ -1,5 +1,5 @@
 use abide_instance::Document;
-use abide_schema::value::{LackedBy, ReadErrorKind};
+use abide_schema::value::{ReadErrorKind, UnknownName};
 
 use crate::finding::Severity;
 use crate::instances::Past;
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink) {
     let Some(reading) = &document.reading else { return };
     for unknown in &reading.undeclared {
-        let LackedBy::Enum(item) = unknown.lacked_by else { continue };
+        let UnknownName::Enum(item) = unknown.lacked_by else { continue };
         let item = context.tree.enumeration(item);
         let (name, owner) = (&unknown.name, item.full_name());
         let text = format!("`{owner}` has no value `{name}`");

@@ -1,5 +1,5 @@
 use abide_instance::Document;
-use abide_schema::value::LackedBy;
+use abide_schema::value::UnknownName;
 
 use crate::finding::Severity;
 use crate::instances::Past;
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink) {
     let undeclared = document.reading.iter().flat_map(|it| &it.undeclared);
     for unknown in undeclared {
-        let LackedBy::Message(message) = unknown.lacked_by else { continue };
+        let UnknownName::Message(message) = unknown.lacked_by else { continue };
         let message = context.tree.message(message);
         let (name, owner) = (&unknown.name, message.full_name());
         let text = format!("`{owner}` has no field `{name}`");

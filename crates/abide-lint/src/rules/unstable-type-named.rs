@@ -24,7 +24,7 @@ fn check<'t>(_: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(own) = package.version().map(|it| it.stability) else { return };
     for (name, place) in collect_named_types(element) {
         let Some(home) = package_of(&name) else { continue };
-        let theirs = PackageVersion::of_package(home).map(|it| it.stability);
+        let theirs = PackageVersion::from_package(home).map(|it| it.stability);
         let Some(theirs) = theirs.filter(|it| *it < own) else { continue };
         // A type from an imported package is reported as a dependency.
         let imported = element.file().imports().filter_map(|it| it.file);

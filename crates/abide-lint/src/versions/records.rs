@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_hash::TreeHashes;
-use abide_schema::{File, PackageVersion, Stability, Tree, api_name};
+use abide_schema::{File, PackageVersion, Stability, Tree, format_api_name};
 use abide_upgrade::{Release, Upgrade, UpgradeOptions, essence, is_made, upgrade};
 use jiff::civil::Date;
 
@@ -61,7 +61,7 @@ pub fn record_release(lock: &mut Lock, tree: &Tree, made: &Release, day: Date) {
     for &file in &made.deleted {
         let candidate = tree.file(file).package();
         let Some(major) = candidate.version().map(|it| it.major) else { continue };
-        let versions = api_name(candidate.name()).and_then(|api| apis.get(&api));
+        let versions = format_api_name(candidate.name()).and_then(|api| apis.get(&api));
         let stable = || versions.into_iter().flatten().filter(|it| stable_major(**it).is_some());
         let is_it = |it: &&_| stable_major(**it) == Some(major);
         released.extend(stable().find(is_it).map(|it| it.full_name()));
@@ -69,7 +69,7 @@ pub fn record_release(lock: &mut Lock, tree: &Tree, made: &Release, day: Date) {
         replaced.extend(before.next_back().map(|it| it.full_name()));
     }
     let is_stable = |name: &String| {
-        PackageVersion::of_package(name).is_none_or(|it| it.stability == Stability::Stable)
+        PackageVersion::from_package(name).is_none_or(|it| it.stability == Stability::Stable)
     };
     for package in released.iter().filter(|it| is_stable(it)) {
         lock.introduce(package, day);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use abide_change::{Direction, Surface, Witness, value_words};
 use abide_lint::Finding;
-use abide_schema::value::{self, Codec, Undeclared, Value, default_of};
+use abide_schema::value::{self, Codec, UndeclaredPolicy, Value, default_of};
 use abide_schema::{Cardinality, Enum, EnumValue, Field, Message, MessageId, Tree};
 use abide_validate::evaluate;
 
@@ -52,12 +52,12 @@ struct Replay<'t> {
 fn read(surface: Surface, tree: &Tree, ty: MessageId, bytes: &[u8]) -> Option<value::Message> {
     let codec = Codec::new(tree);
     let read = match surface {
-        Surface::Json => codec.read_json(ty, bytes, Undeclared::Refuse).into_result(),
-        Surface::Text => codec.read_text(ty, bytes, Undeclared::Refuse).into_result(),
+        Surface::Json => codec.read_json(ty, bytes, UndeclaredPolicy::Refuse).into_result(),
+        Surface::Text => codec.read_text(ty, bytes, UndeclaredPolicy::Refuse).into_result(),
         _ => codec.decode(ty, bytes),
     };
-    let message = read.ok()?.normalized(tree);
-    message.missing_required(tree).is_none().then_some(message)
+    let message = read.ok()?.normalize(tree);
+    message.find_missing_required(tree).is_none().then_some(message)
 }
 
 fn write(surface: Surface, tree: &Tree, value: &value::Message) -> Option<Vec<u8>> {
@@ -111,7 +111,7 @@ impl Replay<'_> {
             let mut all: Vec<_> =
                 of_type.chain(set.filter(is_extension).map(|it| (it, false))).collect();
             for (field, is_set) in &mut all {
-                *is_set = value.of(field.id).next().is_some();
+                *is_set = value.entries_of(field.id).next().is_some();
             }
             all.dedup_by_key(|it| it.0.id);
             all
@@ -123,7 +123,7 @@ impl Replay<'_> {
             false => one.json_name() == other.json_name() || one.name() == other.name(),
         };
         let values = |of: &value::Message, field: Field<'_>| -> Vec<Value> {
-            of.of(field.id).map(|it| it.value.clone()).collect()
+            of.entries_of(field.id).map(|it| it.value.clone()).collect()
         };
         let pair_differs = |(one, other): (Field<'_>, Field<'_>)| {
             self.values_differ(one, other, &values(wrote, one), &values(read, other))
@@ -188,7 +188,8 @@ fn has_name(message: Message<'_>, of: Field<'_>) -> bool {
 
 /// The entries of a map: a later one takes the place of one with its key.
 fn last_of_each_key(field: Field<'_>, values: &[Value]) -> Vec<Value> {
-    let key = |value: &Value| value.as_message().and_then(|it| it.numbered(field.tree, 1)).cloned();
+    let key =
+        |value: &Value| value.as_message().and_then(|it| it.find_by_number(field.tree, 1)).cloned();
     let key = |value: &Value| key(value).map(|it| it.value);
     let is_last = |(at, value): &(usize, &Value)| {
         values[at + 1..].iter().all(|later| key(later) != key(value))

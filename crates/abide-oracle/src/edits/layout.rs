@@ -12,7 +12,7 @@ use std::process::Command;
 use abide_harness::Result;
 use abide_harness::corpora::{self, Corpus};
 use abide_harness::programs::{Protoc, stdout, workspace};
-use abide_syntax::{Lexer, Span, TokenKind, comments_between};
+use abide_syntax::{Lexer, Span, TokenKind, find_comments};
 
 use crate::edits::upgrade::{Comments, attached, compiled};
 use crate::protoc::sets::by_name;
@@ -198,7 +198,7 @@ fn comments(text: &[u8], layout: &Layout) -> Vec<String> {
     let mut at = 0;
     loop {
         let token = lexer.next_token();
-        for comment in comments_between(text, Span::new(at, token.span.start)) {
+        for comment in find_comments(text, Span::new(at, token.span.start)) {
             let text = String::from_utf8_lossy(comment.span.of(text));
             let marks: &[_] = if layout.is_bufs { &['/', '*'] } else { &[] };
             found.push(words(text.trim_matches(marks)));

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use abide_harness::Result;
 use abide_harness::corpora::{self, Corpus};
 use abide_harness::programs::{Protoc, output};
-use abide_schema::{PackageVersion, api_name};
+use abide_schema::{PackageVersion, format_api_name};
 use serde_json::Value;
 
 use crate::edits::upgrade::compiled;
@@ -163,7 +163,8 @@ pub(crate) fn sample(
     for file in &googleapis.files {
         let text = fs::read_to_string(googleapis.root.join(file))?;
         let package = text.lines().find_map(|it| it.strip_prefix("package ")?.strip_suffix(';'));
-        let is_stable = |it: &&str| PackageVersion::of_package(it).is_some_and(|it| it.is_stable());
+        let is_stable =
+            |it: &&str| PackageVersion::from_package(it).is_some_and(|it| it.is_stable());
         if let Some(package) = package.filter(is_stable) {
             packages.entry(package.to_owned()).or_default().push(file.clone());
         }
@@ -237,9 +238,10 @@ fn shared(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = String> {
         }
     }
     packages.into_iter().filter_map(|((option, value), users)| {
-        let stable = |it: &&String| PackageVersion::of_package(it).is_some_and(|it| it.is_stable());
+        let stable =
+            |it: &&String| PackageVersion::from_package(it).is_some_and(|it| it.is_stable());
         let users: Vec<&String> = users.iter().filter(stable).collect();
-        let apis: BTreeSet<Option<String>> = users.iter().map(|it| api_name(it)).collect();
+        let apis: BTreeSet<Option<String>> = users.iter().map(|it| format_api_name(it)).collect();
         (apis.len() < users.len()).then(|| format!("{users:?} share the {option} `{value}`"))
     })
 }

@@ -19,7 +19,7 @@ use abide_change::Language;
 use abide_harness::Result;
 use abide_harness::corpora::{self, Corpus, fresh};
 use abide_harness::programs::{Protoc, output, stdout, workspace};
-use abide_schema::{Element, File, FileDecl, SourceFile, Tree, missing_imports};
+use abide_schema::{Element, File, FileDecl, SourceFile, Tree, find_missing_imports};
 
 use self::declared::Declared;
 
@@ -99,7 +99,7 @@ fn tree(corpus: &Corpus) -> Result<Tree> {
     }
     loop {
         let known = files.len();
-        for path in missing_imports(&files) {
+        for path in find_missing_imports(&files) {
             let roots = corpus.imports.iter().map(|root| root.join(&*path));
             if let Some(file) = roots.into_iter().find(|file| file.exists()) {
                 files.push(parse(&path, fs::read(file)?, true));
@@ -298,7 +298,7 @@ fn has_services(language: Language, file: File<'_>) -> bool {
 
 fn is_generic(file: File<'_>) -> bool {
     let options = file.options();
-    options.and_then(|options| options.bool(file.tree, "cc_generic_services")) == Some(true)
+    options.and_then(|options| options.get_bool(file.tree, "cc_generic_services")) == Some(true)
 }
 
 /// The symbols that the model claims for a file, without those that are not

@@ -13,7 +13,7 @@ use abide_harness::Result;
 use abide_harness::corpora;
 use abide_harness::programs::{Protoc, stdout};
 use abide_instance::{Dialect, Instance, Notation, ReadOptions};
-use abide_schema::value::{Codec, Message, Undeclared};
+use abide_schema::value::{Codec, Message, UndeclaredPolicy};
 use abide_schema::{FileDecl, MessageId, Tree};
 
 use self::facts::facts;
@@ -189,14 +189,14 @@ fn bytes(digits: &str) -> Result<Vec<u8>> {
 fn read(tree: &Tree, case: &Case<'_>) -> std::result::Result<String, String> {
     let codec = Codec::new(tree);
     let read: std::result::Result<Message, _> = match case.notation {
-        "json" => codec.read_json(case.ty, &case.input, Undeclared::Refuse).into_result(),
-        "text" => codec.read_text(case.ty, &case.input, Undeclared::Refuse).into_result(),
+        "json" => codec.read_json(case.ty, &case.input, UndeclaredPolicy::Refuse).into_result(),
+        "text" => codec.read_text(case.ty, &case.input, UndeclaredPolicy::Refuse).into_result(),
         "binary" => codec.decode(case.ty, &case.input),
         _ => return yaml(tree, case),
     };
     let message = read.map_err(|error| error.to_string())?;
     // The runtime of Python writes no value without its required fields.
-    match message.missing_required(tree) {
+    match message.find_missing_required(tree) {
         Some(field) => Err(format!("`{}` is missing", field.full_name())),
         None => Ok(facts(tree, &message)),
     }

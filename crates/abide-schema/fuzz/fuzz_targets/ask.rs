@@ -3,7 +3,9 @@
 use std::hint::black_box;
 
 use abide_schema::value::Codec;
-use abide_schema::{Element, File, Level, Node, Part, Place, Tree, encode_file, encode_set};
+use abide_schema::{
+    DependencyLevel, Element, File, Node, Part, Place, Tree, encode_file, encode_set,
+};
 
 const PARTS: [Part; 9] = [
     Part::Whole,
@@ -52,7 +54,7 @@ fn check_place(tree: &Tree, place: Place) {
         let span = place.span;
         assert!(span.start <= span.end && span.end as usize <= text.len(), "{place:?}");
     }
-    if let Some((start, end)) = decl.lines(place.span) {
+    if let Some((start, end)) = decl.line_range(place.span) {
         assert!(start <= end, "{start:?} to {end:?}");
     }
 }
@@ -126,33 +128,33 @@ fn ask_element(tree: &Tree, element: Element<'_>) {
 }
 
 fn ask_graph(tree: &Tree) {
-    let graph = tree.graph();
-    let levels = [Level::Import, Level::Type, Level::Option];
-    let mut steps = graph.steps();
+    let graph = tree.build_graph();
+    let levels = [DependencyLevel::Import, DependencyLevel::Type, DependencyLevel::Option];
+    let mut steps = graph.step_finder();
     for package in tree.packages() {
         for dependency in graph.edges_of(package) {
-            black_box((dependency.counts(), dependency.step(&mut steps, &levels)));
-            for used in dependency.uses() {
+            black_box((dependency.counts(), dependency.find_step(&mut steps, &levels)));
+            for used in dependency.collect_uses() {
                 check_place(tree, used.place());
                 black_box((used.user(), used.target()));
             }
         }
     }
-    for group in graph.cycles(|_| true) {
+    for group in graph.find_cycles(|_| true) {
         for &package in &group {
-            assert!(graph.circle(package, &group, usize::MAX).is_some());
+            assert!(graph.find_shortest_cycle(package, &group, usize::MAX).is_some());
         }
     }
-    black_box((graph.circles(), graph.depths()));
+    black_box((graph.number_components(), graph.compute_depths()));
     let packages: Vec<_> = tree.packages().collect();
-    let mut reach = graph.reach(&levels, |_| true);
+    let mut reach = graph.compute_reach(&levels, |_| true);
     let reached: Vec<_> = {
         let strip = reach.strip(packages.clone());
-        judged(tree).map(|file| (file, strip.reached(std::iter::once(file)))).collect()
+        judged(tree).map(|file| (file, strip.collect_reached(std::iter::once(file)))).collect()
     };
     for (file, columns) in reached {
         let targets: Vec<_> = columns.ones().map(|column| packages[column]).collect();
-        let paths = reach.paths(std::iter::once(file), &targets);
+        let paths = reach.find_paths(std::iter::once(file), &targets);
         assert_eq!(
             paths.len(),
             targets.len(),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use abide_schema::{FileDecl, SourceFile, Tree, missing_imports};
+use abide_schema::{FileDecl, SourceFile, Tree, find_missing_imports};
 
 /// What an input may import.
 static SEEDS: LazyLock<BTreeMap<String, Arc<FileDecl>>> = LazyLock::new(|| {
@@ -41,7 +41,7 @@ libfuzzer_sys::fuzz_target!(|texts: &[u8]| {
     let mut files: Vec<_> =
         (0..).zip(texts).map(|(at, text)| file(&format!("{at}.proto"), text, false)).collect();
     loop {
-        let missing = missing_imports(&files);
+        let missing = find_missing_imports(&files);
         let before = files.len();
         files.extend(missing.iter().filter_map(|path| SEEDS.get(&**path)).cloned());
         if files.len() == before {

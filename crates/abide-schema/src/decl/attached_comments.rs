@@ -1,10 +1,10 @@
 //! Comments and the elements they belong to.
 //!
-//! Which comment belongs to what is decided as in protoc: a [`Gap`] sorts the
+//! Which comment belongs to what is decided as in protoc: a [`CommentGap`] sorts the
 //! comments between two tokens, and `Parser::TryConsumeEndOfDeclaration` hands
 //! them out.
 
-use abide_syntax::{Ast, Decl, DeclId, DeclKind, Gap, Span};
+use abide_syntax::{Ast, CommentGap, Decl, DeclId, DeclKind, Span};
 
 /// The comments of an element, attached as protoc attaches them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,16 +22,16 @@ pub struct AttachedComments {
 pub struct Comment {
     /// Its text without marks, as protoc gives it in `SourceCodeInfo`.
     pub text: String,
-    /// Where it stands, marks included; empty where it came from a descriptor.
+    /// Its place, marks included; empty where it came from a descriptor.
     pub span: Span,
 }
 
 /// The comments before a declaration. Those that are detached before lone
 /// semicolons add up, as in protoc.
-pub(crate) fn before(text: &[u8], ast: &Ast, mut id: DeclId) -> Gap {
+pub(crate) fn collect_comments_before(text: &[u8], ast: &Ast, mut id: DeclId) -> CommentGap {
     let gap = |id: DeclId| match id {
-        0 => Gap::at_start(text, ast.decls[0].gap),
-        _ => Gap::after(text, ast.decls[id as usize].gap),
+        0 => CommentGap::read_at_start(text, ast.decls[0].gap),
+        _ => CommentGap::read_after(text, ast.decls[id as usize].gap),
     };
     let mut found = gap(id);
     while let Some(previous) = id.checked_sub(1) {
@@ -47,6 +47,6 @@ pub(crate) fn before(text: &[u8], ast: &Ast, mut id: DeclId) -> Gap {
 
 /// The end of the token behind which a comment still belongs to the
 /// declaration: its `{`, where it has one, else its `;`.
-pub(crate) fn end_of_declaration(ast: &Ast, decl: &Decl) -> u32 {
-    ast.body(decl).map_or(decl.span.end, |body| body.start + 1)
+pub(crate) fn find_declaration_end(ast: &Ast, decl: &Decl) -> u32 {
+    ast.body_of(decl).map_or(decl.span.end, |body| body.start + 1)
 }

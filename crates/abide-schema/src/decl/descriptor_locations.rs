@@ -9,9 +9,9 @@ use crate::decl::part::{Node, Part};
 use crate::protobuf::descriptor_number::{
     enumeration, field, file, location, message, method, source_info, value,
 };
-use crate::protobuf::{Payload, WireError, WireReader};
+use crate::protobuf::{WireError, WirePayload, WireReader};
 
-/// What an element of a descriptor is: which parts it has.
+/// The kind of an element of a descriptor, which decides the parts it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LocationKind {
     /// Its location is that of its name.
@@ -24,7 +24,7 @@ pub(crate) enum LocationKind {
 
 /// An element of a descriptor: where it stands among those that enclose it.
 #[derive(Clone, Copy, Debug)]
-struct Located {
+struct LocatedElement {
     /// The element that encloses it; [`Node::NONE`] for the file.
     parent: Node,
     kind: LocationKind,
@@ -42,24 +42,24 @@ struct Located {
 pub struct DescriptorLocations {
     bytes: Arc<[u8]>,
     source_info: Option<Span>,
-    elements: Vec<Located>,
-    index: OnceLock<Index>,
+    elements: Vec<LocatedElement>,
+    index: OnceLock<LocationIndex>,
 }
 
 /// The locations of a file, read when first asked for.
 #[derive(Clone, Debug, Default)]
-struct Index {
+struct LocationIndex {
     /// The components of all paths.
     paths: Vec<u32>,
     /// In the order of the source info, which is that of the text.
-    locations: Vec<Location>,
+    locations: Vec<IndexedLocation>,
     /// Indices of locations, sorted by path; of equal paths the first is
     /// first.
     by_path: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Location {
+struct IndexedLocation {
     /// Its path, in [`Index::paths`].
     path: Span,
     start: Position,
@@ -85,7 +85,7 @@ impl DescriptorLocations {
         number: u32,
         index: Option<u32>,
     ) -> Node {
-        self.elements.push(Located { parent, kind, number, index });
+        self.elements.push(LocatedElement { parent, kind, number, index });
         Node(self.elements.len() as u32 - 1)
     }
 
@@ -117,15 +117,15 @@ impl DescriptorLocations {
         Span::new(start as u32, (start + inside) as u32)
     }
 
-    /// Whether a text is in any comment, or looks as if it were.
-    pub fn mentions(&self, text: &str) -> bool {
+    /// Returns true if a text is in any comment, or looks as if it were.
+    pub fn contains_in_comments(&self, text: &str) -> bool {
         let Some(span) = self.source_info else { return false };
         memchr::memmem::find(span.of(&self.bytes), text.as_bytes()).is_some()
     }
 
     /// The comments with the span of what each is attached to; `None` where that is
     /// the `syntax`, `edition` or `package` statement of the file.
-    pub fn comments_with_spans(&self) -> impl Iterator<Item = (Option<Span>, AttachedComments)> {
+    pub fn iter_comments(&self) -> impl Iterator<Item = (Option<Span>, AttachedComments)> {
         let index = self.index();
         index.locations.iter().zip(0..).filter_map(move |(location, at)| {
             // The index holds locations that were read to their end.
@@ -137,19 +137,19 @@ impl DescriptorLocations {
         })
     }
 
-    /// Where the serialised source info stands in the file's bytes.
-    pub(crate) fn serialised(&self) -> Option<Span> {
+    /// Returns the place of the serialised source info in the file's bytes.
+    pub(crate) fn serialized_span(&self) -> Option<Span> {
         self.source_info
     }
 
     /// The comments of an element.
-    pub(crate) fn comments(&self, node: Node) -> AttachedComments {
-        self.comments_below(node, &[])
+    pub(crate) fn find_comments(&self, node: Node) -> AttachedComments {
+        self.find_comments_below(node, &[])
     }
 
     /// The comments of the location with this path below an element, or below the file for
     /// [`Node::NONE`].
-    pub(crate) fn comments_below(&self, node: Node, path: &[u32]) -> AttachedComments {
+    pub(crate) fn find_comments_below(&self, node: Node, path: &[u32]) -> AttachedComments {
         let index = self.index();
         let path = [&self.path(node), path].concat();
         let location = index.find(&path).and_then(|at| index.locations.get(at as usize));
@@ -164,7 +164,7 @@ impl DescriptorLocations {
         let index = self.index();
         let mut path = self.path(node);
         let kind = self.elements.get(node.0 as usize).map(|element| element.kind);
-        for &number in kind.map_or(&[][..], |kind| suffixes(kind, part)) {
+        for &number in kind.map_or(&[][..], |kind| path_suffixes(kind, part)) {
             path.push(number);
             let found = index.find(&path);
             path.pop();
@@ -184,7 +184,7 @@ impl DescriptorLocations {
     }
 
     /// The span of the first location with a path.
-    pub(crate) fn location(&self, path: &[u32]) -> Option<Span> {
+    pub(crate) fn find_location(&self, path: &[u32]) -> Option<Span> {
         self.index().find(path).map(|found| Span::new(found, found + 1))
     }
 
@@ -201,22 +201,24 @@ impl DescriptorLocations {
         path
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &LocationIndex {
         self.index.get_or_init(|| match self.source_info {
             // What was read before a malformed location is kept; `check` says
             // what is wrong.
-            Some(span) => Index::read(&self.bytes, span),
-            None => Index::default(),
+            Some(span) => LocationIndex::read(&self.bytes, span),
+            None => LocationIndex::default(),
         })
     }
 
-    /// Whether all of the source info is well-formed.
+    /// Returns true if all of the source info is well-formed.
     pub(crate) fn check(&self) -> Result<(), WireError> {
         let Some(span) = self.source_info else { return Ok(()) };
         let mut reader = WireReader::new(&self.bytes, span);
         let mut path = Vec::new();
         while let Some(record) = reader.next_record()? {
-            if let (source_info::LOCATION, Payload::Bytes(span)) = (record.number, record.payload) {
+            if let (source_info::LOCATION, WirePayload::Bytes(span)) =
+                (record.number, record.payload)
+            {
                 path.clear();
                 read_location(&self.bytes, span, &mut path)?;
                 read_comments(&self.bytes, span)?;
@@ -227,7 +229,7 @@ impl DescriptorLocations {
 }
 
 /// The fields of an element's descriptor that may hold a part of it.
-fn suffixes(kind: LocationKind, part: Part) -> &'static [u32] {
+fn path_suffixes(kind: LocationKind, part: Part) -> &'static [u32] {
     // Every element that has a name has it as field 1.
     const { assert!(message::NAME == 1 && field::NAME == 1 && enumeration::NAME == 1) };
     match (kind, part) {
@@ -246,12 +248,12 @@ fn suffixes(kind: LocationKind, part: Part) -> &'static [u32] {
     }
 }
 
-impl Index {
-    fn read(bytes: &[u8], span: Span) -> Index {
-        let mut index = Index::default();
+impl LocationIndex {
+    fn read(bytes: &[u8], span: Span) -> LocationIndex {
+        let mut index = LocationIndex::default();
         let mut reader = WireReader::new(bytes, span);
         while let Ok(Some(record)) = reader.next_record() {
-            let (source_info::LOCATION, Payload::Bytes(span)) = (record.number, record.payload)
+            let (source_info::LOCATION, WirePayload::Bytes(span)) = (record.number, record.payload)
             else {
                 continue;
             };
@@ -259,7 +261,7 @@ impl Index {
             let Ok(position) = read_location(bytes, span, &mut index.paths) else { break };
             let path = Span::new(from, index.paths.len() as u32);
             let Some((start, end)) = position else { continue };
-            index.locations.push(Location { path, start, end, record: span });
+            index.locations.push(IndexedLocation { path, start, end, record: span });
         }
         let mut by_path: Vec<u32> = (0..index.locations.len() as u32).collect();
         by_path.sort_by(|&a, &b| index.path(a).cmp(index.path(b)));
@@ -295,8 +297,8 @@ fn read_location(
             _ => continue,
         };
         match record.payload {
-            Payload::Varint(number) => target.push(number as u32),
-            Payload::Bytes(packed) => {
+            WirePayload::Varint(number) => target.push(number as u32),
+            WirePayload::Bytes(packed) => {
                 let mut packed = WireReader::new(bytes, packed);
                 while let Some(number) = packed.next_varint()? {
                     target.push(number as u32);
@@ -320,7 +322,7 @@ fn read_comments(bytes: &[u8], location: Span) -> Result<AttachedComments, WireE
     let mut comments = AttachedComments::default();
     let mut reader = WireReader::new(bytes, location);
     while let Some(record) = reader.next_record()? {
-        let Payload::Bytes(text) = record.payload else { continue };
+        let WirePayload::Bytes(text) = record.payload else { continue };
         let text = String::from_utf8_lossy(text.of(bytes)).into_owned();
         let comment = Comment { text, span: Span::default() };
         match record.number {

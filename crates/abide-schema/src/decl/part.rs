@@ -1,6 +1,6 @@
 //! Declarations and their parts, as places.
 
-/// Where an element is declared: the index of its declaration in the syntax
+/// The declaration of an element: the index of its declaration in the syntax
 /// tree, or of its location in the descriptor's source info.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node(pub u32);

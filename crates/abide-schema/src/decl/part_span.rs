@@ -1,11 +1,11 @@
-//! Where the parts of a declaration stand in the syntax tree.
+//! Places of the parts of a declaration in the syntax tree.
 
 use abide_syntax::{Ast, Decl, DeclId, DeclKind, FieldNode, Slice, Span};
 
 use super::{Node, Part};
 
 /// The span of a part of a declaration.
-pub(super) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span {
+pub(super) fn find_part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span {
     let Some(decl) = ast.decls.get(node.0 as usize) else { return ast.span };
     let name = match decl.kind {
         DeclKind::Syntax { value, .. } => value,
@@ -37,32 +37,32 @@ pub(super) fn part_span(ast: &Ast, text: &[u8], node: Node, part: Part) -> Span 
         (Part::Type, DeclKind::MapField(map)) => ast.maps[map as usize].value,
         (Part::Label, DeclKind::Field(FieldNode { label: Some(label), .. })) => label.span(decl),
         (Part::Extendee, DeclKind::Field(_) | DeclKind::MapField(_)) => {
-            enclosing_extendee(ast, node.0).unwrap_or(name)
+            find_extendee(ast, node.0).unwrap_or(name)
         }
         (Part::Input, DeclKind::Method(method)) => ast.methods[method as usize].input,
         (Part::Output, DeclKind::Method(method)) => ast.methods[method as usize].output,
         (Part::Default, DeclKind::Field(field)) => {
-            option_span(ast, text, field.options, b"default").unwrap_or(decl.span)
+            find_option_span(ast, text, field.options, b"default").unwrap_or(decl.span)
         }
         (Part::JsonName, DeclKind::Field(FieldNode { options, .. })) => {
-            option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
+            find_option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
         }
         (Part::JsonName, DeclKind::MapField(map)) => {
             let options = ast.maps[map as usize].options;
-            option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
+            find_option_span(ast, text, options, b"json_name").unwrap_or(decl.span)
         }
         _ => decl.span,
     }
 }
 
 /// The span of an option with this name in a list.
-fn option_span(ast: &Ast, text: &[u8], list: Slice, name: &[u8]) -> Option<Span> {
+fn find_option_span(ast: &Ast, text: &[u8], list: Slice, name: &[u8]) -> Option<Span> {
     let options = &ast.options[list.range()];
     options.iter().find(|option| option.name.of(text) == name).map(|option| option.span)
 }
 
 /// The extended type of the `extend` block around a field.
-fn enclosing_extendee(ast: &Ast, field: DeclId) -> Option<Span> {
+fn find_extendee(ast: &Ast, field: DeclId) -> Option<Span> {
     let before = ast.extends.partition_point(|&id| id < field);
     ast.extends[..before].iter().rev().find_map(|&id| match ast.decls[id as usize] {
         Decl { kind: DeclKind::Extend { extendee, .. }, end, .. } if end > field => Some(extendee),

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use abide_syntax::{ImportKind, Label, Slice, Span, Visibility};
+use abide_syntax::{FieldLabel, ImportKind, Slice, Span, Visibility};
 use rustc_hash::FxHashMap;
 
 use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
 use crate::decl::{
-    DescriptorLocations, EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, ImportDecl,
-    LocalProblem, LocationKind, MessageDecl, MessageKind, MethodDecl, Name, Node, OneofDecl,
-    Origin, PackageDecl, Parent, Part, RangeDecl, RawOptions, ReservedNameDecl, Scalar,
-    ServiceDecl, Strings, SyntaxDecl, Text, TypeDecl,
+    DescriptorLocations, EnumDecl, EnumValueDecl, FieldDecl, FieldExtras, FileDecl, FileOrigin,
+    FileText, ImportDecl, LocalProblem, LocationKind, MessageDecl, MessageKind, MethodDecl, Name,
+    Node, OneofDecl, PackageDecl, Parent, Part, RangeDecl, RawOptions, ReservedNameDecl, Scalar,
+    ServiceDecl, StringTable, SyntaxDecl, TypeDecl,
 };
 use crate::problem::ProblemKind;
 use crate::protobuf::descriptor_number::{
@@ -18,7 +18,8 @@ use crate::protobuf::descriptor_number::{
     value as enum_value,
 };
 use crate::protobuf::{
-    Edition, MAX_DEPTH, Payload, Record, WireError, WireReader, default_json_name, last_varint,
+    Edition, MAX_DEPTH, WireError, WirePayload, WireReader, WireRecord, default_json_name,
+    find_last_varint,
 };
 use crate::value::error::DecodeError;
 
@@ -42,12 +43,15 @@ impl FileDecl {
         let mut known: FxHashMap<Arc<str>, (usize, Span)> = FxHashMap::default();
         let mut set = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         while let Some(record) = set.next_record()? {
-            let (file_set::FILE, Payload::Bytes(span)) = (record.number, record.payload) else {
+            let (file_set::FILE, WirePayload::Bytes(span)) = (record.number, record.payload) else {
                 continue;
             };
-            let file = DescriptorDecoder::new(bytes).file(span)?;
+            let file = DescriptorDecoder::new(bytes).decode_file(span)?;
             let (at, first) = *known.entry(Arc::clone(&file.path)).or_insert((files.len(), span));
-            if at == files.len() || declared(bytes, first)? != declared(bytes, span)? {
+            if at == files.len()
+                || decode_unlinked_extensions(bytes, first)?
+                    != decode_unlinked_extensions(bytes, span)?
+            {
                 files.push(file);
             } else {
                 files[at].imported &= file.imported;
@@ -59,7 +63,7 @@ impl FileDecl {
 
 /// The fields of a serialised file that declare something: all but where that stands, and what Buf
 /// adds.
-fn declared(bytes: &[u8], whole: Span) -> Decoded<Vec<&[u8]>> {
+fn decode_unlinked_extensions(bytes: &[u8], whole: Span) -> Decoded<Vec<&[u8]>> {
     let mut reader = WireReader::new(bytes, whole);
     let mut fields = Vec::new();
     while let Some(record) = reader.next_record()? {
@@ -98,25 +102,25 @@ struct DescriptorScope<'n> {
     messages: &'n FxHashMap<&'n [u8], usize>,
 }
 
-fn length<T>(items: &[T]) -> u32 {
+fn count_u32<T>(items: &[T]) -> u32 {
     items.len() as u32
 }
 
-fn bytes_of(record: &Record) -> Option<Span> {
+fn as_bytes(record: &WireRecord) -> Option<Span> {
     match record.payload {
-        Payload::Bytes(span) => Some(span),
+        WirePayload::Bytes(span) => Some(span),
         _ => None,
     }
 }
 
-fn int_of(record: &Record) -> Option<i32> {
+fn as_int(record: &WireRecord) -> Option<i32> {
     match record.payload {
-        Payload::Varint(value) => Some(value as i32),
+        WirePayload::Varint(value) => Some(value as i32),
         _ => None,
     }
 }
 
-/// Whether this is `[A-Za-z_][A-Za-z0-9_]*`.
+/// Returns true if this is `[A-Za-z_][A-Za-z0-9_]*`.
 fn is_identifier(name: &[u8]) -> bool {
     let letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
     name.first().is_some_and(letter)
@@ -131,16 +135,16 @@ impl<'b> DescriptorDecoder<'b> {
     fn new(bytes: &'b Arc<[u8]>) -> DescriptorDecoder<'b> {
         DescriptorDecoder {
             bytes,
-            decl: FileDecl::empty(
-                Origin::Descriptor(Arc::default()),
-                Strings::new(Text::Bytes(Arc::clone(bytes))),
+            decl: FileDecl::new_empty(
+                FileOrigin::Descriptor(Arc::default()),
+                StringTable::new(FileText::Bytes(Arc::clone(bytes))),
             ),
             locations: DescriptorLocations::new(Arc::clone(bytes)),
             problems: Vec::new(),
         }
     }
 
-    fn records(&self, span: Span) -> Decoded<Vec<Record>> {
+    fn read_records(&self, span: Span) -> Decoded<Vec<WireRecord>> {
         let mut reader = WireReader::new(self.bytes, span);
         let mut records = Vec::new();
         while let Some(record) = reader.next_record()? {
@@ -149,7 +153,7 @@ impl<'b> DescriptorDecoder<'b> {
         Ok(records)
     }
 
-    fn problem(&mut self, node: Node, message: impl Into<String>) {
+    fn report(&mut self, node: Node, message: impl Into<String>) {
         self.problems.push((ProblemKind::DescriptorInvalid, node, message.into()));
     }
 
@@ -158,77 +162,82 @@ impl<'b> DescriptorDecoder<'b> {
     }
 
     /// A name in the file's bytes.
-    fn text(&mut self, node: Node, span: Span, is_valid: fn(&[u8]) -> bool) -> Name {
+    fn decode_text(&mut self, node: Node, span: Span, is_valid: fn(&[u8]) -> bool) -> Name {
         let text = span.of(self.bytes);
         if !is_valid(text) {
             let text = String::from_utf8_lossy(text).into_owned();
-            self.problem(node, format!("`{text}` is not a valid name"));
+            self.report(node, format!("`{text}` is not a valid name"));
         }
         self.decl.strings.at(span)
     }
 
     /// The name among the fields of an element: field 1 in all of them.
-    fn name(&mut self, node: Node, records: &[Record]) -> Name {
-        match last_bytes(records, message::NAME) {
-            Some(span) => self.text(node, span, is_identifier),
+    fn decode_name(&mut self, node: Node, records: &[WireRecord]) -> Name {
+        match find_last_bytes(records, message::NAME) {
+            Some(span) => self.decode_text(node, span, is_identifier),
             None => {
-                self.problem(node, "an element has no name");
+                self.report(node, "an element has no name");
                 Name::default()
             }
         }
     }
 
     /// A reference to a type, with or without a leading dot.
-    fn type_name(&mut self, node: Node, span: Span) -> Name {
-        self.text(node, span, |name| is_dotted(name.strip_prefix(b".").unwrap_or(name)))
+    fn decode_type_name(&mut self, node: Node, span: Span) -> Name {
+        self.decode_text(node, span, |name| is_dotted(name.strip_prefix(b".").unwrap_or(name)))
     }
 
-    fn string(&mut self, node: Node, span: Span) -> Box<str> {
+    fn decode_string(&mut self, node: Node, span: Span) -> Box<str> {
         let text = String::from_utf8_lossy(span.of(self.bytes));
         if let std::borrow::Cow::Owned(_) = text {
-            self.problem(node, format!("`{text}` is not valid UTF-8"));
+            self.report(node, format!("`{text}` is not valid UTF-8"));
         }
         text.into()
     }
 
-    fn options(&mut self, node: Node, records: &[Record], number: u32) -> RawOptions {
-        let mut found = records.iter().filter(|it| it.number == number).filter_map(bytes_of);
+    fn decode_options(&mut self, node: Node, records: &[WireRecord], number: u32) -> RawOptions {
+        let mut found = records.iter().filter(|it| it.number == number).filter_map(as_bytes);
         let Some(first) = found.next() else { return RawOptions::None };
         if found.next().is_some() {
-            self.problem(node, "the options are set twice; only the first are used");
+            self.report(node, "the options are set twice; only the first are used");
         }
         RawOptions::Wire(first)
     }
 
-    fn visibility(&mut self, node: Node, records: &[Record], number: u32) -> Option<Visibility> {
-        match last_int(records, number).unwrap_or_default() {
+    fn decode_visibility(
+        &mut self,
+        node: Node,
+        records: &[WireRecord],
+        number: u32,
+    ) -> Option<Visibility> {
+        match find_last_int(records, number).unwrap_or_default() {
             0 => None,
             1 => Some(Visibility::Local),
             2 => Some(Visibility::Export),
             other => {
-                self.problem(node, format!("unknown visibility {other}"));
+                self.report(node, format!("unknown visibility {other}"));
                 None
             }
         }
     }
 
-    fn file(mut self, span: Span) -> Result<FileDecl, DecodeError> {
-        let records = self.records(span)?;
-        if let Some(span) = last_bytes(&records, file::SOURCE_INFO) {
+    fn decode_file(mut self, span: Span) -> Result<FileDecl, DecodeError> {
+        let records = self.read_records(span)?;
+        if let Some(span) = find_last_bytes(&records, file::SOURCE_INFO) {
             self.locations.set_source_info(span);
             self.locations.check()?;
         }
-        match last_bytes(&records, file::NAME) {
-            Some(span) => self.decl.path = self.string(Node::NONE, span).into(),
-            None => self.problem(Node::NONE, "a file has no name"),
+        match find_last_bytes(&records, file::NAME) {
+            Some(span) => self.decl.path = self.decode_string(Node::NONE, span).into(),
+            None => self.report(Node::NONE, "a file has no name"),
         }
         self.decl.display = Arc::clone(&self.decl.path);
-        self.decl.imported = crate::well_known(&self.decl.path).is_some();
-        self.package(&records);
-        self.imports(&records)?;
-        self.edition(&records);
-        self.buf_extension(&records)?;
-        self.decl.options = self.options(Node::NONE, &records, file::OPTIONS);
+        self.decl.imported = crate::find_well_known(&self.decl.path).is_some();
+        self.decode_package(&records);
+        self.decode_imports(&records)?;
+        self.decode_edition(&records);
+        self.decode_buf_extension(&records)?;
+        self.decl.options = self.decode_options(Node::NONE, &records, file::OPTIONS);
 
         let mut prefix = match self.decl.package {
             Some(package) => self.decl.str(package.name).to_owned(),
@@ -238,14 +247,14 @@ impl<'b> DescriptorDecoder<'b> {
             prefix.push('.');
         }
         let (node, parent) = (Node::NONE, Parent::File);
-        let nested = self.messages(node, parent, &records, file::MESSAGE)?;
+        let nested = self.decode_messages(node, parent, &records, file::MESSAGE)?;
         let scope = DescriptorScope { node, parent, prefix: &prefix, messages: &nested.by_name };
         self.decl.top_messages = nested.slice;
         self.decl.top_extensions =
-            self.fields(scope, &records, file::EXTENSION, Slice::default())?;
-        self.decl.top_enums = self.enums(scope, &records, file::ENUM)?;
-        self.message_bodies(&nested, &prefix, 0)?;
-        self.services(&records)?;
+            self.decode_fields(scope, &records, file::EXTENSION, Slice::default())?;
+        self.decl.top_enums = self.decode_enums(scope, &records, file::ENUM)?;
+        self.decode_message_bodies(&nested, &prefix, 0)?;
+        self.decode_services(&records)?;
 
         let DescriptorDecoder { mut decl, locations, problems, .. } = self;
         decl.problems = problems
@@ -261,7 +270,7 @@ impl<'b> DescriptorDecoder<'b> {
         for range in &mut decl.ranges {
             range.span = locations.span(range.node, Part::Whole);
         }
-        decl.origin = Origin::Descriptor(Arc::new(locations));
+        decl.origin = FileOrigin::Descriptor(Arc::new(locations));
         decl.parses = !decl.problems.iter().any(|it| it.kind.is_unread());
         if !decl.parses {
             decl.set_aside();
@@ -269,21 +278,21 @@ impl<'b> DescriptorDecoder<'b> {
         Ok(decl)
     }
 
-    fn package(&mut self, records: &[Record]) {
-        let Some(span) = last_bytes(records, file::PACKAGE) else { return };
+    fn decode_package(&mut self, records: &[WireRecord]) {
+        let Some(span) = find_last_bytes(records, file::PACKAGE) else { return };
         let node = self.locations.add(Node::NONE, LocationKind::Statement, file::PACKAGE, None);
-        let name = self.text(node, span, is_dotted);
+        let name = self.decode_text(node, span, is_dotted);
         self.decl.package = Some(PackageDecl { name, node });
     }
 
-    fn imports(&mut self, records: &[Record]) -> Decoded<()> {
+    fn decode_imports(&mut self, records: &[WireRecord]) -> Decoded<()> {
         for (number, kind) in
             [(file::DEPENDENCY, ImportKind::Plain), (file::OPTION_DEPENDENCY, ImportKind::Option)]
         {
-            let paths = records.iter().filter(|it| it.number == number).filter_map(bytes_of);
+            let paths = records.iter().filter(|it| it.number == number).filter_map(as_bytes);
             for (index, span) in (0..).zip(paths) {
                 let node = self.add(Node::NONE, LocationKind::Statement, number, index);
-                let path = self.string(node, span);
+                let path = self.decode_string(node, span);
                 self.decl.imports.push(ImportDecl { path, kind, node });
             }
         }
@@ -291,7 +300,7 @@ impl<'b> DescriptorDecoder<'b> {
             (file::WEAK_DEPENDENCY, ImportKind::Weak),
             (file::PUBLIC_DEPENDENCY, ImportKind::Public),
         ] {
-            for index in self.ints(records, number)? {
+            for index in self.decode_ints(records, number)? {
                 let import = usize::try_from(index)
                     .ok()
                     .and_then(|index| self.decl.imports.get_mut(index))
@@ -299,7 +308,7 @@ impl<'b> DescriptorDecoder<'b> {
                 match import {
                     Some(import) => import.kind = kind,
                     None => self
-                        .problem(Node::NONE, format!("there is no import with the index {index}")),
+                        .report(Node::NONE, format!("there is no import with the index {index}")),
                 }
             }
         }
@@ -307,12 +316,12 @@ impl<'b> DescriptorDecoder<'b> {
     }
 
     /// The values of a repeated field, packed or not.
-    fn ints(&self, records: &[Record], number: u32) -> Decoded<Vec<i32>> {
+    fn decode_ints(&self, records: &[WireRecord], number: u32) -> Decoded<Vec<i32>> {
         let mut ints = Vec::new();
         for record in records.iter().filter(|record| record.number == number) {
             match record.payload {
-                Payload::Varint(value) => ints.push(value as i32),
-                Payload::Bytes(packed) => {
+                WirePayload::Varint(value) => ints.push(value as i32),
+                WirePayload::Bytes(packed) => {
                     let mut reader = WireReader::new(self.bytes, packed);
                     while let Some(value) = reader.next_varint()? {
                         ints.push(value as i32);
@@ -324,12 +333,12 @@ impl<'b> DescriptorDecoder<'b> {
         Ok(ints)
     }
 
-    fn edition(&mut self, records: &[Record]) {
+    fn decode_edition(&mut self, records: &[WireRecord]) {
         let node = self.locations.add(Node::NONE, LocationKind::Statement, file::SYNTAX, None);
         // A descriptor of proto2 does not record whether there was a statement.
         self.decl.syntax = Some(SyntaxDecl { node });
-        let syntax = last_bytes(records, file::SYNTAX).map(|span| span.of(self.bytes));
-        let edition = last_int(records, file::EDITION);
+        let syntax = find_last_bytes(records, file::SYNTAX).map(|span| span.of(self.bytes));
+        let edition = find_last_int(records, file::EDITION);
         let unknown = match (syntax, edition) {
             (Some(b"proto3"), _) => {
                 self.decl.edition = Edition::Proto3;
@@ -358,10 +367,10 @@ impl<'b> DescriptorDecoder<'b> {
         self.problems.push((ProblemKind::Edition, node, unknown));
     }
 
-    fn buf_extension(&mut self, records: &[Record]) -> Decoded<()> {
-        let Some(span) = last_bytes(records, buf_extension::NUMBER) else { return Ok(()) };
+    fn decode_buf_extension(&mut self, records: &[WireRecord]) -> Decoded<()> {
+        let Some(span) = find_last_bytes(records, buf_extension::NUMBER) else { return Ok(()) };
         let is_set = |number| {
-            last_varint(self.bytes, span, number).map(|value| value.is_some_and(|it| it != 0))
+            find_last_varint(self.bytes, span, number).map(|value| value.is_some_and(|it| it != 0))
         };
         let (is_import, no_syntax) =
             (is_set(buf_extension::IS_IMPORT)?, is_set(buf_extension::IS_SYNTAX_UNSPECIFIED)?);
@@ -373,32 +382,32 @@ impl<'b> DescriptorDecoder<'b> {
     }
 
     /// Reserves the messages of a scope, so that they are adjacent.
-    fn messages(
+    fn decode_messages(
         &mut self,
         outer: Node,
         parent: Parent,
-        records: &[Record],
+        records: &[WireRecord],
         number: u32,
-    ) -> Decoded<Nested<'b>> {
-        let start = length(&self.decl.messages);
+    ) -> Decoded<NestedMessages<'b>> {
+        let start = count_u32(&self.decl.messages);
         let mut bodies = Vec::new();
         let mut by_name = FxHashMap::default();
         for (index, record) in (0..).zip(records.iter().filter(|it| it.number == number)) {
-            let Some(span) = bytes_of(record) else { continue };
-            let body = self.records(span)?;
+            let Some(span) = as_bytes(record) else { continue };
+            let body = self.read_records(span)?;
             let node = self.add(outer, LocationKind::Named, number, index);
-            let name = self.name(node, &body);
-            let options = self.options(node, &body, message::OPTIONS);
+            let name = self.decode_name(node, &body);
+            let options = self.decode_options(node, &body, message::OPTIONS);
             let kind = match options {
                 RawOptions::Wire(span)
-                    if last_varint(self.bytes, span, options::MAP_ENTRY).ok().flatten()
+                    if find_last_varint(self.bytes, span, options::MAP_ENTRY).ok().flatten()
                         == Some(1) =>
                 {
                     MessageKind::MapEntry
                 }
                 _ => MessageKind::Plain,
             };
-            let visibility = self.visibility(node, &body, message::VISIBILITY);
+            let visibility = self.decode_visibility(node, &body, message::VISIBILITY);
             by_name.entry(name.0.of(self.bytes)).or_insert(self.decl.messages.len());
             self.decl.messages.push(MessageDecl {
                 name,
@@ -418,23 +427,28 @@ impl<'b> DescriptorDecoder<'b> {
             });
             bodies.push(body);
         }
-        let slice = Slice { start, end: length(&self.decl.messages) };
-        Ok(Nested { slice, bodies, by_name })
+        let slice = Slice { start, end: count_u32(&self.decl.messages) };
+        Ok(NestedMessages { slice, bodies, by_name })
     }
 
-    fn message_bodies(&mut self, nested: &Nested<'b>, prefix: &str, depth: u32) -> Decoded<()> {
+    fn decode_message_bodies(
+        &mut self,
+        nested: &NestedMessages<'b>,
+        prefix: &str,
+        depth: u32,
+    ) -> Decoded<()> {
         for (index, body) in (nested.slice.start..).zip(&nested.bodies) {
             let name = self.decl.messages[index as usize].name;
             let prefix = format!("{prefix}{}.", self.decl.str(name));
-            self.message_body(index, body, &prefix, depth)?;
+            self.decode_message_body(index, body, &prefix, depth)?;
         }
         Ok(())
     }
 
-    fn message_body(
+    fn decode_message_body(
         &mut self,
         index: u32,
-        records: &[Record],
+        records: &[WireRecord],
         prefix: &str,
         depth: u32,
     ) -> Decoded<()> {
@@ -444,10 +458,10 @@ impl<'b> DescriptorDecoder<'b> {
         }
         let node = self.decl.messages[index as usize].node;
         let parent = Parent::Message(index);
-        let nested = self.messages(node, parent, records, message::NESTED)?;
+        let nested = self.decode_messages(node, parent, records, message::NESTED)?;
         let scope = DescriptorScope { node, parent, prefix, messages: &nested.by_name };
-        let oneofs = self.oneofs(node, index, records)?;
-        let fields = self.fields(scope, records, message::FIELD, oneofs)?;
+        let oneofs = self.decode_oneofs(node, index, records)?;
+        let fields = self.decode_fields(scope, records, message::FIELD, oneofs)?;
         for field in fields.range() {
             if let FieldDecl { oneof: Some(oneof), proto3_optional: true, .. } =
                 self.decl.fields[field]
@@ -457,11 +471,12 @@ impl<'b> DescriptorDecoder<'b> {
                 oneof.node = Node::NONE;
             }
         }
-        let extensions = self.fields(scope, records, message::EXTENSION, Slice::default())?;
-        let enums = self.enums(scope, records, message::ENUM)?;
-        let extension_ranges = self.ranges(node, records, message::EXTENSION_RANGE)?;
-        let reserved_ranges = self.ranges(node, records, message::RESERVED_RANGE)?;
-        let reserved_names = self.reserved_names(node, records, message::RESERVED_NAME);
+        let extensions =
+            self.decode_fields(scope, records, message::EXTENSION, Slice::default())?;
+        let enums = self.decode_enums(scope, records, message::ENUM)?;
+        let extension_ranges = self.decode_ranges(node, records, message::EXTENSION_RANGE)?;
+        let reserved_ranges = self.decode_ranges(node, records, message::RESERVED_RANGE)?;
+        let reserved_names = self.decode_reserved_names(node, records, message::RESERVED_NAME);
         let message = &mut self.decl.messages[index as usize];
         message.fields = fields;
         message.extensions = extensions;
@@ -471,55 +486,62 @@ impl<'b> DescriptorDecoder<'b> {
         message.extension_ranges = extension_ranges;
         message.reserved_ranges = reserved_ranges;
         message.reserved_names = reserved_names;
-        self.message_bodies(&nested, prefix, depth + 1)
+        self.decode_message_bodies(&nested, prefix, depth + 1)
     }
 
-    fn oneofs(&mut self, outer: Node, message: u32, records: &[Record]) -> Decoded<Slice> {
-        let start = length(&self.decl.oneofs);
+    fn decode_oneofs(
+        &mut self,
+        outer: Node,
+        message: u32,
+        records: &[WireRecord],
+    ) -> Decoded<Slice> {
+        let start = count_u32(&self.decl.oneofs);
         let oneofs = records.iter().filter(|it| it.number == message::ONEOF);
-        for (index, span) in (0..).zip(oneofs.filter_map(bytes_of)) {
-            let records = self.records(span)?;
+        for (index, span) in (0..).zip(oneofs.filter_map(as_bytes)) {
+            let records = self.read_records(span)?;
             let node = self.add(outer, LocationKind::Named, message::ONEOF, index);
-            let name = self.name(node, &records);
-            let options = self.options(node, &records, oneof::OPTIONS);
+            let name = self.decode_name(node, &records);
+            let options = self.decode_options(node, &records, oneof::OPTIONS);
             self.decl.oneofs.push(OneofDecl { name, node, message, synthetic: false, options });
         }
-        Ok(Slice { start, end: length(&self.decl.oneofs) })
+        Ok(Slice { start, end: count_u32(&self.decl.oneofs) })
     }
 
-    fn fields(
+    fn decode_fields(
         &mut self,
         scope: DescriptorScope<'_>,
-        records: &[Record],
+        records: &[WireRecord],
         number: u32,
         oneofs: Slice,
     ) -> Decoded<Slice> {
-        let start = length(&self.decl.fields);
+        let start = count_u32(&self.decl.fields);
         let fields = records.iter().filter(|it| it.number == number);
-        for (index, span) in (0..).zip(fields.filter_map(bytes_of)) {
-            let records = self.records(span)?;
+        for (index, span) in (0..).zip(fields.filter_map(as_bytes)) {
+            let records = self.read_records(span)?;
             let node = self.add(scope.node, LocationKind::Field, number, index);
-            let field = self.field(scope, node, &records, oneofs);
+            let field = self.decode_field(scope, node, &records, oneofs);
             self.decl.fields.push(field);
         }
-        Ok(Slice { start, end: length(&self.decl.fields) })
+        Ok(Slice { start, end: count_u32(&self.decl.fields) })
     }
 
-    fn field(
+    fn decode_field(
         &mut self,
         scope: DescriptorScope<'_>,
         node: Node,
-        records: &[Record],
+        records: &[WireRecord],
         oneofs: Slice,
     ) -> FieldDecl {
-        let name = self.name(node, records);
-        let extendee = last_bytes(records, field::EXTENDEE).map(|span| self.type_name(node, span));
-        let proto3_optional = last_int(records, field::PROTO3_OPTIONAL).is_some_and(|it| it != 0);
-        let oneof = last_int(records, field::ONEOF).and_then(|index| {
+        let name = self.decode_name(node, records);
+        let extendee =
+            find_last_bytes(records, field::EXTENDEE).map(|span| self.decode_type_name(node, span));
+        let proto3_optional =
+            find_last_int(records, field::PROTO3_OPTIONAL).is_some_and(|it| it != 0);
+        let oneof = find_last_int(records, field::ONEOF).and_then(|index| {
             let found = u32::try_from(index).ok().and_then(|index| oneofs.start.checked_add(index));
             let found = found.filter(|&index| index < oneofs.end);
             if found.is_none() {
-                self.problem(node, format!("there is no oneof with the index {index}"));
+                self.report(node, format!("there is no oneof with the index {index}"));
             }
             found
         });
@@ -533,55 +555,56 @@ impl<'b> DescriptorDecoder<'b> {
         let optional = in_entry
             || proto3_optional
             || (self.decl.edition == Edition::Proto2 && oneof.is_none());
-        let label = match last_int(records, field::LABEL) {
-            None | Some(1) => optional.then_some(Label::Optional),
-            Some(2) => Some(Label::Required),
-            Some(3) => Some(Label::Repeated),
+        let label = match find_last_int(records, field::LABEL) {
+            None | Some(1) => optional.then_some(FieldLabel::Optional),
+            Some(2) => Some(FieldLabel::Required),
+            Some(3) => Some(FieldLabel::Repeated),
             Some(other) => {
-                self.problem(node, format!("unknown label {other}"));
+                self.report(node, format!("unknown label {other}"));
                 None
             }
         };
-        let json_name = last_bytes(records, field::JSON_NAME)
-            .map(|span| self.string(node, span))
+        let json_name = find_last_bytes(records, field::JSON_NAME)
+            .map(|span| self.decode_string(node, span))
             .filter(|json| **json != default_json_name(self.decl.str(name)));
-        let default = last_bytes(records, field::DEFAULT).map(|span| span.of(self.bytes).into());
+        let default =
+            find_last_bytes(records, field::DEFAULT).map(|span| span.of(self.bytes).into());
         FieldDecl {
             name,
             node,
-            number: last_int(records, field::NUMBER).unwrap_or_default(),
+            number: find_last_int(records, field::NUMBER).unwrap_or_default(),
             label,
-            ty: self.field_type(scope, node, records),
+            ty: self.decode_field_type(scope, node, records),
             parent: scope.parent,
             oneof,
             proto3_optional,
             extras: FieldExtras::new(extendee, default, json_name),
-            options: self.options(node, records, field::OPTIONS),
+            options: self.decode_options(node, records, field::OPTIONS),
         }
     }
 
-    fn field_type(
+    fn decode_field_type(
         &mut self,
         scope: DescriptorScope<'_>,
         node: Node,
-        records: &[Record],
+        records: &[WireRecord],
     ) -> TypeDecl {
-        let ty = last_int(records, field::TYPE);
-        let written = last_bytes(records, field::TYPE_NAME);
+        let ty = find_last_int(records, field::TYPE);
+        let written = find_last_bytes(records, field::TYPE_NAME);
         if let Some(scalar) = ty.and_then(Scalar::from_number) {
             if written.is_some() {
-                self.problem(node, "a field of a scalar type also has a type name");
+                self.report(node, "a field of a scalar type also has a type name");
             }
             return TypeDecl::Scalar(scalar);
         }
         if !matches!(ty, None | Some(TYPE_GROUP | TYPE_MESSAGE | TYPE_ENUM)) {
-            self.problem(node, format!("unknown field type {}", ty.unwrap_or_default()));
+            self.report(node, format!("unknown field type {}", ty.unwrap_or_default()));
         }
         let Some(written) = written else {
-            self.problem(node, "a field has no type");
+            self.report(node, "a field has no type");
             return TypeDecl::Named(Name::default());
         };
-        let name = self.type_name(node, written);
+        let name = self.decode_type_name(node, written);
         let sibling = self.decl.str(name).strip_prefix('.').and_then(|full| {
             scope.messages.get(full.strip_prefix(scope.prefix)?.as_bytes()).copied()
         });
@@ -593,7 +616,7 @@ impl<'b> DescriptorDecoder<'b> {
             (Some(TYPE_GROUP), None) => TypeDecl::GroupNamed(name),
             (_, Some(at))
                 if self.decl.messages[at].kind == MessageKind::MapEntry
-                    && last_int(records, field::LABEL) == Some(3) =>
+                    && find_last_int(records, field::LABEL) == Some(3) =>
             {
                 TypeDecl::Map(at as u32)
             }
@@ -601,57 +624,64 @@ impl<'b> DescriptorDecoder<'b> {
         }
     }
 
-    fn ranges(&mut self, outer: Node, records: &[Record], number: u32) -> Decoded<Slice> {
-        let start = length(&self.decl.ranges);
+    fn decode_ranges(
+        &mut self,
+        outer: Node,
+        records: &[WireRecord],
+        number: u32,
+    ) -> Decoded<Slice> {
+        let start = count_u32(&self.decl.ranges);
         let ranges = records.iter().filter(|it| it.number == number);
-        for (index, span) in (0..).zip(ranges.filter_map(bytes_of)) {
-            let records = self.records(span)?;
+        for (index, span) in (0..).zip(ranges.filter_map(as_bytes)) {
+            let records = self.read_records(span)?;
             let node = self.add(outer, LocationKind::Statement, number, index);
             let options = match number {
-                message::EXTENSION_RANGE => self.options(node, &records, range::OPTIONS),
+                message::EXTENSION_RANGE => self.decode_options(node, &records, range::OPTIONS),
                 _ => RawOptions::None,
             };
             self.decl.ranges.push(RangeDecl {
-                start: last_int(&records, range::START).unwrap_or_default(),
-                end: last_int(&records, range::END).unwrap_or_default(),
+                start: find_last_int(&records, range::START).unwrap_or_default(),
+                end: find_last_int(&records, range::END).unwrap_or_default(),
                 span: Span::default(),
                 node,
                 options,
             });
         }
-        Ok(Slice { start, end: length(&self.decl.ranges) })
+        Ok(Slice { start, end: count_u32(&self.decl.ranges) })
     }
 
-    fn reserved_names(&mut self, outer: Node, records: &[Record], number: u32) -> Slice {
-        let start = length(&self.decl.reserved_names);
+    fn decode_reserved_names(&mut self, outer: Node, records: &[WireRecord], number: u32) -> Slice {
+        let start = count_u32(&self.decl.reserved_names);
         let names = records.iter().filter(|it| it.number == number);
-        for (index, span) in (0..).zip(names.filter_map(bytes_of)) {
+        for (index, span) in (0..).zip(names.filter_map(as_bytes)) {
             let node = self.add(outer, LocationKind::Statement, number, index);
-            let name = self.text(node, span, |name| std::str::from_utf8(name).is_ok());
+            let name = self.decode_text(node, span, |name| std::str::from_utf8(name).is_ok());
             let span = self.locations.span(node, Part::Whole);
             self.decl.reserved_names.push(ReservedNameDecl { name, span });
         }
-        Slice { start, end: length(&self.decl.reserved_names) }
+        Slice { start, end: count_u32(&self.decl.reserved_names) }
     }
 
-    fn enums(
+    fn decode_enums(
         &mut self,
         scope: DescriptorScope<'_>,
-        records: &[Record],
+        records: &[WireRecord],
         number: u32,
     ) -> Decoded<Slice> {
-        let start = length(&self.decl.enums);
+        let start = count_u32(&self.decl.enums);
         let enums = records.iter().filter(|it| it.number == number);
-        for (index, span) in (0..).zip(enums.filter_map(bytes_of)) {
-            let records = self.records(span)?;
+        for (index, span) in (0..).zip(enums.filter_map(as_bytes)) {
+            let records = self.read_records(span)?;
             let node = self.add(scope.node, LocationKind::Named, number, index);
-            let name = self.name(node, &records);
-            let parent = length(&self.decl.enums);
-            let values = self.values(node, parent, &records)?;
-            let reserved_ranges = self.ranges(node, &records, enumeration::RESERVED_RANGE)?;
-            let reserved_names = self.reserved_names(node, &records, enumeration::RESERVED_NAME);
-            let visibility = self.visibility(node, &records, enumeration::VISIBILITY);
-            let options = self.options(node, &records, enumeration::OPTIONS);
+            let name = self.decode_name(node, &records);
+            let parent = count_u32(&self.decl.enums);
+            let values = self.decode_enum_values(node, parent, &records)?;
+            let reserved_ranges =
+                self.decode_ranges(node, &records, enumeration::RESERVED_RANGE)?;
+            let reserved_names =
+                self.decode_reserved_names(node, &records, enumeration::RESERVED_NAME);
+            let visibility = self.decode_visibility(node, &records, enumeration::VISIBILITY);
+            let options = self.decode_options(node, &records, enumeration::OPTIONS);
             self.decl.enums.push(EnumDecl {
                 name,
                 node,
@@ -663,53 +693,63 @@ impl<'b> DescriptorDecoder<'b> {
                 options,
             });
         }
-        Ok(Slice { start, end: length(&self.decl.enums) })
+        Ok(Slice { start, end: count_u32(&self.decl.enums) })
     }
 
-    fn values(&mut self, outer: Node, parent: u32, records: &[Record]) -> Decoded<Slice> {
-        let start = length(&self.decl.values);
+    fn decode_enum_values(
+        &mut self,
+        outer: Node,
+        parent: u32,
+        records: &[WireRecord],
+    ) -> Decoded<Slice> {
+        let start = count_u32(&self.decl.values);
         let values = records.iter().filter(|it| it.number == enumeration::VALUE);
-        for (index, span) in (0..).zip(values.filter_map(bytes_of)) {
-            let records = self.records(span)?;
+        for (index, span) in (0..).zip(values.filter_map(as_bytes)) {
+            let records = self.read_records(span)?;
             let node = self.add(outer, LocationKind::EnumValue, enumeration::VALUE, index);
-            let name = self.name(node, &records);
-            let number = last_int(&records, enum_value::NUMBER).unwrap_or_default();
-            let options = self.options(node, &records, enum_value::OPTIONS);
+            let name = self.decode_name(node, &records);
+            let number = find_last_int(&records, enum_value::NUMBER).unwrap_or_default();
+            let options = self.decode_options(node, &records, enum_value::OPTIONS);
             self.decl.values.push(EnumValueDecl { name, node, number, parent, options });
         }
-        Ok(Slice { start, end: length(&self.decl.values) })
+        Ok(Slice { start, end: count_u32(&self.decl.values) })
     }
 
-    fn services(&mut self, records: &[Record]) -> Decoded<()> {
+    fn decode_services(&mut self, records: &[WireRecord]) -> Decoded<()> {
         let services = records.iter().filter(|it| it.number == file::SERVICE);
-        for (index, span) in (0..).zip(services.filter_map(bytes_of)) {
-            let records = self.records(span)?;
+        for (index, span) in (0..).zip(services.filter_map(as_bytes)) {
+            let records = self.read_records(span)?;
             let node = self.add(Node::NONE, LocationKind::Named, file::SERVICE, index);
-            let name = self.name(node, &records);
-            let methods = self.methods(node, index, &records)?;
-            let options = self.options(node, &records, service::OPTIONS);
+            let name = self.decode_name(node, &records);
+            let methods = self.decode_methods(node, index, &records)?;
+            let options = self.decode_options(node, &records, service::OPTIONS);
             self.decl.services.push(ServiceDecl { name, node, methods, options });
         }
         Ok(())
     }
 
-    fn methods(&mut self, outer: Node, service: u32, records: &[Record]) -> Decoded<Slice> {
-        let start = length(&self.decl.methods);
+    fn decode_methods(
+        &mut self,
+        outer: Node,
+        service: u32,
+        records: &[WireRecord],
+    ) -> Decoded<Slice> {
+        let start = count_u32(&self.decl.methods);
         let methods = records.iter().filter(|it| it.number == service::METHOD);
-        for (index, span) in (0..).zip(methods.filter_map(bytes_of)) {
-            let records = self.records(span)?;
+        for (index, span) in (0..).zip(methods.filter_map(as_bytes)) {
+            let records = self.read_records(span)?;
             let node = self.add(outer, LocationKind::Method, service::METHOD, index);
-            let name = self.name(node, &records);
-            let mut ty = |number| match last_bytes(&records, number) {
-                Some(span) => self.type_name(node, span),
+            let name = self.decode_name(node, &records);
+            let mut ty = |number| match find_last_bytes(&records, number) {
+                Some(span) => self.decode_type_name(node, span),
                 None => {
-                    self.problem(node, "a method has no request or response type");
+                    self.report(node, "a method has no request or response type");
                     Name::default()
                 }
             };
             let (input, output) = (ty(method::INPUT), ty(method::OUTPUT));
-            let streams = |number| last_int(&records, number).is_some_and(|it| it != 0);
-            let options = self.options(node, &records, method::OPTIONS);
+            let streams = |number| find_last_int(&records, number).is_some_and(|it| it != 0);
+            let options = self.decode_options(node, &records, method::OPTIONS);
             self.decl.methods.push(MethodDecl {
                 name,
                 node,
@@ -721,21 +761,21 @@ impl<'b> DescriptorDecoder<'b> {
                 options,
             });
         }
-        Ok(Slice { start, end: length(&self.decl.methods) })
+        Ok(Slice { start, end: count_u32(&self.decl.methods) })
     }
 }
 
 /// The messages of a scope and their fields, not yet read.
-struct Nested<'b> {
+struct NestedMessages<'b> {
     slice: Slice,
-    bodies: Vec<Vec<Record>>,
+    bodies: Vec<Vec<WireRecord>>,
     by_name: FxHashMap<&'b [u8], usize>,
 }
 
-fn last_bytes(records: &[Record], number: u32) -> Option<Span> {
-    records.iter().rev().filter(|record| record.number == number).find_map(bytes_of)
+fn find_last_bytes(records: &[WireRecord], number: u32) -> Option<Span> {
+    records.iter().rev().filter(|record| record.number == number).find_map(as_bytes)
 }
 
-fn last_int(records: &[Record], number: u32) -> Option<i32> {
-    records.iter().rev().filter(|record| record.number == number).find_map(int_of)
+fn find_last_int(records: &[WireRecord], number: u32) -> Option<i32> {
+    records.iter().rev().filter(|record| record.number == number).find_map(as_int)
 }

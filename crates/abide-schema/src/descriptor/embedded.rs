@@ -11,9 +11,9 @@ use abide_syntax::Span;
 
 use crate::decl::FileDecl;
 use crate::protobuf::descriptor_number::{file, file_set};
-use crate::protobuf::{Edition, Payload, Record, WireReader, Writer};
+use crate::protobuf::{Edition, WirePayload, WireReader, WireRecord, WireWriter};
 
-/// What the name of every file ends with that a descriptor is looked for by.
+/// The end of every file name, by which descriptors are found.
 const SUFFIX: &[u8] = b".proto";
 /// The longest name of a file.
 const MAX_NAME: usize = 1024;
@@ -26,7 +26,7 @@ const MAX_DESCRIPTOR: usize = 4 << 20;
 pub struct EmbeddedFiles {
     /// The end of what was given, with room behind each place that is searched.
     window: Vec<u8>,
-    /// Where the last place of the window ends that was read as a descriptor. What is inside of
+    /// The end of the last part of the window that was read as a descriptor. What is inside of
     /// one is none.
     read_to: usize,
     /// By name, the longest descriptor of each file.
@@ -35,7 +35,7 @@ pub struct EmbeddedFiles {
 
 impl EmbeddedFiles {
     /// Searches the next bytes of the program.
-    pub fn feed(&mut self, mut bytes: &[u8]) {
+    pub fn scan(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = (2 * MAX_DESCRIPTOR - self.window.len()).min(bytes.len());
             let (next, rest) = bytes.split_at(room);
@@ -49,11 +49,11 @@ impl EmbeddedFiles {
         }
     }
 
-    /// How many files were found, and a serialised FileDescriptorSet of them, by name.
+    /// Returns the number of files found, and a serialised FileDescriptorSet of them, by name.
     pub fn finish(mut self) -> (usize, Vec<u8>) {
         self.search(self.window.len());
-        let mut set = Writer::default();
-        self.found.values().for_each(|it| set.bytes(file_set::FILE, it));
+        let mut set = WireWriter::default();
+        self.found.values().for_each(|it| set.write_bytes(file_set::FILE, it));
         (self.found.len(), set.into_bytes())
     }
 
@@ -61,11 +61,13 @@ impl EmbeddedFiles {
     fn search(&mut self, end: usize) {
         let searched = &self.window[..self.window.len().min(end + MAX_NAME)];
         for at in memchr::memmem::find_iter(searched, SUFFIX) {
-            let Some((start, name)) = named_at(searched, at + SUFFIX.len()) else { continue };
+            let Some((start, name)) = find_name_ending_at(searched, at + SUFFIX.len()) else {
+                continue;
+            };
             if start >= end || start < self.read_to {
                 continue;
             }
-            let descriptor_end = descriptor_end(&self.window, start);
+            let descriptor_end = find_descriptor_end(&self.window, start);
             let descriptor = &self.window[start..descriptor_end];
             let known = self.found.get(name).map_or(0, Vec::len);
             if descriptor.len() <= known || is_name_only(descriptor) {
@@ -79,8 +81,8 @@ impl EmbeddedFiles {
     }
 }
 
-/// Where a descriptor begins whose name ends at `end`, and the name.
-fn named_at(bytes: &[u8], end: usize) -> Option<(usize, &[u8])> {
+/// Finds the start of a descriptor whose name ends at `end`, and the name.
+fn find_name_ending_at(bytes: &[u8], end: usize) -> Option<(usize, &[u8])> {
     const TAG: u8 = (file::NAME << 3 | 2) as u8;
     let from = end.saturating_sub(MAX_NAME + 3);
     // The tag is the last one before the name, unless that is the length.
@@ -89,15 +91,15 @@ fn named_at(bytes: &[u8], end: usize) -> Option<(usize, &[u8])> {
     [Some(last), before].into_iter().flatten().find_map(|start| {
         let whole = Span::new(start as u32, bytes.len() as u32);
         let record = WireReader::new(bytes, whole).next_record().ok()??;
-        let Payload::Bytes(name) = record.payload else { return None };
+        let WirePayload::Bytes(name) = record.payload else { return None };
         let is_name = name.end as usize == end;
         let name = name.of(bytes);
         (is_name && !name.iter().any(u8::is_ascii_control)).then_some((start, name))
     })
 }
 
-/// Where the fields end that make up the descriptor at `start`. They come by number.
-fn descriptor_end(bytes: &[u8], start: usize) -> usize {
+/// Finds the end of the fields that make up the descriptor at `start`. They come by number.
+fn find_descriptor_end(bytes: &[u8], start: usize) -> usize {
     let window = &bytes[..bytes.len().min(start + MAX_DESCRIPTOR)];
     let mut reader = WireReader::new(window, Span::new(start as u32, window.len() as u32));
     let mut end = start;
@@ -118,11 +120,11 @@ fn descriptor_end(bytes: &[u8], start: usize) -> usize {
     end
 }
 
-/// Whether this can be a field of a FileDescriptorProto.
-fn is_field(bytes: &[u8], record: Record) -> bool {
+/// Returns true if this can be a field of a FileDescriptorProto.
+fn is_field(bytes: &[u8], record: WireRecord) -> bool {
     let payload = match record.payload {
-        Payload::Bytes(span) => span.of(bytes),
-        Payload::Varint(value) => {
+        WirePayload::Bytes(span) => span.of(bytes),
+        WirePayload::Varint(value) => {
             return match record.number {
                 file::PUBLIC_DEPENDENCY | file::WEAK_DEPENDENCY => value <= u16::MAX.into(),
                 file::EDITION => {
@@ -131,7 +133,7 @@ fn is_field(bytes: &[u8], record: Record) -> bool {
                 _ => false,
             };
         }
-        Payload::Fixed64(_) | Payload::Fixed32(_) | Payload::Group(_) => return false,
+        WirePayload::Fixed64(_) | WirePayload::Fixed32(_) | WirePayload::Group(_) => return false,
     };
     match record.number {
         file::NAME | file::PACKAGE | file::DEPENDENCY | file::OPTION_DEPENDENCY => {
@@ -144,12 +146,12 @@ fn is_field(bytes: &[u8], record: Record) -> bool {
     }
 }
 
-/// Whether these are the fields of a declaration: its name comes first.
+/// Returns true if these are the fields of a declaration: its name comes first.
 fn is_declaration(bytes: &[u8]) -> bool {
     let whole = Span::new(0, bytes.len() as u32);
     let first = WireReader::new(bytes, whole).next_record();
     let name = match first {
-        Ok(Some(Record { number: 1, payload: Payload::Bytes(name), .. })) => name.of(bytes),
+        Ok(Some(WireRecord { number: 1, payload: WirePayload::Bytes(name), .. })) => name.of(bytes),
         _ => return false,
     };
     let is_word = name.iter().all(|it| it.is_ascii_alphanumeric() || *it == b'_');
@@ -167,10 +169,10 @@ fn is_message(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether these bytes can be read to their end.
+/// Returns true if these bytes can be read to their end.
 fn is_readable(descriptor: &[u8]) -> bool {
-    let mut set = Writer::default();
-    set.bytes(file_set::FILE, descriptor);
+    let mut set = WireWriter::default();
+    set.write_bytes(file_set::FILE, descriptor);
     FileDecl::from_descriptor_set(&Arc::from(set.into_bytes())).is_ok()
 }
 
@@ -185,26 +187,26 @@ fn is_name_only(descriptor: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn message(name: &str) -> Writer {
-        let mut fields = Writer::default();
-        fields.bytes(file::NAME, name);
-        fields.bytes(file::PACKAGE, "acme");
-        fields.message(file::MESSAGE, |it| it.bytes(1, "User"));
+    fn message(name: &str) -> WireWriter {
+        let mut fields = WireWriter::default();
+        fields.write_bytes(file::NAME, name);
+        fields.write_bytes(file::PACKAGE, "acme");
+        fields.write_message(file::MESSAGE, |it| it.write_bytes(1, "User"));
         fields
     }
 
     fn proto3(name: &str) -> Vec<u8> {
         let mut fields = message(name);
-        fields.bytes(file::SYNTAX, "proto3");
+        fields.write_bytes(file::SYNTAX, "proto3");
         fields.into_bytes()
     }
 
     #[track_caller]
     fn check(program: &[u8], piece: usize, expected: &[&[u8]]) {
         let mut files = EmbeddedFiles::default();
-        program.chunks(piece).for_each(|it| files.feed(it));
-        let mut set = Writer::default();
-        expected.iter().for_each(|it| set.bytes(file_set::FILE, it));
+        program.chunks(piece).for_each(|it| files.scan(it));
+        let mut set = WireWriter::default();
+        expected.iter().for_each(|it| set.write_bytes(file_set::FILE, it));
         assert_eq!(files.finish(), (expected.len(), set.into_bytes()));
     }
 
@@ -245,7 +247,7 @@ mod tests {
             check(text, 7, &[]);
         }
         let mut broken = message("a.proto");
-        broken.message(file::MESSAGE, |it| it.bytes(1, "No word"));
+        broken.write_message(file::MESSAGE, |it| it.write_bytes(1, "No word"));
         check(&broken.into_bytes(), 7, &[&message("a.proto").into_bytes()]);
     }
 

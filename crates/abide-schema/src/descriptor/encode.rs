@@ -4,27 +4,29 @@
 
 use std::convert::Infallible;
 
-use abide_syntax::{ImportKind, Label, Slice, Visibility};
+use abide_syntax::{FieldLabel, ImportKind, Slice, Visibility};
 use rayon::prelude::*;
 
-use super::option_path::option_paths;
+use super::option_path::collect_option_paths;
 use super::source_info;
 use super::{TYPE_ENUM, TYPE_GROUP, TYPE_MESSAGE};
-use crate::decl::{MessageKind, Node, Origin, RangeDecl, RawOptions, ReservedNameDecl, TypeDecl};
+use crate::decl::{
+    FileOrigin, MessageKind, Node, RangeDecl, RawOptions, ReservedNameDecl, TypeDecl,
+};
 use crate::dynamic as value;
 use crate::ids::FileId;
 use crate::protobuf::descriptor_number::{
     enumeration, field, file, file_set, message, method, oneof, options, range, service,
     value as enum_value,
 };
-use crate::protobuf::{Edition, Writer};
+use crate::protobuf::{Edition, WireWriter};
 use crate::tree::{Enum, Field, File, Message, Method, Oneof, Service, Tree, Type};
 
 /// A file as a serialised FileDescriptorProto, with or without source info.
 /// The same bytes as protoc writes, if protoc accepts the file.
 pub fn encode_file(tree: &Tree, id: FileId, source_info: bool) -> Vec<u8> {
-    let mut writer = Writer::default();
-    Encoder { tree, file: tree.file(id), writer: &mut writer }.file(source_info);
+    let mut writer = WireWriter::default();
+    Encoder { tree, file: tree.file(id), writer: &mut writer }.write_file(source_info);
     writer.into_bytes()
 }
 
@@ -59,9 +61,9 @@ pub fn encode_pieces<E: Send>(
     source_info: bool,
     mut write: impl FnMut(&[u8]) -> Result<(), E> + Send,
 ) -> Result<(), E> {
-    /// How many files are encoded at a time, for each thread.
+    /// The number of files encoded at a time, for each thread.
     const FILES: usize = 64;
-    /// How many of them make a piece. Few large pieces would leave threads
+    /// The number of files in a piece. Few large pieces would leave threads
     /// without work at the end.
     const FILES_IN_PIECE: usize = 4;
 
@@ -70,10 +72,10 @@ pub fn encode_pieces<E: Send>(
             // With source info, a descriptor is a little larger than its text. Room that stays
             // unused was never touched, so it costs nothing.
             let length = |id: &FileId| tree.file(*id).decl().strings.text().len() * 3 / 2;
-            let mut writer = Writer::with_capacity(files.iter().map(length).sum());
+            let mut writer = WireWriter::with_capacity(files.iter().map(length).sum());
             for &id in files {
-                writer.message(file_set::FILE, |writer| {
-                    Encoder { tree, file: tree.file(id), writer }.file(source_info);
+                writer.write_message(file_set::FILE, |writer| {
+                    Encoder { tree, file: tree.file(id), writer }.write_file(source_info);
                 });
             }
             writer.into_bytes()
@@ -138,266 +140,272 @@ fn add_with_imports(tree: &Tree, id: FileId, seen: &mut [bool], order: &mut Vec<
 struct Encoder<'t, 'w> {
     tree: &'t Tree,
     file: File<'t>,
-    writer: &'w mut Writer,
+    writer: &'w mut WireWriter,
 }
 
 impl<'t> Encoder<'t, '_> {
     /// A nested message.
-    fn message(&mut self, number: u32, fill: impl FnOnce(&mut Encoder<'t, '_>)) {
+    fn write_message(&mut self, number: u32, fill: impl FnOnce(&mut Encoder<'t, '_>)) {
         let Encoder { tree, file, ref mut writer } = *self;
-        writer.message(number, |writer| fill(&mut Encoder { tree, file, writer }));
+        writer.write_message(number, |writer| fill(&mut Encoder { tree, file, writer }));
     }
 
     /// A name that is written with a leading dot.
-    fn type_name(&mut self, number: u32, full_name: &str) {
-        self.writer.message(number, |writer| {
-            writer.raw(b".");
-            writer.raw(full_name.as_bytes());
+    fn write_type_name(&mut self, number: u32, full_name: &str) {
+        self.writer.write_message(number, |writer| {
+            writer.write_raw(b".");
+            writer.write_raw(full_name.as_bytes());
         });
     }
 
-    fn file(&mut self, source_info: bool) {
+    fn write_file(&mut self, source_info: bool) {
         let file = self.file;
         let decl = file.decl();
-        self.writer.bytes(file::NAME, file.path());
+        self.writer.write_bytes(file::NAME, file.path());
         if decl.package.is_some() {
-            self.writer.bytes(file::PACKAGE, file.package().name());
+            self.writer.write_bytes(file::PACKAGE, file.package().name());
         }
         let for_options = |kind| kind == ImportKind::Option;
         let (options, imports): (Vec<_>, Vec<_>) =
             decl.imports.iter().partition(|import| for_options(import.kind));
         for import in &imports {
-            self.writer.bytes(file::DEPENDENCY, &*import.path);
+            self.writer.write_bytes(file::DEPENDENCY, &*import.path);
         }
-        file.messages().for_each(|it| self.message_type(file::MESSAGE, it));
-        file.enums().for_each(|it| self.enumeration(file::ENUM, it));
-        file.services().for_each(|it| self.service(it));
-        file.extensions().for_each(|it| self.field(file::EXTENSION, it));
-        self.options(file::OPTIONS, decl.options, file.options());
+        file.messages().for_each(|it| self.write_message_type(file::MESSAGE, it));
+        file.enums().for_each(|it| self.write_enum(file::ENUM, it));
+        file.services().for_each(|it| self.write_service(it));
+        file.extensions().for_each(|it| self.write_field(file::EXTENSION, it));
+        self.write_options(file::OPTIONS, decl.options, file.options());
         if source_info {
-            self.source_info();
+            self.write_source_info();
         }
         for (number, kind) in [
             (file::PUBLIC_DEPENDENCY, ImportKind::Public),
             (file::WEAK_DEPENDENCY, ImportKind::Weak),
         ] {
             for (index, _) in (0_i64..).zip(&imports).filter(|(_, import)| import.kind == kind) {
-                self.writer.int(number, index);
+                self.writer.write_int(number, index);
             }
         }
         match decl.edition {
             Edition::Proto2 => {}
-            Edition::Proto3 => self.writer.bytes(file::SYNTAX, "proto3"),
+            Edition::Proto3 => self.writer.write_bytes(file::SYNTAX, "proto3"),
             Edition::Edition2023 | Edition::Edition2024 => {
-                self.writer.bytes(file::SYNTAX, "editions");
-                self.writer.int(file::EDITION, decl.edition.number());
+                self.writer.write_bytes(file::SYNTAX, "editions");
+                self.writer.write_int(file::EDITION, decl.edition.number());
             }
         }
         for import in options {
-            self.writer.bytes(file::OPTION_DEPENDENCY, &*import.path);
+            self.writer.write_bytes(file::OPTION_DEPENDENCY, &*import.path);
         }
     }
 
-    fn source_info(&mut self) {
+    fn write_source_info(&mut self) {
         let decl = self.file.decl();
         match &decl.origin {
-            Origin::Source(ast) => self.writer.message(file::SOURCE_INFO, |writer| {
-                let paths = option_paths(self.file);
+            FileOrigin::Source(ast) => self.writer.write_message(file::SOURCE_INFO, |writer| {
+                let paths = collect_option_paths(self.file);
                 source_info::write(decl.strings.text(), ast, &paths, writer);
             }),
-            Origin::Descriptor(locations) => {
-                if let Some(span) = locations.serialised() {
-                    self.writer.bytes(file::SOURCE_INFO, span.of(decl.strings.text()));
+            FileOrigin::Descriptor(locations) => {
+                if let Some(span) = locations.serialized_span() {
+                    self.writer.write_bytes(file::SOURCE_INFO, span.of(decl.strings.text()));
                 }
             }
         }
     }
 
-    fn options(&mut self, number: u32, raw: RawOptions, interpreted: Option<&value::Message>) {
+    fn write_options(
+        &mut self,
+        number: u32,
+        raw: RawOptions,
+        interpreted: Option<&value::Message>,
+    ) {
         match (raw, interpreted) {
             (RawOptions::Wire(span), _) => {
-                self.writer.bytes(number, span.of(self.file.decl().strings.text()));
+                self.writer.write_bytes(number, span.of(self.file.decl().strings.text()));
             }
             (RawOptions::Syntax(slice), _) if slice.range().is_empty() => {
-                self.writer.bytes(number, []);
+                self.writer.write_bytes(number, []);
             }
             (_, Some(options)) => {
                 let kept = options.without_source_retention(self.tree);
                 if !kept.entries.is_empty() || !kept.unknown.is_empty() {
-                    self.writer.message(number, |writer| kept.write(self.tree, writer));
+                    self.writer.write_message(number, |writer| kept.write(self.tree, writer));
                 }
             }
             (_, None) => {}
         }
     }
 
-    fn message_type(&mut self, number: u32, it: Message<'t>) {
+    fn write_message_type(&mut self, number: u32, it: Message<'t>) {
         let decl = it.decl();
-        self.message(number, |this| {
-            this.writer.bytes(message::NAME, it.name());
-            it.fields().for_each(|field| this.field(message::FIELD, field));
-            it.messages().for_each(|nested| this.message_type(message::NESTED, nested));
-            it.enums().for_each(|nested| this.enumeration(message::ENUM, nested));
-            this.extension_ranges(it);
-            it.extensions().for_each(|field| this.field(message::EXTENSION, field));
+        self.write_message(number, |this| {
+            this.writer.write_bytes(message::NAME, it.name());
+            it.fields().for_each(|field| this.write_field(message::FIELD, field));
+            it.messages().for_each(|nested| this.write_message_type(message::NESTED, nested));
+            it.enums().for_each(|nested| this.write_enum(message::ENUM, nested));
+            this.write_extension_ranges(it);
+            it.extensions().for_each(|field| this.write_field(message::EXTENSION, field));
             match (decl.kind, decl.node) {
                 // A synthesised entry has no options in the source.
                 (MessageKind::MapEntry, Node::NONE) => {
-                    this.writer
-                        .message(message::OPTIONS, |writer| writer.varint(options::MAP_ENTRY, 1));
+                    this.writer.write_message(message::OPTIONS, |writer| {
+                        writer.write_varint(options::MAP_ENTRY, 1)
+                    });
                 }
-                _ => this.options(message::OPTIONS, decl.options, it.options()),
+                _ => this.write_options(message::OPTIONS, decl.options, it.options()),
             }
-            it.oneofs().for_each(|oneof| this.oneof(oneof));
-            this.reserved_ranges(message::RESERVED_RANGE, it.reserved_ranges());
-            this.reserved_names(message::RESERVED_NAME, it.reserved_names());
-            this.visibility(message::VISIBILITY, decl.visibility);
+            it.oneofs().for_each(|oneof| this.write_oneof(oneof));
+            this.write_reserved_ranges(message::RESERVED_RANGE, it.reserved_ranges());
+            this.write_reserved_names(message::RESERVED_NAME, it.reserved_names());
+            this.write_visibility(message::VISIBILITY, decl.visibility);
         });
     }
 
-    fn field(&mut self, number: u32, it: Field<'t>) {
+    fn write_field(&mut self, number: u32, it: Field<'t>) {
         let decl = it.decl();
-        self.message(number, |this| {
-            this.writer.bytes(field::NAME, it.name());
+        self.write_message(number, |this| {
+            this.writer.write_bytes(field::NAME, it.name());
             if let Some(written) = decl.extendee() {
                 match it.extendee() {
-                    Some(extendee) => this.type_name(field::EXTENDEE, &extendee.full_name()),
-                    None => this.writer.bytes(field::EXTENDEE, it.file().decl().str(written)),
+                    Some(extendee) => this.write_type_name(field::EXTENDEE, &extendee.full_name()),
+                    None => this.writer.write_bytes(field::EXTENDEE, it.file().decl().str(written)),
                 }
             }
-            this.writer.int(field::NUMBER, decl.number);
+            this.writer.write_int(field::NUMBER, decl.number);
             let label = match decl.label {
-                None | Some(Label::Optional) => 1,
-                Some(Label::Required) => 2,
-                Some(Label::Repeated) => 3,
+                None | Some(FieldLabel::Optional) => 1,
+                Some(FieldLabel::Required) => 2,
+                Some(FieldLabel::Repeated) => 3,
             };
-            this.writer.int(field::LABEL, label);
-            this.field_type(it);
+            this.writer.write_int(field::LABEL, label);
+            this.write_field_type(it);
             if let Some(default) = decl.default() {
-                this.writer.bytes(field::DEFAULT, default);
+                this.writer.write_bytes(field::DEFAULT, default);
             }
-            this.options(field::OPTIONS, decl.options, it.options());
+            this.write_options(field::OPTIONS, decl.options, it.options());
             if let (Some(oneof), Some(parent)) = (decl.oneof, it.parent()) {
-                this.writer.int(field::ONEOF, oneof - parent.decl().oneofs.start);
+                this.writer.write_int(field::ONEOF, oneof - parent.decl().oneofs.start);
             }
-            this.writer.bytes(field::JSON_NAME, it.json_name());
+            this.writer.write_bytes(field::JSON_NAME, it.json_name());
             if decl.proto3_optional {
-                this.writer.varint(field::PROTO3_OPTIONAL, 1);
+                this.writer.write_varint(field::PROTO3_OPTIONAL, 1);
             }
         });
     }
 
-    fn field_type(&mut self, it: Field<'t>) {
+    fn write_field_type(&mut self, it: Field<'t>) {
         let written = it.decl().ty;
         match it.ty() {
-            Type::Scalar(scalar) => self.writer.int(field::TYPE, scalar.number()),
+            Type::Scalar(scalar) => self.writer.write_int(field::TYPE, scalar.number()),
             Type::Message(id) => {
                 let group = matches!(written, TypeDecl::Group(_) | TypeDecl::GroupNamed(_));
-                self.writer.int(field::TYPE, if group { TYPE_GROUP } else { TYPE_MESSAGE });
-                self.type_name(field::TYPE_NAME, &self.tree.message(id).full_name());
+                self.writer.write_int(field::TYPE, if group { TYPE_GROUP } else { TYPE_MESSAGE });
+                self.write_type_name(field::TYPE_NAME, &self.tree.message(id).full_name());
             }
             Type::Enum(id) => {
-                self.writer.int(field::TYPE, TYPE_ENUM);
-                self.type_name(field::TYPE_NAME, &self.tree.enumeration(id).full_name());
+                self.writer.write_int(field::TYPE, TYPE_ENUM);
+                self.write_type_name(field::TYPE_NAME, &self.tree.enumeration(id).full_name());
             }
             Type::Unresolved => {
                 if let TypeDecl::Named(name) | TypeDecl::GroupNamed(name) = written {
-                    self.writer.bytes(field::TYPE_NAME, self.file.decl().str(name));
+                    self.writer.write_bytes(field::TYPE_NAME, self.file.decl().str(name));
                 }
             }
         }
     }
 
-    fn oneof(&mut self, it: Oneof<'t>) {
-        self.message(message::ONEOF, |this| {
-            this.writer.bytes(oneof::NAME, it.name());
-            this.options(oneof::OPTIONS, it.decl().options, it.options());
+    fn write_oneof(&mut self, it: Oneof<'t>) {
+        self.write_message(message::ONEOF, |this| {
+            this.writer.write_bytes(oneof::NAME, it.name());
+            this.write_options(oneof::OPTIONS, it.decl().options, it.options());
         });
     }
 
-    fn extension_ranges(&mut self, it: Message<'t>) {
+    fn write_extension_ranges(&mut self, it: Message<'t>) {
         let Slice { start, end } = it.decl().extension_ranges;
         let options = &self.tree.linked(self.file.id).ranges;
         for (decl, options) in
             self.file.decl().ranges.iter().zip(options).take(end as usize).skip(start as usize)
         {
-            self.message(message::EXTENSION_RANGE, |this| {
-                this.writer.int(range::START, decl.start);
-                this.writer.int(range::END, decl.end);
-                this.options(range::OPTIONS, decl.options, options.as_deref());
+            self.write_message(message::EXTENSION_RANGE, |this| {
+                this.writer.write_int(range::START, decl.start);
+                this.writer.write_int(range::END, decl.end);
+                this.write_options(range::OPTIONS, decl.options, options.as_deref());
             });
         }
     }
 
-    fn reserved_ranges(&mut self, number: u32, ranges: &[RangeDecl]) {
+    fn write_reserved_ranges(&mut self, number: u32, ranges: &[RangeDecl]) {
         for decl in ranges {
-            self.writer.message(number, |writer| {
-                writer.int(range::START, decl.start);
-                writer.int(range::END, decl.end);
+            self.writer.write_message(number, |writer| {
+                writer.write_int(range::START, decl.start);
+                writer.write_int(range::END, decl.end);
             });
         }
     }
 
-    fn reserved_names(&mut self, number: u32, names: &[ReservedNameDecl]) {
+    fn write_reserved_names(&mut self, number: u32, names: &[ReservedNameDecl]) {
         for decl in names {
-            self.writer.bytes(number, self.file.decl().str(decl.name));
+            self.writer.write_bytes(number, self.file.decl().str(decl.name));
         }
     }
 
-    fn visibility(&mut self, number: u32, visibility: Option<Visibility>) {
+    fn write_visibility(&mut self, number: u32, visibility: Option<Visibility>) {
         match visibility {
             None => {}
-            Some(Visibility::Local) => self.writer.int(number, 1),
-            Some(Visibility::Export) => self.writer.int(number, 2),
+            Some(Visibility::Local) => self.writer.write_int(number, 1),
+            Some(Visibility::Export) => self.writer.write_int(number, 2),
         }
     }
 
-    fn enumeration(&mut self, number: u32, it: Enum<'t>) {
+    fn write_enum(&mut self, number: u32, it: Enum<'t>) {
         let decl = it.decl();
-        self.message(number, |this| {
-            this.writer.bytes(enumeration::NAME, it.name());
+        self.write_message(number, |this| {
+            this.writer.write_bytes(enumeration::NAME, it.name());
             for value in it.values() {
-                this.message(enumeration::VALUE, |this| {
-                    this.writer.bytes(enum_value::NAME, value.name());
-                    this.writer.int(enum_value::NUMBER, value.number());
-                    this.options(enum_value::OPTIONS, value.decl().options, value.options());
+                this.write_message(enumeration::VALUE, |this| {
+                    this.writer.write_bytes(enum_value::NAME, value.name());
+                    this.writer.write_int(enum_value::NUMBER, value.number());
+                    this.write_options(enum_value::OPTIONS, value.decl().options, value.options());
                 });
             }
-            this.options(enumeration::OPTIONS, decl.options, it.options());
-            this.reserved_ranges(enumeration::RESERVED_RANGE, it.reserved_ranges());
-            this.reserved_names(enumeration::RESERVED_NAME, it.reserved_names());
-            this.visibility(enumeration::VISIBILITY, decl.visibility);
+            this.write_options(enumeration::OPTIONS, decl.options, it.options());
+            this.write_reserved_ranges(enumeration::RESERVED_RANGE, it.reserved_ranges());
+            this.write_reserved_names(enumeration::RESERVED_NAME, it.reserved_names());
+            this.write_visibility(enumeration::VISIBILITY, decl.visibility);
         });
     }
 
-    fn service(&mut self, it: Service<'t>) {
-        self.message(file::SERVICE, |this| {
-            this.writer.bytes(service::NAME, it.name());
-            it.methods().for_each(|method| this.method(method));
-            this.options(service::OPTIONS, it.decl().options, it.options());
+    fn write_service(&mut self, it: Service<'t>) {
+        self.write_message(file::SERVICE, |this| {
+            this.writer.write_bytes(service::NAME, it.name());
+            it.methods().for_each(|method| this.write_method(method));
+            this.write_options(service::OPTIONS, it.decl().options, it.options());
         });
     }
 
-    fn method(&mut self, it: Method<'t>) {
+    fn write_method(&mut self, it: Method<'t>) {
         let decl = it.decl();
-        self.message(service::METHOD, |this| {
-            this.writer.bytes(method::NAME, it.name());
+        self.write_message(service::METHOD, |this| {
+            this.writer.write_bytes(method::NAME, it.name());
             for (number, resolved, written) in [
                 (method::INPUT, it.input(), decl.input),
                 (method::OUTPUT, it.output(), decl.output),
             ] {
                 match resolved {
-                    Some(message) => this.type_name(number, &message.full_name()),
-                    None => this.writer.bytes(number, this.file.decl().str(written)),
+                    Some(message) => this.write_type_name(number, &message.full_name()),
+                    None => this.writer.write_bytes(number, this.file.decl().str(written)),
                 }
             }
-            this.options(method::OPTIONS, decl.options, it.options());
+            this.write_options(method::OPTIONS, decl.options, it.options());
             for (number, streaming) in [
                 (method::CLIENT_STREAMING, decl.client_streaming),
                 (method::SERVER_STREAMING, decl.server_streaming),
             ] {
                 if streaming {
-                    this.writer.varint(number, 1);
+                    this.writer.write_varint(number, 1);
                 }
             }
         });

@@ -8,12 +8,12 @@ use crate::ids::MessageId;
 use crate::protobuf::descriptor_number::file_set::FILE;
 use crate::tree::Tree;
 use crate::value::codec::Codec;
-use crate::value::error::{DecodeError, Undeclared};
+use crate::value::error::{DecodeError, UndeclaredPolicy};
 use crate::value::json::{JsonMapping, syntax as json};
 use crate::value::reading::ReadError;
 use crate::value::{JsonNode, text};
 
-/// What Buf's images add to the descriptor of a file, in field 8042. Source:
+/// The additions of Buf's images to the descriptor of a file, in field 8042. Source:
 /// `buf.alpha.image.v1.ImageFile` of Buf.
 const IMAGE: &str = r#"syntax = "proto2";
 package image;
@@ -35,18 +35,20 @@ message Extension {
 ///
 /// # Errors
 /// Text that is not JSON and values that do not fit descriptor.proto.
-pub fn descriptor_set_from_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    descriptor_set_from_value(&json::parse(text, JsonMapping::Strict))
+pub fn read_descriptor_set_json(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    read_descriptor_set_value(&json::parse(text, JsonMapping::Strict))
 }
 
 /// The same of a value of JSON that was read from another notation, and what is malformed in it.
 ///
 /// # Errors
 /// Whatever is malformed, and values that do not fit descriptor.proto.
-pub fn descriptor_set_from_value(
+pub fn read_descriptor_set_value(
     parsed: &(Option<JsonNode<'_>>, Vec<ReadError>),
 ) -> Result<Vec<u8>, DecodeError> {
-    serialise(|codec, ty| codec.read_parsed_json(ty, parsed, Undeclared::Ignore).into_result())
+    convert_to_bytes(|codec, ty| {
+        codec.read_parsed_json(ty, parsed, UndeclaredPolicy::Ignore).into_result()
+    })
 }
 
 /// Serialises a FileDescriptorSet in text format, for
@@ -55,14 +57,16 @@ pub fn descriptor_set_from_value(
 ///
 /// # Errors
 /// Malformed text and values that do not fit descriptor.proto.
-pub fn descriptor_set_from_text(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
+pub fn read_descriptor_set_text(text: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let node = text::parse(text);
-    serialise(|codec, ty| codec.read_text_node(ty, &node, Undeclared::Ignore).into_result())
+    convert_to_bytes(|codec, ty| {
+        codec.read_text_node(ty, &node, UndeclaredPolicy::Ignore).into_result()
+    })
 }
 
 /// Reads the set with the built-in descriptor.proto, and then again with the
 /// custom options that the set defines.
-fn serialise(
+fn convert_to_bytes(
     read: impl Fn(Codec<'_>, MessageId) -> Result<Message, DecodeError>,
 ) -> Result<Vec<u8>, DecodeError> {
     // A tree always has descriptor.proto.

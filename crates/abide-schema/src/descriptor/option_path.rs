@@ -10,17 +10,17 @@ use abide_syntax::OptionId;
 pub(crate) struct OptionPath {
     /// The numbers of the fields from the outermost to the innermost.
     pub(crate) numbers: Vec<u32>,
-    /// Whether the innermost field is repeated, so that each option adds to it.
+    /// True if the innermost field is repeated, so that each option adds to it.
     pub(crate) repeated: bool,
-    /// Which of the fields has source-only retention, so that no descriptor has
+    /// The field with source-only retention, if any, so that no descriptor has
     /// it.
     pub(crate) source_only: Option<usize>,
 }
 
 /// The paths of the options of a file, by their ids; `None` for those that could not be interpreted.
-pub(crate) fn option_paths(file: File<'_>) -> Vec<Option<OptionPath>> {
+pub(crate) fn collect_option_paths(file: File<'_>) -> Vec<Option<OptionPath>> {
     let count = file.decl().ast().map_or(0, |ast| ast.options.len());
-    let mut paths = Paths { file, found: vec![None; count], keys: Vec::new() };
+    let mut paths = OptionPathBuilder { file, found: vec![None; count], keys: Vec::new() };
     paths.add(file.decl().options, file.options());
     for element in file.elements() {
         paths.add(element.raw_options(), element.options());
@@ -31,15 +31,15 @@ pub(crate) fn option_paths(file: File<'_>) -> Vec<Option<OptionPath>> {
     paths.found
 }
 
-struct Paths<'t> {
+struct OptionPathBuilder<'t> {
     file: File<'t>,
     found: Vec<Option<OptionPath>>,
-    /// Where the last parts of the names of the options of an element stand, in the order of the
+    /// The places of the last parts of the names of an element's options, in the order of the
     /// text, with the options. An entry is identified by the place of its key.
     keys: Vec<(u32, OptionId)>,
 }
 
-impl<'t> Paths<'t> {
+impl<'t> OptionPathBuilder<'t> {
     fn add(&mut self, raw: RawOptions, options: Option<&'t Message>) {
         let decl = self.file.decl();
         let (RawOptions::Syntax(slice), Some(options), Some(ast)) = (raw, options, decl.ast())
@@ -49,7 +49,7 @@ impl<'t> Paths<'t> {
         let mut deepest = 0;
         self.keys.clear();
         for &id in &decl.option_ids[slice.range()] {
-            let parts = ast.parts(&ast.options[id as usize]);
+            let parts = ast.name_parts(&ast.options[id as usize]);
             deepest = deepest.max(parts.len());
             self.keys.extend(parts.last().map(|part| (part.span.start, id)));
         }
@@ -63,7 +63,7 @@ impl<'t> Paths<'t> {
             if let Ok(at) = self.keys.binary_search_by_key(&entry.key.start, |it| it.0) {
                 let id = self.keys[at].1 as usize;
                 if self.found[id].is_none() {
-                    self.found[id] = Some(self.path(above));
+                    self.found[id] = Some(self.to_option_path(above));
                 }
             }
             if let Some(inner) = entry.value.as_message()
@@ -75,7 +75,7 @@ impl<'t> Paths<'t> {
         }
     }
 
-    fn path(&self, entries: &[&Entry]) -> OptionPath {
+    fn to_option_path(&self, entries: &[&Entry]) -> OptionPath {
         let fields = || entries.iter().map(|entry| self.file.tree.field(entry.field));
         // Nothing inside a group is left out.
         let open = fields().position(|field| field.features().delimited).unwrap_or(entries.len());

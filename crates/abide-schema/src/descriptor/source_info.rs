@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, Gap, ImportKind, Lexer, LineIndex, MapNode, MethodNode,
-    OptionId, RangeEnd, Run, Slice, Span,
+    Ast, CommentBlock, CommentGap, Decl, DeclId, DeclKind, FieldNode, ImportKind, Lexer, LineIndex,
+    MapNode, MethodNode, OptionId, RangeEnd, Slice, Span,
 };
 
 use super::option_path::OptionPath;
-use crate::decl::{Scalar, end_of_declaration};
-use crate::protobuf::Writer;
+use crate::decl::{Scalar, find_declaration_end};
+use crate::protobuf::WireWriter;
 use crate::protobuf::descriptor_number::{
     enumeration, field, file, location, message, method, oneof, options, range, service,
     source_info, value,
@@ -27,27 +27,27 @@ pub(crate) fn write(
     text: &[u8],
     ast: &Ast,
     option_paths: &[Option<OptionPath>],
-    writer: &mut Writer,
+    writer: &mut WireWriter,
 ) {
     // Kept only as long as it is used: trees may have thousands of files.
     let lines = LineIndex::new(text);
     let first = ast.decls.first().map_or(0, |decl| decl.gap);
-    let start = Gap::at_start(text, first);
-    let mut recorder = Recorder {
+    let start = CommentGap::read_at_start(text, first);
+    let mut recorder = LocationRecorder {
         text,
         ast,
-        positions: Positions::new(text, &lines),
-        path: Writer::default(),
+        positions: PositionFinder::new(text, &lines),
+        path: WireWriter::default(),
         leading: start.leading,
         detached: start.detached,
         option_paths,
         writer,
     };
-    recorder.file();
+    recorder.record_file();
 }
 
 /// Columns as protoc counts them, also in very long lines.
-struct Positions<'a> {
+struct PositionFinder<'a> {
     lines: &'a LineIndex,
     /// The offset of each tab and the column behind it.
     tabs: Vec<(u32, u32)>,
@@ -55,11 +55,11 @@ struct Positions<'a> {
     line: u32,
 }
 
-impl<'a> Positions<'a> {
-    fn new(text: &[u8], lines: &'a LineIndex) -> Positions<'a> {
-        let mut positions = Positions { lines, tabs: Vec::new(), line: 0 };
+impl<'a> PositionFinder<'a> {
+    fn new(text: &[u8], lines: &'a LineIndex) -> PositionFinder<'a> {
+        let mut positions = PositionFinder { lines, tabs: Vec::new(), line: 0 };
         for at in memchr::memchr_iter(b'\t', text) {
-            let (_, column) = positions.of(at as u32);
+            let (_, column) = positions.resolve(at as u32);
             positions.tabs.push((at as u32, (column / 8 + 1) * 8));
         }
         positions
@@ -67,7 +67,7 @@ impl<'a> Positions<'a> {
 
     /// Line and column of an offset, from 0; a tab moves to the next multiple
     /// of 8. Source: `Tokenizer::NextChar`.
-    fn of(&mut self, offset: u32) -> (u32, u32) {
+    fn resolve(&mut self, offset: u32) -> (u32, u32) {
         let line = self.lines.line_near(self.line, offset);
         self.line = line;
         let start = self.lines.line_start(line).unwrap_or(0);
@@ -101,13 +101,13 @@ enum PathKind {
     OptionImport,
 }
 
-/// How many elements of each kind a scope has so far.
+/// The count of elements of each kind in a scope, so far.
 #[derive(Default)]
 struct PathScope {
     counts: [u32; PathKind::OptionImport as usize + 1],
-    /// How many values each repeated option has, by its path.
+    /// The count of values of each repeated option, by its path.
     repeated: BTreeMap<Vec<u32>, u32>,
-    /// Whether no option of it is in the descriptor.
+    /// True if no option of it is in the descriptor.
     options_stripped: bool,
 }
 
@@ -120,37 +120,40 @@ impl PathScope {
 }
 
 /// The numbers that differ between the two scopes that hold messages.
-struct Numbers {
+struct ScopeNumbers {
     message: u32,
     enumeration: u32,
     extension: u32,
 }
 
-const IN_FILE: Numbers =
-    Numbers { message: file::MESSAGE, enumeration: file::ENUM, extension: file::EXTENSION };
-const IN_MESSAGE: Numbers =
-    Numbers { message: message::NESTED, enumeration: message::ENUM, extension: message::EXTENSION };
+const IN_FILE: ScopeNumbers =
+    ScopeNumbers { message: file::MESSAGE, enumeration: file::ENUM, extension: file::EXTENSION };
+const IN_MESSAGE: ScopeNumbers = ScopeNumbers {
+    message: message::NESTED,
+    enumeration: message::ENUM,
+    extension: message::EXTENSION,
+};
 
-struct Recorder<'a> {
+struct LocationRecorder<'a> {
     text: &'a [u8],
     ast: &'a Ast,
-    positions: Positions<'a>,
+    positions: PositionFinder<'a>,
     /// The path of the current element, serialised.
-    path: Writer,
+    path: WireWriter,
     /// The comment that belongs to the next declaration.
-    leading: Option<Run>,
+    leading: Option<CommentBlock>,
     /// The comments that stand before it on their own.
-    detached: Vec<Run>,
+    detached: Vec<CommentBlock>,
     /// By the ids of the options.
     option_paths: &'a [Option<OptionPath>],
-    writer: &'a mut Writer,
+    writer: &'a mut WireWriter,
 }
 
-impl<'a> Recorder<'a> {
-    fn scope(&self, id: Option<DeclId>) -> PathScope {
+impl<'a> LocationRecorder<'a> {
+    fn open_scope(&self, id: Option<DeclId>) -> PathScope {
         let options: Vec<OptionId> = self
             .ast
-            .children(id)
+            .children_of(id)
             .filter_map(|id| match self.decl(id).kind {
                 DeclKind::Option(option) => Some(option),
                 _ => None,
@@ -159,7 +162,7 @@ impl<'a> Recorder<'a> {
         PathScope { options_stripped: self.are_stripped(options), ..PathScope::default() }
     }
 
-    /// Whether none of these options is in the descriptor; then the element
+    /// Returns true if none of these options is in the descriptor; then the element
     /// has no options there. Source: `StripSourceRetentionOptions` in
     /// protobuf's retention.cc.
     fn are_stripped(&self, options: impl IntoIterator<Item = OptionId>) -> bool {
@@ -178,148 +181,154 @@ impl<'a> Recorder<'a> {
     }
 
     /// Runs `record` with more components on the path.
-    fn below(&mut self, components: &[u32], record: impl FnOnce(&mut Self)) {
+    fn with_path_below(&mut self, components: &[u32], record: impl FnOnce(&mut Self)) {
         let length = self.path.as_bytes().len();
-        components.iter().for_each(|&number| self.path.raw_varint(number.into()));
+        components.iter().for_each(|&number| self.path.write_raw_varint(number.into()));
         record(self);
         self.path.truncate(length);
     }
 
     /// A location at the current path.
-    fn here(&mut self, span: Span) {
-        self.location(span, None, None, &[]);
+    fn record_at_path(&mut self, span: Span) {
+        self.write_location(span, None, None, &[]);
     }
 
     /// A location below the current path.
-    fn part(&mut self, components: &[u32], span: Span) {
-        self.below(components, |recorder| recorder.here(span));
+    fn record_part(&mut self, components: &[u32], span: Span) {
+        self.with_path_below(components, |recorder| recorder.record_at_path(span));
     }
 
     /// The location of a declaration whose comments end behind `end`.
-    fn declaration(&mut self, span: Span, end: u32) {
-        let Gap { trailing, detached, leading } = Gap::after(self.text, end);
+    fn record_declaration(&mut self, span: Span, end: u32) {
+        let CommentGap { trailing, detached, leading } = CommentGap::read_after(self.text, end);
         let leading = std::mem::replace(&mut self.leading, leading);
         let detached = std::mem::replace(&mut self.detached, detached);
-        self.location(span, leading, trailing, &detached);
+        self.write_location(span, leading, trailing, &detached);
     }
 
     /// Passes the end of a block: comments before it belong to nothing.
     fn close(&mut self, end: u32) {
-        let gap = Gap::after(self.text, end);
+        let gap = CommentGap::read_after(self.text, end);
         self.leading = gap.leading;
         self.detached = gap.detached;
     }
 
     /// Passes a lone semicolon: detached comments around it add up.
-    fn empty(&mut self, end: u32) {
-        let gap = Gap::after(self.text, end);
+    fn skip_empty_statement(&mut self, end: u32) {
+        let gap = CommentGap::read_after(self.text, end);
         self.leading = gap.leading;
         self.detached.extend(gap.detached);
     }
 
-    fn location(
+    fn write_location(
         &mut self,
         span: Span,
-        leading: Option<Run>,
-        trailing: Option<Run>,
-        detached: &[Run],
+        leading: Option<CommentBlock>,
+        trailing: Option<CommentBlock>,
+        detached: &[CommentBlock],
     ) {
-        let (start_line, start_column) = self.positions.of(span.start);
-        let (end_line, end_column) = self.positions.of(span.end);
-        self.writer.message(source_info::LOCATION, |writer| {
+        let (start_line, start_column) = self.positions.resolve(span.start);
+        let (end_line, end_column) = self.positions.resolve(span.end);
+        self.writer.write_message(source_info::LOCATION, |writer| {
             let path = self.path.as_bytes();
             if !path.is_empty() {
-                writer.bytes(location::PATH, path);
+                writer.write_bytes(location::PATH, path);
             }
-            writer.message(location::SPAN, |writer| {
-                writer.raw_varint(start_line.into());
-                writer.raw_varint(start_column.into());
+            writer.write_message(location::SPAN, |writer| {
+                writer.write_raw_varint(start_line.into());
+                writer.write_raw_varint(start_column.into());
                 if end_line != start_line {
-                    writer.raw_varint(end_line.into());
+                    writer.write_raw_varint(end_line.into());
                 }
-                writer.raw_varint(end_column.into());
+                writer.write_raw_varint(end_column.into());
             });
             for (number, run) in [(location::LEADING, leading), (location::TRAILING, trailing)] {
                 // protoc does not tell an empty comment from none here.
                 if let Some(run) = run.filter(|run| !run.is_empty(self.text)) {
-                    comment(writer, number, run, self.text);
+                    write_comment(writer, number, run, self.text);
                 }
             }
             for &run in detached {
-                comment(writer, location::DETACHED, run, self.text);
+                write_comment(writer, location::DETACHED, run, self.text);
             }
         });
     }
 
-    fn file(&mut self) {
+    fn record_file(&mut self) {
         let ast = self.ast;
         // Without a token the location begins at the end and ends at the start.
         let span = if ast.span.is_empty() { Span::new(ast.end, 0) } else { ast.span };
-        self.here(span);
-        let mut scope = self.scope(None);
-        for id in ast.children(None) {
+        self.record_at_path(span);
+        let mut scope = self.open_scope(None);
+        for id in ast.children_of(None) {
             let decl = self.decl(id);
             match decl.kind {
                 // An edition has the path of the syntax, too.
-                DeclKind::Syntax { .. } => self.statement(&[file::SYNTAX], decl),
-                DeclKind::Package { .. } => self.statement(&[file::PACKAGE], decl),
+                DeclKind::Syntax { .. } => self.record_statement(&[file::SYNTAX], decl),
+                DeclKind::Package { .. } => self.record_statement(&[file::PACKAGE], decl),
                 DeclKind::Import { kind, modifier, .. } => {
                     self.import(&mut scope, decl, kind, modifier);
                 }
                 DeclKind::Service { name, body } => {
                     let index = scope.next(PathKind::Service);
-                    self.below(&[file::SERVICE, index], |recorder| {
-                        recorder.service(id, name, body);
+                    self.with_path_below(&[file::SERVICE, index], |recorder| {
+                        recorder.record_service(id, name, body);
                     });
                 }
-                _ => self.member(&mut scope, &IN_FILE, id, file::OPTIONS),
+                _ => self.record_member(&mut scope, &IN_FILE, id, file::OPTIONS),
             }
         }
     }
 
-    fn statement(&mut self, path: &[u32], decl: &Decl) {
-        self.below(path, |recorder| {
-            recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
+    fn record_statement(&mut self, path: &[u32], decl: &Decl) {
+        self.with_path_below(path, |recorder| {
+            recorder.record_declaration(decl.span, find_declaration_end(recorder.ast, decl));
         });
     }
 
     fn import(&mut self, scope: &mut PathScope, decl: &Decl, kind: ImportKind, modifier: Span) {
         if kind == ImportKind::Option {
             let index = scope.next(PathKind::OptionImport);
-            return self.statement(&[file::OPTION_DEPENDENCY, index], decl);
+            return self.record_statement(&[file::OPTION_DEPENDENCY, index], decl);
         }
         let index = scope.next(PathKind::Import);
-        self.statement(&[file::DEPENDENCY, index], decl);
+        self.record_statement(&[file::DEPENDENCY, index], decl);
         let (number, kind) = match kind {
             ImportKind::Public => (file::PUBLIC_DEPENDENCY, PathKind::PublicImport),
             ImportKind::Weak => (file::WEAK_DEPENDENCY, PathKind::WeakImport),
             ImportKind::Plain | ImportKind::Option => return,
         };
         let index = scope.next(kind);
-        self.part(&[number, index], modifier);
+        self.record_part(&[number, index], modifier);
     }
 
-    /// What may stand in any block, and what messages may hold.
-    fn member(&mut self, scope: &mut PathScope, numbers: &Numbers, id: DeclId, options: u32) {
+    /// Records a member of a block: statements allowed in any block, and those of messages.
+    fn record_member(
+        &mut self,
+        scope: &mut PathScope,
+        numbers: &ScopeNumbers,
+        id: DeclId,
+        options: u32,
+    ) {
         let decl = self.decl(id);
         match decl.kind {
-            DeclKind::Option(option) => self.option_statement(scope, option, decl, options),
+            DeclKind::Option(option) => self.record_option_statement(scope, option, decl, options),
             DeclKind::Message { name, body, visibility } => {
                 let path = [numbers.message, scope.next(PathKind::Message)];
                 let span = without_visibility(self.text, decl.span, visibility.map(|it| it.1));
-                self.below(&path, |recorder| {
-                    recorder.declaration(span, body.start + 1);
-                    recorder.part(&[message::NAME], name);
-                    recorder.message_body(id, body);
+                self.with_path_below(&path, |recorder| {
+                    recorder.record_declaration(span, body.start + 1);
+                    recorder.record_part(&[message::NAME], name);
+                    recorder.record_message_body(id, body);
                 });
             }
             DeclKind::Enum { name, body, visibility } => {
                 let path = [numbers.enumeration, scope.next(PathKind::Enum)];
                 let span = without_visibility(self.text, decl.span, visibility.map(|it| it.1));
-                self.below(&path, |recorder| {
-                    recorder.declaration(span, body.start + 1);
-                    recorder.part(&[enumeration::NAME], name);
-                    recorder.enum_body(id, body);
+                self.with_path_below(&path, |recorder| {
+                    recorder.record_declaration(span, body.start + 1);
+                    recorder.record_part(&[enumeration::NAME], name);
+                    recorder.record_enum_body(id, body);
                 });
             }
             DeclKind::Extend { extendee, body } => {
@@ -327,36 +336,41 @@ impl<'a> Recorder<'a> {
             }
             DeclKind::Oneof { name, body } => {
                 let path = [message::ONEOF, scope.next(PathKind::Oneof)];
-                let mut inner = self.scope(Some(id));
-                self.below(&path, |recorder| {
-                    recorder.declaration(decl.span, body.start + 1);
-                    recorder.part(&[oneof::NAME], name);
+                let mut inner = self.open_scope(Some(id));
+                self.with_path_below(&path, |recorder| {
+                    recorder.record_declaration(decl.span, body.start + 1);
+                    recorder.record_part(&[oneof::NAME], name);
                 });
-                for id in self.ast.children(Some(id)) {
+                for id in self.ast.children_of(Some(id)) {
                     let decl = self.decl(id);
                     match decl.kind {
-                        DeclKind::Option(option) => self.below(&path, |recorder| {
-                            recorder.option_statement(&mut inner, option, decl, oneof::OPTIONS);
+                        DeclKind::Option(option) => self.with_path_below(&path, |recorder| {
+                            recorder.record_option_statement(
+                                &mut inner,
+                                option,
+                                decl,
+                                oneof::OPTIONS,
+                            );
                         }),
-                        _ => self.member(scope, numbers, id, oneof::OPTIONS),
+                        _ => self.record_member(scope, numbers, id, oneof::OPTIONS),
                     }
                 }
                 self.close(body.end);
             }
             DeclKind::Field(_) | DeclKind::MapField(_) => {
                 let path = [message::FIELD, scope.next(PathKind::Field)];
-                self.field(scope, numbers, &path, id, None);
+                self.record_field(scope, numbers, &path, id, None);
             }
             DeclKind::Extensions { ranges, options } => {
-                self.extension_ranges(scope, decl, ranges, options);
+                self.record_extension_ranges(scope, decl, ranges, options);
             }
             DeclKind::ReservedNumbers { ranges } => {
-                self.reserved_numbers(scope, message::RESERVED_RANGE, decl, ranges);
+                self.record_reserved_numbers(scope, message::RESERVED_RANGE, decl, ranges);
             }
             DeclKind::ReservedNames { names, .. } => {
-                self.reserved_names(scope, message::RESERVED_NAME, decl, names);
+                self.record_reserved_names(scope, message::RESERVED_NAME, decl, names);
             }
-            DeclKind::Empty => self.empty(decl.span.end),
+            DeclKind::Empty => self.skip_empty_statement(decl.span.end),
             DeclKind::Syntax { .. }
             | DeclKind::Package { .. }
             | DeclKind::Import { .. }
@@ -367,73 +381,81 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn message_body(&mut self, id: DeclId, body: Span) {
-        let mut scope = self.scope(Some(id));
-        for id in self.ast.children(Some(id)) {
-            self.member(&mut scope, &IN_MESSAGE, id, message::OPTIONS);
+    fn record_message_body(&mut self, id: DeclId, body: Span) {
+        let mut scope = self.open_scope(Some(id));
+        for id in self.ast.children_of(Some(id)) {
+            self.record_member(&mut scope, &IN_MESSAGE, id, message::OPTIONS);
         }
         self.close(body.end);
     }
 
-    fn enum_body(&mut self, id: DeclId, body: Span) {
-        let mut scope = self.scope(Some(id));
-        for id in self.ast.children(Some(id)) {
+    fn record_enum_body(&mut self, id: DeclId, body: Span) {
+        let mut scope = self.open_scope(Some(id));
+        for id in self.ast.children_of(Some(id)) {
             let decl = self.decl(id);
             match decl.kind {
                 DeclKind::EnumValue { name, number, options } => {
                     let path = [enumeration::VALUE, scope.next(PathKind::Value)];
-                    self.below(&path, |recorder| {
-                        recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
-                        recorder.part(&[value::NAME], name);
-                        recorder.part(&[value::NUMBER], number);
-                        recorder.option_list(options, number.end, value::OPTIONS);
+                    self.with_path_below(&path, |recorder| {
+                        recorder.record_declaration(
+                            decl.span,
+                            find_declaration_end(recorder.ast, decl),
+                        );
+                        recorder.record_part(&[value::NAME], name);
+                        recorder.record_part(&[value::NUMBER], number);
+                        recorder.record_option_list(options, number.end, value::OPTIONS);
                     });
                 }
                 DeclKind::ReservedNumbers { ranges } => {
-                    self.reserved_numbers(&mut scope, enumeration::RESERVED_RANGE, decl, ranges);
+                    self.record_reserved_numbers(
+                        &mut scope,
+                        enumeration::RESERVED_RANGE,
+                        decl,
+                        ranges,
+                    );
                 }
                 DeclKind::ReservedNames { names, .. } => {
-                    self.reserved_names(&mut scope, enumeration::RESERVED_NAME, decl, names);
+                    self.record_reserved_names(&mut scope, enumeration::RESERVED_NAME, decl, names);
                 }
-                _ => self.member(&mut scope, &IN_MESSAGE, id, enumeration::OPTIONS),
+                _ => self.record_member(&mut scope, &IN_MESSAGE, id, enumeration::OPTIONS),
             }
         }
         self.close(body.end);
     }
 
-    fn service(&mut self, id: DeclId, name: Span, body: Span) {
-        self.declaration(self.decl(id).span, body.start + 1);
-        self.part(&[service::NAME], name);
-        let mut scope = self.scope(Some(id));
-        for id in self.ast.children(Some(id)) {
+    fn record_service(&mut self, id: DeclId, name: Span, body: Span) {
+        self.record_declaration(self.decl(id).span, body.start + 1);
+        self.record_part(&[service::NAME], name);
+        let mut scope = self.open_scope(Some(id));
+        for id in self.ast.children_of(Some(id)) {
             match self.decl(id).kind {
                 DeclKind::Method(method) => {
                     let path = [service::METHOD, scope.next(PathKind::Method)];
                     let node = self.ast.methods[method as usize];
-                    self.below(&path, |recorder| recorder.method(id, node));
+                    self.with_path_below(&path, |recorder| recorder.record_method(id, node));
                 }
-                _ => self.member(&mut scope, &IN_MESSAGE, id, service::OPTIONS),
+                _ => self.record_member(&mut scope, &IN_MESSAGE, id, service::OPTIONS),
             }
         }
         self.close(body.end);
     }
 
-    fn method(&mut self, id: DeclId, node: MethodNode) {
+    fn record_method(&mut self, id: DeclId, node: MethodNode) {
         let decl = self.decl(id);
-        self.declaration(decl.span, end_of_declaration(self.ast, decl));
-        self.part(&[method::NAME], node.name);
+        self.record_declaration(decl.span, find_declaration_end(self.ast, decl));
+        self.record_part(&[method::NAME], node.name);
         if let Some(stream) = node.client_streaming {
-            self.part(&[method::CLIENT_STREAMING], stream);
+            self.record_part(&[method::CLIENT_STREAMING], stream);
         }
-        self.part(&[method::INPUT], node.input);
+        self.record_part(&[method::INPUT], node.input);
         if let Some(stream) = node.server_streaming {
-            self.part(&[method::SERVER_STREAMING], stream);
+            self.record_part(&[method::SERVER_STREAMING], stream);
         }
-        self.part(&[method::OUTPUT], node.output);
+        self.record_part(&[method::OUTPUT], node.output);
         if let Some(body) = node.body {
-            let mut scope = self.scope(Some(id));
-            for id in self.ast.children(Some(id)) {
-                self.member(&mut scope, &IN_MESSAGE, id, method::OPTIONS);
+            let mut scope = self.open_scope(Some(id));
+            for id in self.ast.children_of(Some(id)) {
+                self.record_member(&mut scope, &IN_MESSAGE, id, method::OPTIONS);
             }
             self.close(body.end);
         }
@@ -442,17 +464,17 @@ impl<'a> Recorder<'a> {
     fn extend(
         &mut self,
         scope: &mut PathScope,
-        numbers: &Numbers,
+        numbers: &ScopeNumbers,
         id: DeclId,
         extendee: Span,
         body: Span,
     ) {
-        self.statement(&[numbers.extension], self.decl(id));
-        for id in self.ast.children(Some(id)) {
+        self.record_statement(&[numbers.extension], self.decl(id));
+        for id in self.ast.children_of(Some(id)) {
             match self.decl(id).kind {
                 DeclKind::Field(_) | DeclKind::MapField(_) => {
                     let path = [numbers.extension, scope.next(PathKind::Extension)];
-                    self.field(scope, numbers, &path, id, Some(extendee));
+                    self.record_field(scope, numbers, &path, id, Some(extendee));
                 }
                 _ => self.close(self.decl(id).span.end),
             }
@@ -461,10 +483,10 @@ impl<'a> Recorder<'a> {
     }
 
     /// A field at `path`; a group is a message of the scope as well.
-    fn field(
+    fn record_field(
         &mut self,
         scope: &mut PathScope,
-        numbers: &Numbers,
+        numbers: &ScopeNumbers,
         path: &[u32],
         id: DeclId,
         extendee: Option<Span>,
@@ -479,14 +501,16 @@ impl<'a> Recorder<'a> {
             }
             _ => None,
         };
-        self.below(path, |recorder| {
+        self.with_path_below(path, |recorder| {
             // The comments of a group belong to its message.
             match group {
-                Some(_) => recorder.here(decl.span),
-                None => recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl)),
+                Some(_) => recorder.record_at_path(decl.span),
+                None => {
+                    recorder.record_declaration(decl.span, find_declaration_end(recorder.ast, decl))
+                }
             }
             if let Some(extendee) = extendee {
-                recorder.part(&[field::EXTENDEE], extendee);
+                recorder.record_part(&[field::EXTENDEE], extendee);
             }
             match decl.kind {
                 DeclKind::Field(FieldNode { label, ty, name, number, options, group }) => {
@@ -494,13 +518,19 @@ impl<'a> Recorder<'a> {
                     let is_type = scalar || group.is_some();
                     let ty = (if is_type { field::TYPE } else { field::TYPE_NAME }, ty);
                     let label = label.map(|label| label.span(decl));
-                    recorder.field_parts(label, ty, name, number, options);
+                    recorder.record_field_parts(label, ty, name, number, options);
                 }
                 DeclKind::MapField(map) => {
                     let MapNode { label, ty, name, number, options, .. } =
                         recorder.ast.maps[map as usize];
                     let label = label.map(|label| label.span(decl));
-                    recorder.field_parts(label, (field::TYPE_NAME, ty), name, number, options);
+                    recorder.record_field_parts(
+                        label,
+                        (field::TYPE_NAME, ty),
+                        name,
+                        number,
+                        options,
+                    );
                 }
                 _ => {}
             }
@@ -510,15 +540,15 @@ impl<'a> Recorder<'a> {
         let message_path = [numbers.message, index];
         // protoc makes the location of the message before that of the field's
         // type name, but their comments are known only behind the `{`.
-        self.below(&message_path, |recorder| {
-            recorder.declaration(decl.span, body.start + 1);
-            recorder.part(&[message::NAME], name);
+        self.with_path_below(&message_path, |recorder| {
+            recorder.record_declaration(decl.span, body.start + 1);
+            recorder.record_part(&[message::NAME], name);
         });
-        self.below(path, |recorder| recorder.part(&[field::TYPE_NAME], name));
-        self.below(&message_path, |recorder| recorder.message_body(id, body));
+        self.with_path_below(path, |recorder| recorder.record_part(&[field::TYPE_NAME], name));
+        self.with_path_below(&message_path, |recorder| recorder.record_message_body(id, body));
     }
 
-    fn field_parts(
+    fn record_field_parts(
         &mut self,
         label: Option<Span>,
         (type_number, ty): (u32, Span),
@@ -527,15 +557,15 @@ impl<'a> Recorder<'a> {
         options: Slice,
     ) {
         if let Some(label) = label {
-            self.part(&[field::LABEL], label);
+            self.record_part(&[field::LABEL], label);
         }
-        self.part(&[type_number], ty);
-        self.part(&[field::NAME], name);
-        self.part(&[field::NUMBER], number);
-        self.option_list(options, number.end, field::OPTIONS);
+        self.record_part(&[type_number], ty);
+        self.record_part(&[field::NAME], name);
+        self.record_part(&[field::NUMBER], number);
+        self.record_option_list(options, number.end, field::OPTIONS);
     }
 
-    fn extension_ranges(
+    fn record_extension_ranges(
         &mut self,
         scope: &mut PathScope,
         decl: &Decl,
@@ -545,36 +575,42 @@ impl<'a> Recorder<'a> {
         let before =
             self.ast.ranges[ranges.range()].last().map_or(decl.span.start, |it| it.span.end);
         let mut indices = Vec::new();
-        self.below(&[message::EXTENSION_RANGE], |recorder| {
-            recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
+        self.with_path_below(&[message::EXTENSION_RANGE], |recorder| {
+            recorder.record_declaration(decl.span, find_declaration_end(recorder.ast, decl));
             for range in ranges.range() {
                 let index = scope.next(PathKind::ExtensionRange);
-                recorder.range(index, range);
+                recorder.record_range(index, range);
                 indices.push(index);
             }
             for index in indices {
-                recorder.below(&[index], |recorder| {
-                    recorder.option_list(options, before, range::OPTIONS);
+                recorder.with_path_below(&[index], |recorder| {
+                    recorder.record_option_list(options, before, range::OPTIONS);
                 });
             }
         });
     }
 
-    fn reserved_numbers(&mut self, scope: &mut PathScope, number: u32, decl: &Decl, ranges: Slice) {
-        self.below(&[number], |recorder| {
-            recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
+    fn record_reserved_numbers(
+        &mut self,
+        scope: &mut PathScope,
+        number: u32,
+        decl: &Decl,
+        ranges: Slice,
+    ) {
+        self.with_path_below(&[number], |recorder| {
+            recorder.record_declaration(decl.span, find_declaration_end(recorder.ast, decl));
             for range in ranges.range() {
                 let index = scope.next(PathKind::ReservedRange);
-                recorder.range(index, range);
+                recorder.record_range(index, range);
             }
         });
     }
 
-    fn range(&mut self, index: u32, at: usize) {
+    fn record_range(&mut self, index: u32, at: usize) {
         let node = self.ast.ranges[at];
-        self.below(&[index], |recorder| {
-            recorder.here(node.span);
-            recorder.part(&[range::START], node.start);
+        self.with_path_below(&[index], |recorder| {
+            recorder.record_at_path(node.span);
+            recorder.record_part(&[range::START], node.start);
             let end = match node.end {
                 RangeEnd::Number(end) | RangeEnd::Max(end) => end,
                 // protoc remembers the first token only, which may be a sign.
@@ -583,21 +619,27 @@ impl<'a> Recorder<'a> {
                 }
                 RangeEnd::Single => node.start,
             };
-            recorder.part(&[range::END], end);
+            recorder.record_part(&[range::END], end);
         });
     }
 
-    fn reserved_names(&mut self, scope: &mut PathScope, number: u32, decl: &Decl, names: Slice) {
-        self.below(&[number], |recorder| {
-            recorder.declaration(decl.span, end_of_declaration(recorder.ast, decl));
+    fn record_reserved_names(
+        &mut self,
+        scope: &mut PathScope,
+        number: u32,
+        decl: &Decl,
+        names: Slice,
+    ) {
+        self.with_path_below(&[number], |recorder| {
+            recorder.record_declaration(decl.span, find_declaration_end(recorder.ast, decl));
             for name in &recorder.ast.ranges[names.range()] {
                 let index = scope.next(PathKind::ReservedName);
-                recorder.part(&[index], name.span);
+                recorder.record_part(&[index], name.span);
             }
         });
     }
 
-    fn option_statement(
+    fn record_option_statement(
         &mut self,
         scope: &mut PathScope,
         option: OptionId,
@@ -605,18 +647,20 @@ impl<'a> Recorder<'a> {
         number: u32,
     ) {
         if !scope.options_stripped {
-            self.part(&[number], decl.span);
+            self.record_part(&[number], decl.span);
         }
         let index = scope.next(PathKind::Option);
-        match self.path_of_option(&mut scope.repeated, option, index) {
-            Some(path) => self.below(&[number], |recorder| recorder.statement(&path, decl)),
+        match self.find_option_path(&mut scope.repeated, option, index) {
+            Some(path) => {
+                self.with_path_below(&[number], |recorder| recorder.record_statement(&path, decl))
+            }
             None => self.close(decl.span.end),
         }
     }
 
     /// Options in brackets, with the two assignments that look like options.
     /// The token before the `[` ends at `before`.
-    fn option_list(&mut self, list: Slice, before: u32, number: u32) {
+    fn record_option_list(&mut self, list: Slice, before: u32, number: u32) {
         let Some(last) = self.ast.options[list.range()].last() else { return };
         let is_option = |this: &Self, id: OptionId| {
             let name = this.ast.options[id as usize].name.of(this.text);
@@ -626,32 +670,34 @@ impl<'a> Recorder<'a> {
         let options: Vec<OptionId> = ids.clone().filter(|&id| is_option(self, id)).collect();
         if options.is_empty() || !self.are_stripped(options) {
             let token = |after| Lexer::new(self.text, after).next_token().span;
-            self.part(&[number], token(before).to(token(last.span.end)));
+            self.record_part(&[number], token(before).to(token(last.span.end)));
         }
         let mut repeated = BTreeMap::new();
         let mut index = 0;
         for id in ids {
             let option = self.ast.options[id as usize];
             if is_option(self, id) {
-                if let Some(path) = self.path_of_option(&mut repeated, id, index) {
-                    self.below(&[number], |recorder| recorder.part(&path, option.span));
+                if let Some(path) = self.find_option_path(&mut repeated, id, index) {
+                    self.with_path_below(&[number], |recorder| {
+                        recorder.record_part(&path, option.span)
+                    });
                 }
                 index += 1;
                 continue;
             }
             let value = self.ast.values[option.value as usize].span;
             if option.name.of(self.text) == b"default" {
-                self.part(&[field::DEFAULT], value);
+                self.record_part(&[field::DEFAULT], value);
             } else {
-                self.part(&[field::JSON_NAME], option.span);
-                self.part(&[field::JSON_NAME], value);
+                self.record_part(&[field::JSON_NAME], option.span);
+                self.record_part(&[field::JSON_NAME], value);
             }
         }
     }
 
     /// The path of an option below the options message; `None` for an option
     /// that is not in the descriptor.
-    fn path_of_option(
+    fn find_option_path(
         &self,
         repeated: &mut BTreeMap<Vec<u32>, u32>,
         option: OptionId,
@@ -674,8 +720,10 @@ impl<'a> Recorder<'a> {
 }
 
 /// The text of a comment.
-fn comment(writer: &mut Writer, number: u32, run: Run, source: &[u8]) {
-    writer.message(number, |writer| run.lines(source).for_each(|line| writer.raw(line)));
+fn write_comment(writer: &mut WireWriter, number: u32, run: CommentBlock, source: &[u8]) {
+    writer.write_message(number, |writer| {
+        run.comment_lines(source).for_each(|line| writer.write_raw(line))
+    });
 }
 
 /// The words `export` and `local` are not part of the location.

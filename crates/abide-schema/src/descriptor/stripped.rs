@@ -11,13 +11,14 @@ use crate::dynamic::Message;
 use crate::tree::{Features, Field, File, LinkedFile, OptionsLink, Tree};
 
 impl Tree {
-    /// Whether the writer of the descriptors that this tree was read from seems to have left out
-    /// the options that stay in the source: its judged files come from descriptors, and none of
-    /// them has such an option. Some writers, such as buf, keep them.
+    /// Returns true if the writer of the descriptors that this tree was read from seems to have
+    /// left out the options that stay in the source: its judged files come from descriptors, and
+    /// none of them has such an option. Some writers, such as buf, keep them.
     pub fn is_stripped(&self) -> bool {
         let mut described = self.files().filter(|it| it.is_described()).peekable();
         let names = SourceOnly::default();
-        described.peek().is_some() && !described.any(|it| names.are_in(self, self.linked(it.id)))
+        described.peek().is_some()
+            && !described.any(|it| names.is_used_in(self, self.linked(it.id)))
     }
 
     /// This tree as a descriptor set shows it, to compare it with `other`: without the options that
@@ -27,7 +28,7 @@ impl Tree {
     pub fn without_source_options(&self, other: &Tree) -> Option<Tree> {
         let names = SourceOnly::of(other);
         let stripped: Vec<Option<LinkedFile>> = (self.files.iter())
-            .map(|file| names.are_in(self, file).then(|| names.without(self, file)))
+            .map(|file| names.is_used_in(self, file).then(|| names.without(self, file)))
             .collect();
         if stripped.iter().all(Option::is_none) {
             return None;
@@ -50,13 +51,13 @@ impl Tree {
 }
 
 impl File<'_> {
-    /// Whether it has fewer options here than its text: those that stay in the source were left
-    /// out, to compare it with a descriptor set.
+    /// Returns true if it has fewer options here than its text: those that stay in the source were
+    /// left out, to compare it with a descriptor set.
     pub fn is_reduced(self) -> bool {
         self.tree.linked(self.id).is_reduced
     }
 
-    /// Whether it is judged and was read from a descriptor.
+    /// Returns true if it is judged and was read from a descriptor.
     fn is_described(self) -> bool {
         self.is_judged() && self.decl().ast().is_none()
     }
@@ -72,13 +73,13 @@ impl SourceOnly {
         SourceOnly(fields.filter(|it| it.is_source_only()).map(Field::full_name).collect())
     }
 
-    /// Whether a field stays in the source, in its own tree or in the other one.
+    /// Returns true if a field stays in the source, in its own tree or in the other one.
     fn has(&self, field: Field<'_>) -> bool {
         field.is_source_only() || !self.0.is_empty() && self.0.contains(&field.full_name())
     }
 
-    /// Whether any option of a file does.
-    fn are_in(&self, tree: &Tree, file: &LinkedFile) -> bool {
+    /// Returns true if any option of a file does.
+    fn is_used_in(&self, tree: &Tree, file: &LinkedFile) -> bool {
         let mut all = all_options(file).flatten();
         all.any(|it| !it.is_without(tree, &|field| self.has(field)))
     }

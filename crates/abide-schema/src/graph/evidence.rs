@@ -2,7 +2,7 @@
 
 use abide_syntax::Span;
 
-use super::level::Level;
+use super::level::DependencyLevel;
 use crate::decl::{MessageKind, Parent, Part};
 use crate::dynamic::{self as value, Value};
 use crate::ids::{EnumId, EnumValueId, FieldId, MessageId, MethodId, OneofId, ServiceId};
@@ -13,7 +13,7 @@ use crate::tree::{
 
 /// One piece of evidence that a file depends on another.
 #[derive(Clone, Copy, Debug)]
-pub enum Use<'t> {
+pub enum DependencyEvidence<'t> {
     /// An `import` statement.
     Import {
         /// The file that imports.
@@ -27,7 +27,7 @@ pub enum Use<'t> {
     Type {
         /// The field, extension or method that uses it.
         user: Element<'t>,
-        /// Where in the user the name stands.
+        /// The part of the user that holds the name.
         part: Part,
         /// The message or enum.
         target: Element<'t>,
@@ -38,98 +38,104 @@ pub enum Use<'t> {
         file: File<'t>,
         /// The element it is set on; `None` for the file itself.
         owner: Option<Element<'t>>,
-        /// Where its key stands.
+        /// The place of its key.
         key: Span,
         /// The extension that declares it.
         target: Field<'t>,
     },
 }
 
-impl<'t> Use<'t> {
+impl<'t> DependencyEvidence<'t> {
     /// Its level.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> DependencyLevel {
         match self {
-            Use::Import { .. } => Level::Import,
-            Use::Type { .. } => Level::Type,
-            Use::Option { .. } => Level::Option,
+            DependencyEvidence::Import { .. } => DependencyLevel::Import,
+            DependencyEvidence::Type { .. } => DependencyLevel::Type,
+            DependencyEvidence::Option { .. } => DependencyLevel::Option,
         }
     }
 
     /// The file that depends.
     pub fn file(&self) -> File<'t> {
         match self {
-            Use::Import { file, .. } | Use::Option { file, .. } => *file,
-            Use::Type { user, .. } => user.file(),
+            DependencyEvidence::Import { file, .. } | DependencyEvidence::Option { file, .. } => {
+                *file
+            }
+            DependencyEvidence::Type { user, .. } => user.file(),
         }
     }
 
     /// The file that it depends on.
     pub fn target_file(&self) -> File<'t> {
         match self {
-            Use::Import { target, .. } => *target,
-            Use::Type { target, .. } => target.file(),
-            Use::Option { target, .. } => target.file(),
+            DependencyEvidence::Import { target, .. } => *target,
+            DependencyEvidence::Type { target, .. } => target.file(),
+            DependencyEvidence::Option { target, .. } => target.file(),
         }
     }
 
-    /// Where it stands: the path of the import, the name of the type, the key
+    /// Returns its place: the path of the import, the name of the type, the key
     /// of the option.
     pub fn place(&self) -> Place {
         match self {
-            Use::Import { file, import, .. } => file.place_of(import.decl.node, Part::Name),
-            Use::Type { user, part, .. } => user.place(*part),
-            Use::Option { file, owner, key, .. } if key.is_empty() => match owner {
+            DependencyEvidence::Import { file, import, .. } => {
+                file.place_of(import.decl.node, Part::Name)
+            }
+            DependencyEvidence::Type { user, part, .. } => user.place(*part),
+            DependencyEvidence::Option { file, owner, key, .. } if key.is_empty() => match owner {
                 Some(element) => element.place(Part::Name),
                 None => file.package_place(),
             },
-            Use::Option { file, key, .. } => Place { file: file.id, span: *key },
+            DependencyEvidence::Option { file, key, .. } => Place { file: file.id, span: *key },
         }
     }
 
     /// The full name of the element that depends, or the path of the file.
     pub fn user(&self) -> String {
         match self {
-            Use::Type { user, .. } => user.full_name(),
-            Use::Option { owner: Some(owner), .. } => owner.full_name(),
-            Use::Import { file, .. } | Use::Option { file, .. } => file.full_name(),
+            DependencyEvidence::Type { user, .. } => user.full_name(),
+            DependencyEvidence::Option { owner: Some(owner), .. } => owner.full_name(),
+            DependencyEvidence::Import { file, .. } | DependencyEvidence::Option { file, .. } => {
+                file.full_name()
+            }
         }
     }
 
     /// The full name of what it depends on, or the path of the imported file.
     pub fn target(&self) -> String {
         match self {
-            Use::Import { target, .. } => target.full_name(),
-            Use::Type { target, .. } => target.full_name(),
-            Use::Option { target, .. } => target.full_name(),
+            DependencyEvidence::Import { target, .. } => target.full_name(),
+            DependencyEvidence::Type { target, .. } => target.full_name(),
+            DependencyEvidence::Option { target, .. } => target.full_name(),
         }
     }
 }
 
 /// Shows every dependency of a file on another, in the order of declaration
 /// within each level.
-pub(super) fn for_each_use<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
-    let mut visit = |used: Use<'t>| {
+pub(super) fn visit_uses<'t>(file: File<'t>, visit: &mut impl FnMut(DependencyEvidence<'t>)) {
+    let mut visit = |used: DependencyEvidence<'t>| {
         if used.target_file().id != file.id {
             visit(used);
         }
     };
     for import in file.imports() {
         if let Some(target) = import.file {
-            visit(Use::Import { file, import, target });
+            visit(DependencyEvidence::Import { file, import, target });
         }
     }
-    for_each_type(file, &mut visit);
-    for_each_option(file, &mut visit);
+    visit_types(file, &mut visit);
+    visit_options(file, &mut visit);
 }
 
-fn for_each_type<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
+fn visit_types<'t>(file: File<'t>, visit: &mut impl FnMut(DependencyEvidence<'t>)) {
     let (tree, id) = (file.tree, file.id);
     let linked = tree.linked(id);
     for ((decl, link), index) in linked.decl.fields.iter().zip(&linked.fields).zip(0..) {
         let user = Element::Field(tree.field(FieldId { file: id, index }));
         if let Some(extendee) = link.extendee {
             let target = Element::Message(tree.message(extendee));
-            visit(Use::Type { user, part: Part::Extendee, target });
+            visit(DependencyEvidence::Type { user, part: Part::Extendee, target });
         }
         let is_entry =
             |message: u32| linked.decl.messages[message as usize].kind == MessageKind::MapEntry;
@@ -147,25 +153,25 @@ fn for_each_type<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
             Type::Enum(id) => Element::Enum(tree.enumeration(id)),
             Type::Scalar(_) | Type::Unresolved => continue,
         };
-        visit(Use::Type { user, part: Part::Type, target });
+        visit(DependencyEvidence::Type { user, part: Part::Type, target });
     }
     for method in file.services().flat_map(Service::methods) {
         let user = Element::Method(method);
         for (message, part) in [(method.input(), Part::Input), (method.output(), Part::Output)] {
             if let Some(message) = message {
-                visit(Use::Type { user, part, target: Element::Message(message) });
+                visit(DependencyEvidence::Type { user, part, target: Element::Message(message) });
             }
         }
     }
 }
 
-fn for_each_option<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
+fn visit_options<'t>(file: File<'t>, visit: &mut impl FnMut(DependencyEvidence<'t>)) {
     let (tree, id) = (file.tree, file.id);
     let linked = tree.linked(id);
     let mut look = |owner: Option<Element<'t>>, options: &'t Option<Box<value::Message>>| {
         if let Some(options) = options {
-            for_each_extension(tree, options, &mut |entry, target| {
-                visit(Use::Option { file, owner, key: entry.key, target });
+            visit_extensions(tree, options, &mut |entry, target| {
+                visit(DependencyEvidence::Option { file, owner, key: entry.key, target });
             });
         }
     };
@@ -204,7 +210,7 @@ fn for_each_option<'t>(file: File<'t>, visit: &mut impl FnMut(Use<'t>)) {
 
 /// The entries of a value that set an extension, those inside others included.
 /// The depth of a value is bounded by the nesting that its reader allows.
-fn for_each_extension<'t>(
+fn visit_extensions<'t>(
     tree: &'t Tree,
     message: &value::Message,
     visit: &mut impl FnMut(&value::Entry, Field<'t>),
@@ -215,7 +221,7 @@ fn for_each_extension<'t>(
             visit(entry, field);
         }
         if let Value::Message(inner) = &entry.value {
-            for_each_extension(tree, inner, visit);
+            visit_extensions(tree, inner, visit);
         }
     }
 }

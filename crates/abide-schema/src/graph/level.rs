@@ -1,8 +1,8 @@
-//! How strongly files depend on each other.
+//! The levels at which files depend on each other, with counts.
 
-/// How one file depends on another.
+/// The level of a dependency between files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum DependencyLevel {
     /// It imports the file.
     Import,
     /// A field, an extension or a method of it uses a type of the file.
@@ -11,43 +11,44 @@ pub enum Level {
     Option,
 }
 
-impl Level {
+impl DependencyLevel {
     /// Every level.
-    pub const ALL: [Level; 3] = [Level::Import, Level::Type, Level::Option];
+    pub const ALL: [DependencyLevel; 3] =
+        [DependencyLevel::Import, DependencyLevel::Type, DependencyLevel::Option];
 
     /// The levels that carry meaning: an import that nothing needs is none.
-    pub const USED: [Level; 2] = [Level::Type, Level::Option];
+    pub const USED: [DependencyLevel; 2] = [DependencyLevel::Type, DependencyLevel::Option];
 
     /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
-            Level::Import => "import",
-            Level::Type => "type",
-            Level::Option => "option",
+            DependencyLevel::Import => "import",
+            DependencyLevel::Type => "type",
+            DependencyLevel::Option => "option",
         }
     }
 }
 
-/// How often something is used, by level.
+/// The number of uses, by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts([u32; 3]);
+pub struct LevelCounts([u32; 3]);
 
-impl Counts {
-    /// How many uses there are at a level.
-    pub fn at(&self, level: Level) -> u32 {
+impl LevelCounts {
+    /// Returns the number of uses at a level.
+    pub fn count_at(&self, level: DependencyLevel) -> u32 {
         self.0[level as usize]
     }
 
-    /// Whether there is a use at one of the levels.
-    pub fn any(&self, levels: &[Level]) -> bool {
-        levels.iter().any(|&level| self.at(level) > 0)
+    /// Returns true if there is a use at one of the levels.
+    pub fn has_any(&self, levels: &[DependencyLevel]) -> bool {
+        levels.iter().any(|&level| self.count_at(level) > 0)
     }
 
-    pub(super) fn add_use(&mut self, level: Level) {
+    pub(super) fn add_use(&mut self, level: DependencyLevel) {
         self.0[level as usize] += 1;
     }
 
-    pub(super) fn add(&mut self, other: Counts) {
+    pub(super) fn add(&mut self, other: LevelCounts) {
         for (sum, count) in self.0.iter_mut().zip(other.0) {
             *sum = sum.saturating_add(count);
         }

@@ -1,4 +1,4 @@
-//! What files reach, and the shortest paths there.
+//! Finds the files and packages that files reach, and the shortest paths there.
 //!
 //! Rules ask about few packages of a tree: those that are outdated, or unstable, or have other
 //! versions. Their columns are computed a strip at a time, so that memory grows with the files
@@ -13,48 +13,48 @@ use petgraph::graph::NodeIndex;
 use petgraph::visit::{EdgeFiltered, EdgeRef};
 use rustc_hash::FxHashMap;
 
-use super::steps::{Step, Steps};
-use super::{Graph, Level, components, node};
+use super::steps::{DependencyStep, StepFinder};
+use super::{DependencyGraph, DependencyLevel, index_components, to_node};
 use crate::ids::{FileId, PackageId};
 use crate::tree::{File, Package};
 
-/// How many packages a strip has, unless they must not be parted.
+/// The number of packages in a row, unless they must not be parted.
 const COLUMNS: usize = 512;
 
 /// The number of bits in a block of a set.
 const BITS: usize = Block::BITS as usize;
 
-/// What files reach: see [`Graph::reach`].
+/// The files that each file reaches: see [`DependencyGraph::compute_reach`].
 #[derive(Debug)]
-pub struct Reach<'g, 't> {
-    graph: &'g Graph<'t>,
-    levels: &'g [Level],
+pub struct ReachTable<'g, 't> {
+    graph: &'g DependencyGraph<'t>,
+    levels: &'g [DependencyLevel],
     through: Vec<bool>,
     component_of: Vec<usize>,
     /// By component: its part of `edges`.
     edges_of: Vec<Range<usize>>,
-    edges: Vec<Edge>,
+    edges: Vec<ComponentEdge>,
     /// The packages that files of other packages depend on.
     entered: FixedBitSet,
-    steps: Steps<'t>,
+    steps: StepFinder<'t>,
 }
 
-/// What the files of a component depend on directly.
+/// The direct dependencies of the files of a component.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
+struct ComponentEdge {
     package: PackageId,
     /// The component, if what it reaches is reached too.
     next: Option<u32>,
 }
 
-impl<'t> Graph<'t> {
-    /// What files reach at the given levels, passing only through packages
+impl<'t> DependencyGraph<'t> {
+    /// Computes what files reach at the given levels, passing only through packages
     /// that `through` lets pass.
-    pub fn reach<'g>(
+    pub fn compute_reach<'g>(
         &'g self,
-        levels: &'g [Level],
+        levels: &'g [DependencyLevel],
         through: impl Fn(Package<'t>) -> bool,
-    ) -> Reach<'g, 't> {
+    ) -> ReachTable<'g, 't> {
         let through: Vec<bool> = self.tree.packages().map(through).collect();
         let package = |file: NodeIndex| self.tree.linked(FileId(file.index() as u32)).package;
         let passes = |file: NodeIndex| through[package(file).0 as usize];
@@ -65,19 +65,19 @@ impl<'t> Graph<'t> {
             Some(order) => order.chunks(1).collect(),
             None => {
                 circles = kosaraju_scc(&EdgeFiltered::from_fn(&self.files, |edge| {
-                    edge.weight().any(levels) && passes(edge.target())
+                    edge.weight().has_any(levels) && passes(edge.target())
                 }));
                 circles.iter().map(Vec::as_slice).collect()
             }
         };
-        let component_of = components(&members_of, self.files.node_count());
+        let component_of = index_components(&members_of, self.files.node_count());
         let mut entered = FixedBitSet::with_capacity(self.packages.node_count());
         let mut edges = Vec::new();
         let mut edges_of = Vec::with_capacity(members_of.len());
         for (component, members) in members_of.iter().enumerate() {
             let start = edges.len();
             for edge in members.iter().flat_map(|&member| self.files.edges(member)) {
-                if !edge.weight().any(levels) {
+                if !edge.weight().has_any(levels) {
                     continue;
                 }
                 let (to, next) = (package(edge.target()), component_of[edge.target().index()]);
@@ -85,22 +85,22 @@ impl<'t> Graph<'t> {
                     entered.insert(to.0 as usize);
                 }
                 let next = (next < component && passes(edge.target())).then_some(next as u32);
-                edges.push(Edge { package: to, next });
+                edges.push(ComponentEdge { package: to, next });
             }
             edges_of.push(start..edges.len());
         }
-        let steps = Steps::new(self.tree);
-        Reach { graph: self, levels, through, component_of, edges_of, edges, entered, steps }
+        let steps = StepFinder::new(self.tree);
+        ReachTable { graph: self, levels, through, component_of, edges_of, edges, entered, steps }
     }
 }
 
-impl<'g, 't> Reach<'g, 't> {
-    /// Which of these packages the files reach, a strip of packages at a time. The packages of a
+impl<'g, 't> ReachTable<'g, 't> {
+    /// Finds the packages that the files reach, a row of packages at a time. The packages of a
     /// group are in one strip; groups of which nothing is reached are left out.
-    pub fn strips<'r>(
+    pub fn split_targets<'r>(
         &'r self,
         groups: impl IntoIterator<Item = &'r [Package<'t>]>,
-    ) -> impl Iterator<Item = Strip<'r, 'g, 't>> {
+    ) -> impl Iterator<Item = BitRow<'r, 'g, 't>> {
         let is_entered = |it: &Package<'t>| self.entered.contains(it.id.0 as usize);
         let mut groups = groups.into_iter().filter(move |it| it.iter().any(is_entered)).peekable();
         std::iter::from_fn(move || {
@@ -112,8 +112,8 @@ impl<'g, 't> Reach<'g, 't> {
         })
     }
 
-    /// Which of these packages the files reach.
-    pub fn strip<'r>(&'r self, targets: Vec<Package<'t>>) -> Strip<'r, 'g, 't> {
+    /// Finds the packages, of these, that the files reach.
+    pub fn strip<'r>(&'r self, targets: Vec<Package<'t>>) -> BitRow<'r, 'g, 't> {
         let mut columns = vec![None; self.graph.packages.node_count()];
         for (column, target) in (0..).zip(&targets) {
             columns[target.id.0 as usize] = Some(column);
@@ -132,16 +132,19 @@ impl<'g, 't> Reach<'g, 't> {
                 }
             }
         }
-        Strip { reach: self, targets, columns, width, rows }
+        BitRow { reach: self, targets, columns, width, rows }
     }
 
     /// The files that the files depend on directly, at the levels that count.
-    pub fn direct(&self, files: impl Iterator<Item = File<'t>>) -> impl Iterator<Item = File<'t>> {
+    pub fn iter_direct(
+        &self,
+        files: impl Iterator<Item = File<'t>>,
+    ) -> impl Iterator<Item = File<'t>> {
         files.flat_map(|file| {
             self.graph
                 .files
-                .edges(node(file.id.0))
-                .filter(|edge| edge.weight().any(self.levels))
+                .edges(to_node(file.id.0))
+                .filter(|edge| edge.weight().has_any(self.levels))
                 .map(|edge| self.graph.tree.file(FileId(edge.target().index() as u32)))
         })
     }
@@ -149,11 +152,11 @@ impl<'g, 't> Reach<'g, 't> {
     /// For each target a shortest path to it from one of the files, file by
     /// file, in the order of packages. Of several shortest paths it is the one
     /// that stands first in the order of files.
-    pub fn paths(
+    pub fn find_paths(
         &mut self,
         files: impl Iterator<Item = File<'t>>,
         targets: &[Package<'t>],
-    ) -> Vec<(Package<'t>, Vec<Step<'t>>)> {
+    ) -> Vec<(Package<'t>, Vec<DependencyStep<'t>>)> {
         let tree = self.graph.tree;
         let mut queue: VecDeque<FileId> = files.map(|file| file.id).collect();
         let mut came: FxHashMap<FileId, FileId> = queue.iter().map(|&file| (file, file)).collect();
@@ -166,9 +169,9 @@ impl<'g, 't> Reach<'g, 't> {
         while open > 0
             && let Some(at) = queue.pop_front()
         {
-            for edge in self.graph.files.edges(node(at.0)) {
+            for edge in self.graph.files.edges(to_node(at.0)) {
                 let target = FileId(edge.target().index() as u32);
-                if !edge.weight().any(self.levels) || came.contains_key(&target) {
+                if !edge.weight().has_any(self.levels) || came.contains_key(&target) {
                     continue;
                 }
                 came.insert(target, at);
@@ -188,7 +191,7 @@ impl<'g, 't> Reach<'g, 't> {
             let mut path = Vec::new();
             let mut at = end;
             while let Some(from) = came.get(&at).copied().filter(|&from| from != at) {
-                path.extend(self.steps.step(from, at, self.levels));
+                path.extend(self.steps.find_step(from, at, self.levels));
                 at = from;
             }
             path.reverse();
@@ -199,32 +202,32 @@ impl<'g, 't> Reach<'g, 't> {
     }
 }
 
-/// Which of some packages the files reach.
+/// The packages, of some, that the files reach: a row of bits for each component.
 #[derive(Debug)]
-pub struct Strip<'r, 'g, 't> {
-    reach: &'r Reach<'g, 't>,
+pub struct BitRow<'r, 'g, 't> {
+    reach: &'r ReachTable<'g, 't>,
     targets: Vec<Package<'t>>,
     /// By package: where it stands among the targets.
     columns: Vec<Option<u32>>,
-    /// How many blocks the row of a component has.
+    /// The number of blocks in the row of a component.
     width: usize,
     rows: Vec<Block>,
 }
 
-impl<'t> Strip<'_, '_, 't> {
+impl<'t> BitRow<'_, '_, 't> {
     /// The packages that are asked for.
     pub fn targets(&self) -> &[Package<'t>] {
         &self.targets
     }
 
-    /// Where a package stands among the targets.
+    /// Returns the index of a package among the targets.
     pub fn column(&self, package: Package<'t>) -> Option<usize> {
         self.columns[package.id.0 as usize].map(|it| it as usize)
     }
 
-    /// Which of the targets the files reach, by their columns; the package of the files themselves
-    /// is among them where they reach another file of it.
-    pub fn reached(&self, files: impl Iterator<Item = File<'t>>) -> FixedBitSet {
+    /// Collects the targets that the files reach, by their columns; the package of the files
+    /// themselves is among them where they reach another file of it.
+    pub fn collect_reached(&self, files: impl Iterator<Item = File<'t>>) -> FixedBitSet {
         let mut set = FixedBitSet::with_capacity(self.targets.len());
         for file in files {
             let start = self.reach.component_of[file.id.0 as usize] * self.width;

@@ -1,25 +1,25 @@
 //! The features of every element of a file.
 
-use abide_syntax::Label;
+use abide_syntax::FieldLabel;
 
 use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
 use crate::protobuf::descriptor_number::options;
-use crate::protobuf::last_varint;
+use crate::protobuf::find_last_varint;
 use crate::tree::{Features, LinkedFile, Presence};
 
-/// Whether the option `packed` of a field is set to `true` or `false`, read
+/// Returns true if the option `packed` of a field is set to `true` or `false`, read
 /// before options are interpreted.
-fn packed(decl: &FileDecl, raw: RawOptions) -> Option<bool> {
+fn find_packed(decl: &FileDecl, raw: RawOptions) -> Option<bool> {
     if let RawOptions::Wire(span) = raw {
-        let value = last_varint(decl.strings.text(), span, options::PACKED).ok()?;
+        let value = find_last_varint(decl.strings.text(), span, options::PACKED).ok()?;
         return value.map(|value| value != 0);
     }
-    flag(decl, raw, b"packed")
+    find_flag(decl, raw, b"packed")
 }
 
-/// Whether an option of a field is set to `true` or `false`, read before
+/// Returns true if an option of a field is set to `true` or `false`, read before
 /// options are interpreted.
-fn flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> {
+fn find_flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> {
     let (RawOptions::Syntax(slice), Some(ast)) = (options, decl.ast()) else { return None };
     let text: &[u8] = decl.strings.text();
     decl.option_ids[slice.range()].iter().rev().find_map(|&id| {
@@ -38,7 +38,7 @@ pub(crate) fn resolve(file: &mut LinkedFile) {
     let decl = std::sync::Arc::clone(&file.decl);
     let decl = &*decl;
     let defaults = match decl.ast() {
-        Some(_) => Features::of(decl.edition),
+        Some(_) => Features::from_edition(decl.edition),
         None => Features::without_source(decl.edition),
     };
     file.features = defaults.with(decl, decl.options, options::FEATURES_OF_FILE);
@@ -70,7 +70,7 @@ pub(crate) fn resolve(file: &mut LinkedFile) {
             );
         }
         features = features.with(decl, field.options, options::FEATURES_OF_FIELD);
-        if field.label == Some(Label::Required) {
+        if field.label == Some(FieldLabel::Required) {
             features.presence = Presence::LegacyRequired;
         }
         if field.proto3_optional {
@@ -87,7 +87,7 @@ pub(crate) fn resolve(file: &mut LinkedFile) {
             features.delimited = false;
         }
         if !decl.edition.is_edition()
-            && let Some(packed) = packed(decl, field.options)
+            && let Some(packed) = find_packed(decl, field.options)
         {
             features.packed = packed;
         }

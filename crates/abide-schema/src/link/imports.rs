@@ -1,4 +1,4 @@
-//! Which files there are, and which of them each import means.
+//! The files of a tree, and the file that each import means.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::decl::{FileDecl, Part, SourceFile};
 use crate::ids::FileId;
-use crate::link::known_sources::how_to_get;
-use crate::problem::{Place, Problem, ProblemKind, did_you_mean, nearest, plain_path};
-use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, built_in, well_known_paths};
+use crate::link::known_sources::describe_how_to_get;
+use crate::problem::{Place, Problem, ProblemKind, find_nearest, normalize_path, suggest_word};
+use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, find_built_in, well_known_paths};
 
 /// The paths that files import and that no file has, in the order of paths:
 /// what a caller may read from elsewhere and add before linking. Well-known
 /// types that stay missing are added by [`Tree::link`](crate::Tree::link).
-pub fn missing_imports(files: &[Arc<FileDecl>]) -> Vec<Box<str>> {
+pub fn find_missing_imports(files: &[Arc<FileDecl>]) -> Vec<Box<str>> {
     let known: FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
     let mut missing: Vec<Box<str>> = files
         .par_iter()
@@ -34,10 +34,10 @@ pub fn missing_imports(files: &[Arc<FileDecl>]) -> Vec<Box<str>> {
 pub(super) fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
     let imported = files.par_iter().flat_map_iter(|file| &file.imports);
     let mut wanted: BTreeMap<&str, &str> =
-        imported.filter_map(|import| built_in(&import.path)).collect();
-    wanted.extend(built_in(DESCRIPTOR_PROTO));
+        imported.filter_map(|import| find_built_in(&import.path)).collect();
+    wanted.extend(find_built_in(DESCRIPTOR_PROTO));
     let mut known: BTreeSet<&str> =
-        files.iter().filter_map(|file| built_in(&file.path)).map(|(path, _)| path).collect();
+        files.iter().filter_map(|file| find_built_in(&file.path)).map(|(path, _)| path).collect();
     while let Some((path, text)) = wanted.pop_first() {
         if !known.insert(path) {
             continue;
@@ -49,7 +49,7 @@ pub(super) fn add_well_known(files: &mut Vec<Arc<FileDecl>>) {
             imported: true,
             text: text.as_bytes().into(),
         });
-        wanted.extend(file.imports.iter().filter_map(|import| built_in(&import.path)));
+        wanted.extend(file.imports.iter().filter_map(|import| find_built_in(&import.path)));
         files.push(Arc::new(file));
     }
 }
@@ -110,8 +110,8 @@ pub(super) fn resolve_imports(
                     element: Some(file.path.to_string()),
                     labels: Vec::new(),
                     help: Some(match near {
-                        Some(path) => did_you_mean(path),
-                        None => how_to_get(&import.path),
+                        Some(path) => suggest_word(path),
+                        None => describe_how_to_get(&import.path),
                     }),
                 });
             }
@@ -143,7 +143,7 @@ impl<'p> NearPaths<'p> {
         let mut by_end = FxHashMap::default();
         let mut by_part: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
         for path in sorted {
-            by_spelling.entry(plain_path(path)).or_insert(path);
+            by_spelling.entry(normalize_path(path)).or_insert(path);
             for end in ends(path) {
                 by_end.entry(end).or_insert(path);
             }
@@ -155,7 +155,7 @@ impl<'p> NearPaths<'p> {
     }
 
     fn find(&self, wanted: &str) -> Option<&'p str> {
-        let spelled = self.by_spelling.get(&plain_path(wanted)).copied();
+        let spelled = self.by_spelling.get(&normalize_path(wanted)).copied();
         spelled
             .or_else(|| {
                 let shorter = ends(wanted).filter_map(|end| self.known.get(end).copied());
@@ -165,16 +165,18 @@ impl<'p> NearPaths<'p> {
                 let (folder, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
                 let alike = [folder, name].into_iter().filter_map(|it| self.by_part.get(it));
                 let is_near = |it: &&str| {
-                    let parts = parts_apart(wanted, it);
-                    parts.is_some_and(|(wanted, it)| nearest(wanted, std::iter::once(it)).is_some())
+                    let parts = find_differing_part(wanted, it);
+                    parts.is_some_and(|(wanted, it)| {
+                        find_nearest(wanted, std::iter::once(it)).is_some()
+                    })
                 };
-                nearest(wanted, alike.flatten().copied().filter(is_near))
+                find_nearest(wanted, alike.flatten().copied().filter(is_near))
             })
     }
 }
 
 /// The only parts in which two paths of equal length differ, without the ending.
-fn parts_apart<'p>(one: &'p str, other: &'p str) -> Option<(&'p str, &'p str)> {
+fn find_differing_part<'p>(one: &'p str, other: &'p str) -> Option<(&'p str, &'p str)> {
     let stem = |path: &'p str| path.strip_suffix(".proto").unwrap_or(path).split('/');
     let mut apart = stem(one).zip(stem(other)).filter(|(one, other)| one != other);
     let first = apart.next().filter(|_| stem(one).count() == stem(other).count());
@@ -195,47 +197,47 @@ pub(super) fn import_cycles(
     problems: &mut Vec<Problem>,
 ) {
     #[derive(Clone, Copy, PartialEq)]
-    enum State {
+    enum VisitState {
         New,
         Open,
         Done,
     }
-    let mut states = vec![State::New; files.len()];
+    let mut states = vec![VisitState::New; files.len()];
     for root in 0..files.len() {
-        if states[root] != State::New {
+        if states[root] != VisitState::New {
             continue;
         }
         // Each entry is a file and the index of its next import to visit.
         let mut path = vec![(root, 0)];
-        states[root] = State::Open;
+        states[root] = VisitState::Open;
         while let Some((file, next)) = path.last_mut() {
             let (at, import) = (*file, *next);
             let Some(target) = imports[at].get(import) else {
-                states[at] = State::Done;
+                states[at] = VisitState::Done;
                 path.pop();
                 continue;
             };
             *next += 1;
             let Some(target) = target.map(|id| id.0 as usize) else { continue };
             match states[target] {
-                State::New => {
-                    states[target] = State::Open;
+                VisitState::New => {
+                    states[target] = VisitState::Open;
                     path.push((target, 0));
                 }
-                State::Open => {
+                VisitState::Open => {
                     let start = path
                         .iter()
                         .position(|&(file, _)| file == target)
                         .expect("an open file is on the path");
-                    problems.push(cycle_problem(files, &path[start..]));
+                    problems.push(describe_cycle(files, &path[start..]));
                 }
-                State::Done => {}
+                VisitState::Done => {}
             }
         }
     }
 }
 
-fn cycle_problem(files: &[Arc<FileDecl>], cycle: &[(usize, usize)]) -> Problem {
+fn describe_cycle(files: &[Arc<FileDecl>], cycle: &[(usize, usize)]) -> Problem {
     let place = |&(file, next): &(usize, usize)| Place {
         file: FileId(file as u32),
         // The import that was followed is the one before the next.
@@ -262,7 +264,7 @@ fn cycle_problem(files: &[Arc<FileDecl>], cycle: &[(usize, usize)]) -> Problem {
     }
 }
 
-pub(super) fn public_importers(files: &[Arc<FileDecl>]) -> Vec<FileId> {
+pub(super) fn find_public_importers(files: &[Arc<FileDecl>]) -> Vec<FileId> {
     let is_public = |file: &FileDecl| file.imports.iter().any(|it| it.kind == ImportKind::Public);
     let found = (0..).zip(files).filter(|(_, file)| is_public(file));
     found.map(|(index, _)| FileId(index)).collect()

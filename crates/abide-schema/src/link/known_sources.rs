@@ -1,8 +1,8 @@
 //! Public repositories that have files which many trees import.
 
-/// Where files with a path are published.
+/// The repository that publishes files with some paths.
 struct KnownSource {
-    /// How their paths begin.
+    /// The start of their paths.
     prefix: &'static str,
     repository: &'static str,
     /// The folder of the repository that imports start from.
@@ -36,18 +36,18 @@ const KNOWN_SOURCES: &[KnownSource] = &[
 ];
 
 /// The source that publishes a file at this path.
-fn source_of(path: &str) -> Option<&'static KnownSource> {
+fn find_source(path: &str) -> Option<&'static KnownSource> {
     KNOWN_SOURCES.iter().find(|it| path.starts_with(it.prefix))
 }
 
 /// The repository that publishes a file at this path, if it is one that many trees import from.
-pub fn known_repository(path: &str) -> Option<&'static str> {
-    source_of(path).map(|it| it.repository)
+pub fn find_known_repository(path: &str) -> Option<&'static str> {
+    find_source(path).map(|it| it.repository)
 }
 
-/// How to get a file that is imported by this path.
-pub(super) fn how_to_get(path: &str) -> String {
-    match source_of(path) {
+/// Describes how to get a file that is imported by this path.
+pub(super) fn describe_how_to_get(path: &str) -> String {
+    match find_source(path) {
         None => "pass its folder with `-I DIR`, or add the folder to `import-paths` in abide.toml"
             .to_owned(),
         Some(KnownSource { repository, folder, .. }) => {
@@ -79,10 +79,10 @@ mod tests {
 
     #[test]
     fn the_folder_of_a_known_repository_is_named() {
-        let help = how_to_get("buf/validate/validate.proto");
+        let help = describe_how_to_get("buf/validate/validate.proto");
         assert!(help.contains("/protovalidate: clone") && help.contains("`proto/protovalidate`"));
-        assert!(how_to_get("google/api/http.proto").contains("/googleapis: "));
-        assert!(how_to_get("google/protobuf/unittest.proto").contains("/protobuf: "));
-        assert!(how_to_get("validates/a.proto").starts_with("pass its folder"));
+        assert!(describe_how_to_get("google/api/http.proto").contains("/googleapis: "));
+        assert!(describe_how_to_get("google/protobuf/unittest.proto").contains("/protobuf: "));
+        assert!(describe_how_to_get("validates/a.proto").starts_with("pass its folder"));
     }
 }

@@ -8,22 +8,22 @@ use crate::link::symbol::{NotFound, Symbol};
 /// that no other file declares may be in one of them, so it is counted here and not reported on its
 /// own.
 #[derive(Clone, Debug)]
-pub(crate) struct AbsentImports<'a> {
+pub(crate) struct MissingImports<'a> {
     package: &'a str,
     /// By the index of the import.
     paths: Vec<(usize, &'a str)>,
     /// For each import of the file, how often it may declare a name.
     uses: Vec<u32>,
-    /// Whether one of them is there and does not parse.
+    /// True if one of them is there and does not parse.
     is_unreadable: bool,
 }
 
-impl<'a> AbsentImports<'a> {
+impl<'a> MissingImports<'a> {
     pub(crate) fn of(
         decl: &'a FileDecl,
         targets: impl Iterator<Item = Option<FileId>>,
         unreadable: &[bool],
-    ) -> AbsentImports<'a> {
+    ) -> MissingImports<'a> {
         let is_unreadable = |id: FileId| unreadable.get(id.0 as usize) == Some(&true);
         let imports = decl.imports.iter().zip(targets).enumerate();
         let absent: Vec<_> =
@@ -31,11 +31,11 @@ impl<'a> AbsentImports<'a> {
         let paths = absent.iter().map(|(index, (import, _))| (*index, &*import.path)).collect();
         let uses = if absent.is_empty() { Vec::new() } else { vec![0; decl.imports.len()] };
         let is_unreadable = absent.iter().any(|(_, (_, target))| target.is_some());
-        AbsentImports { package: decl.package_name(), paths, uses, is_unreadable }
+        MissingImports { package: decl.package_name(), paths, uses, is_unreadable }
     }
 
-    /// Whether one of the imports may declare a name that was not found. Counts the use at those
-    /// whose paths are most like the name.
+    /// Returns true if one of the imports may declare a name that was not found. Counts the use at
+    /// those whose paths are most like the name.
     pub(crate) fn may_declare(&mut self, name: &str, reason: &NotFound) -> bool {
         // Other files add to a package, but not to a message.
         let is_open = match reason {
@@ -47,7 +47,8 @@ impl<'a> AbsentImports<'a> {
             return false;
         }
         let package = self.package;
-        let likeness = |path: &str| (shared_run(name, path), shared_start(package, path));
+        let likeness =
+            |path: &str| (count_shared_run(name, path), count_shared_start(package, path));
         let best = self.paths.iter().map(|(_, path)| likeness(path)).max();
         for (index, path) in &self.paths {
             if Some(likeness(path)) == best {
@@ -57,20 +58,20 @@ impl<'a> AbsentImports<'a> {
         true
     }
 
-    /// How often the import with this index may declare a name.
-    pub(crate) fn uses(&self, index: usize) -> u32 {
+    /// Returns the number of unknown names that the import with this index may declare.
+    pub(crate) fn use_count(&self, index: usize) -> u32 {
         self.uses.get(index).copied().unwrap_or(0)
     }
 }
 
-fn folders(path: &str) -> impl Iterator<Item = &str> + Clone {
+fn iter_folders(path: &str) -> impl Iterator<Item = &str> + Clone {
     path.rsplit_once('/').map_or("", |(folders, _)| folders).split('/')
 }
 
-/// How many of the first components of a name follow each other in the folders of a path.
-fn shared_run(name: &str, path: &str) -> usize {
+/// Counts the first components of a name that follow each other in the folders of a path.
+fn count_shared_run(name: &str, path: &str) -> usize {
     let name = name.trim_start_matches('.').split('.');
-    let mut rest = folders(path);
+    let mut rest = iter_folders(path);
     let mut longest = 0;
     loop {
         longest = name.clone().zip(rest.clone()).take_while(|(a, b)| a == b).count().max(longest);
@@ -80,9 +81,9 @@ fn shared_run(name: &str, path: &str) -> usize {
     }
 }
 
-/// How many components of a package begin the folders of a path.
-fn shared_start(package: &str, path: &str) -> usize {
-    package.split('.').zip(folders(path)).take_while(|(a, b)| a == b).count()
+/// Counts the components of a package that begin the folders of a path.
+fn count_shared_start(package: &str, path: &str) -> usize {
+    package.split('.').zip(iter_folders(path)).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]
@@ -99,9 +100,9 @@ mod tests {
             ("Node", "base.proto", 0),
             ("", "", 1),
         ] {
-            assert_eq!(shared_run(name, path), expected, "{name} {path}");
+            assert_eq!(count_shared_run(name, path), expected, "{name} {path}");
         }
-        assert_eq!(shared_start("acme.user.v1", "acme/user/v1/user.proto"), 3);
-        assert_eq!(shared_start("acme.user.v1", "acme/group/v1/user.proto"), 1);
+        assert_eq!(count_shared_start("acme.user.v1", "acme/user/v1/user.proto"), 3);
+        assert_eq!(count_shared_start("acme.user.v1", "acme/group/v1/user.proto"), 1);
     }
 }

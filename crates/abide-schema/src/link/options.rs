@@ -8,7 +8,7 @@ mod option_places;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use abide_syntax::{Ast, NamePart, OptionId, Span, ValueId, dotted_name};
+use abide_syntax::{Ast, NamePart, OptionId, Span, ValueId, join_dotted_name};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -18,14 +18,14 @@ use crate::ids::{
     ElementId, EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, ServiceId,
 };
 use crate::link::resolve::NameResolver;
-use crate::link::symbol::{NotFound, Symbol, Wanted};
-use crate::link::{AbsentImports, Kept};
-use crate::problem::{Place, Problem, ProblemKind, did_you_mean, nearest};
+use crate::link::symbol::{NotFound, Symbol, SymbolQuery};
+use crate::link::{MissingImports, ReusedFiles};
+use crate::problem::{Place, Problem, ProblemKind, find_nearest, suggest_word};
 use crate::protobuf::DESCRIPTOR_PROTO;
 use crate::tree::view;
-use crate::tree::{Cardinality, Known, LinkedFile, OptionsLink, Tree, Type, indices};
+use crate::tree::{Cardinality, KnownAnnotations, LinkedFile, OptionsLink, Tree, Type, indices};
 use crate::value::aggregate::{
-    AggregateReader, Fault, Finder, MAX_FAULTS, extends, message_set_item,
+    AggregateReader, Finder, MAX_FAULTS, ValueError, find_message_set_item, is_extension_of,
 };
 use crate::value::codec::Codec;
 
@@ -74,19 +74,19 @@ type OptionTypes = [Option<MessageId>; 9];
 
 /// Interprets the options of every file and puts them into the tree, whose
 /// names, types and features are already resolved.
-pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>, kept: &Kept) {
-    tree.known = Known::of(tree);
-    let types = option_types(tree);
+pub(crate) fn apply_options(tree: &mut Tree, names: &NameResolver<'_>, kept: &ReusedFiles) {
+    tree.known = KnownAnnotations::find(tree);
+    let types = collect_option_types(tree);
     let shared: &Tree = tree;
     let found: Vec<FileOptions> = (0..shared.files.len() as u32)
         .into_par_iter()
         .map(|index| {
             let file = FileId(index);
-            if kept.file(index as usize).is_some() {
+            if kept.get(index as usize).is_some() {
                 return FileOptions::default();
             }
-            match types_for(shared, &types, file) {
-                Some(types) => interpret_file(shared, names, file, types, None),
+            match find_types(shared, &types, file) {
+                Some(types) => resolve_file_options(shared, names, file, types, None),
                 None => FileOptions::default(),
             }
         })
@@ -97,14 +97,14 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>, kept: &Kept) 
         file.options = found.file;
         for (at, options) in found.elements {
             match at {
-                Slot::Message(at) => file.messages[at as usize].options = options,
-                Slot::Field(at) => file.fields[at as usize].options = options,
-                Slot::Oneof(at) => file.oneofs[at as usize] = options,
-                Slot::Enum(at) => file.enums[at as usize].options = options,
-                Slot::EnumValue(at) => file.values[at as usize] = options,
-                Slot::Service(at) => file.services[at as usize] = options,
-                Slot::Method(at) => file.methods[at as usize].options = options,
-                Slot::Range(at) => file.ranges[at as usize] = options,
+                OptionSlot::Message(at) => file.messages[at as usize].options = options,
+                OptionSlot::Field(at) => file.fields[at as usize].options = options,
+                OptionSlot::Oneof(at) => file.oneofs[at as usize] = options,
+                OptionSlot::Enum(at) => file.enums[at as usize].options = options,
+                OptionSlot::EnumValue(at) => file.values[at as usize] = options,
+                OptionSlot::Service(at) => file.services[at as usize] = options,
+                OptionSlot::Method(at) => file.methods[at as usize].options = options,
+                OptionSlot::Range(at) => file.ranges[at as usize] = options,
             }
         }
         for import in &mut file.imports {
@@ -117,24 +117,24 @@ pub(crate) fn interpret(tree: &mut Tree, names: &NameResolver<'_>, kept: &Kept) 
     };
     let problems = tree.files.par_iter_mut().zip(found).flat_map_iter(keep);
     tree.problems.par_extend(problems);
-    let misplaced = misplaced(tree, kept);
+    let misplaced = find_misplaced(tree, kept);
     tree.problems.extend(misplaced);
 }
 
-/// What the names in the options of each file mean, in the order of files: interprets them again.
-pub(crate) fn meanings(tree: &Tree, names: &NameResolver<'_>) -> Vec<Vec<(Span, ElementId)>> {
-    let types = option_types(tree);
+/// Resolves the names in the options of each file, in the order of files: interprets them again.
+pub(crate) fn resolve_names(tree: &Tree, names: &NameResolver<'_>) -> Vec<Vec<(Span, ElementId)>> {
+    let types = collect_option_types(tree);
     let of_file = |index| {
         let file = FileId(index);
-        let types = types_for(tree, &types, file)?;
-        interpret_file(tree, names, file, types, Some(Vec::new())).meanings
+        let types = find_types(tree, &types, file)?;
+        resolve_file_options(tree, names, file, types, Some(Vec::new())).meanings
     };
     let files = (0..tree.files.len() as u32).into_par_iter();
     files.map(|index| of_file(index).unwrap_or_default()).collect()
 }
 
 /// The options messages of the root of a file, else of any.
-fn types_for<'a>(
+fn find_types<'a>(
     tree: &Tree,
     types: &'a [(u32, OptionTypes)],
     file: FileId,
@@ -144,7 +144,7 @@ fn types_for<'a>(
     own.map(|(_, types)| types)
 }
 
-fn option_types(tree: &Tree) -> Vec<(u32, OptionTypes)> {
+fn collect_option_types(tree: &Tree) -> Vec<(u32, OptionTypes)> {
     tree.files()
         .filter(|file| file.path() == DESCRIPTOR_PROTO)
         .map(|file| {
@@ -156,9 +156,9 @@ fn option_types(tree: &Tree) -> Vec<(u32, OptionTypes)> {
         .collect()
 }
 
-/// Where the options of an element are kept.
+/// The slot of a linked file that keeps the options of an element.
 #[derive(Clone, Copy, Debug)]
-enum Slot {
+enum OptionSlot {
     Message(u32),
     Field(u32),
     Oneof(u32),
@@ -172,16 +172,16 @@ enum Slot {
 #[derive(Default)]
 struct FileOptions {
     file: OptionsLink,
-    elements: Vec<(Slot, OptionsLink)>,
+    elements: Vec<(OptionSlot, OptionsLink)>,
     used: FxHashSet<FileId>,
     /// By the index of the import.
     unknown_uses: Vec<u32>,
     problems: Vec<Problem>,
-    /// Which element each name means, where that was asked for.
+    /// The element that each name means, where that was asked for.
     meanings: Option<Vec<(Span, ElementId)>>,
 }
 
-fn interpret_file(
+fn resolve_file_options(
     tree: &Tree,
     names: &NameResolver<'_>,
     file: FileId,
@@ -191,7 +191,7 @@ fn interpret_file(
     let decl = &*tree.linked(file).decl;
     let no_syntax = Ast::default();
     let links = &tree.linked(file).imports;
-    let absent = AbsentImports::of(decl, links.iter().map(|it| it.file), names.unreadable);
+    let absent = MissingImports::of(decl, links.iter().map(|it| it.file), names.unreadable);
     let reader = AggregateReader {
         tree,
         ast: decl.ast().unwrap_or(&no_syntax),
@@ -206,18 +206,21 @@ fn interpret_file(
     let found = FileOptions::default();
     let cache = FxHashMap::default();
     let entries = EntryIndex::default();
-    let mut interpreter = Interpreter { reader, decl, file, types, cache, entries, found };
-    interpreter.found.file =
-        interpreter
-            .element(decl.options, OptionTarget::File, Parent::File, &|| decl.path.to_string());
+    let mut interpreter = OptionResolver { reader, decl, file, types, cache, entries, found };
+    interpreter.found.file = interpreter.resolve_element_options(
+        decl.options,
+        OptionTarget::File,
+        Parent::File,
+        &|| decl.path.to_string(),
+    );
     let view = tree.file(file);
     for (at, message) in (0..).zip(&decl.messages) {
         if message.kind == MessageKind::MapEntry {
             continue;
         }
         let name = || tree.message(MessageId { file, index: at }).full_name();
-        interpreter.keep(
-            Slot::Message(at),
+        interpreter.set_options(
+            OptionSlot::Message(at),
             message.options,
             OptionTarget::Message,
             message.parent,
@@ -225,15 +228,27 @@ fn interpret_file(
         );
         for at in indices(message.extension_ranges) {
             let options = decl.ranges[at as usize].options;
-            let slot = Slot::Range(at);
-            interpreter.keep(slot, options, OptionTarget::ExtensionRange, message.parent, &name);
+            let slot = OptionSlot::Range(at);
+            interpreter.set_options(
+                slot,
+                options,
+                OptionTarget::ExtensionRange,
+                message.parent,
+                &name,
+            );
         }
     }
     for (at, field) in (0..).zip(&decl.fields) {
         let name = || tree.field(FieldId { file, index: at }).full_name();
         let reported = interpreter.found.problems.len();
         let counted = is_part_of_map(decl, field).then(|| interpreter.reader.finder.absent.clone());
-        interpreter.keep(Slot::Field(at), field.options, OptionTarget::Field, field.parent, &name);
+        interpreter.set_options(
+            OptionSlot::Field(at),
+            field.options,
+            OptionTarget::Field,
+            field.parent,
+            &name,
+        );
         // The key and the value of a map repeat its options, already checked.
         if let Some(counted) = counted {
             interpreter.found.problems.truncate(reported);
@@ -246,28 +261,50 @@ fn interpret_file(
             let message = tree.message(MessageId { file, index: oneof.message });
             format!("{}.{}", message.full_name(), decl.str(oneof.name))
         };
-        interpreter.keep(Slot::Oneof(at), oneof.options, OptionTarget::Oneof, parent, &name);
+        interpreter.set_options(
+            OptionSlot::Oneof(at),
+            oneof.options,
+            OptionTarget::Oneof,
+            parent,
+            &name,
+        );
     }
     for (at, item) in (0..).zip(view.all_enums()) {
         let item_decl = item.decl();
         let parent = item_decl.parent;
-        interpreter.keep(Slot::Enum(at), item_decl.options, OptionTarget::Enum, parent, &|| {
-            item.full_name()
-        });
+        interpreter.set_options(
+            OptionSlot::Enum(at),
+            item_decl.options,
+            OptionTarget::Enum,
+            parent,
+            &|| item.full_name(),
+        );
         for value in item.values() {
-            let slot = Slot::EnumValue(value.id.index);
+            let slot = OptionSlot::EnumValue(value.id.index);
             let name = || value.full_name();
-            interpreter.keep(slot, value.decl().options, OptionTarget::EnumValue, parent, &name);
+            interpreter.set_options(
+                slot,
+                value.decl().options,
+                OptionTarget::EnumValue,
+                parent,
+                &name,
+            );
         }
     }
     for service in view.services() {
-        let slot = Slot::Service(service.id.index);
+        let slot = OptionSlot::Service(service.id.index);
         let name = || service.full_name();
-        interpreter.keep(slot, service.decl().options, OptionTarget::Service, Parent::File, &name);
+        interpreter.set_options(
+            slot,
+            service.decl().options,
+            OptionTarget::Service,
+            Parent::File,
+            &name,
+        );
         for method in service.methods() {
-            let slot = Slot::Method(method.id.index);
+            let slot = OptionSlot::Method(method.id.index);
             let name = || method.full_name();
-            interpreter.keep(
+            interpreter.set_options(
                 slot,
                 method.decl().options,
                 OptionTarget::Method,
@@ -280,12 +317,12 @@ fn interpret_file(
     let OptionNames { used, absent, meanings, .. } = interpreter.reader.finder;
     found.used = used;
     found.meanings = meanings;
-    found.unknown_uses = (0..links.len()).map(|index| absent.uses(index)).collect();
+    found.unknown_uses = (0..links.len()).map(|index| absent.use_count(index)).collect();
     option_places::set(tree, decl, &mut found);
     found
 }
 
-/// Whether a field is the key or the value of a map.
+/// Returns true if a field is the key or the value of a map.
 fn is_part_of_map(decl: &FileDecl, field: &FieldDecl) -> bool {
     match field.parent {
         Parent::Message(index) => decl.messages[index as usize].kind == MessageKind::MapEntry,
@@ -293,7 +330,7 @@ fn is_part_of_map(decl: &FileDecl, field: &FieldDecl) -> bool {
     }
 }
 
-struct Interpreter<'t> {
+struct OptionResolver<'t> {
     reader: AggregateReader<'t, OptionNames<'t>>,
     decl: &'t FileDecl,
     file: FileId,
@@ -310,55 +347,56 @@ struct OptionNames<'t> {
     names: &'t NameResolver<'t>,
     file: FileId,
     used: FxHashSet<FileId>,
-    absent: AbsentImports<'t>,
+    absent: MissingImports<'t>,
     meanings: Option<Vec<(Span, ElementId)>>,
 }
 
 impl Finder for OptionNames<'_> {
-    fn extension(&mut self, message: MessageId, name: &str, at: Span) -> Option<FieldId> {
+    fn find_extension(&mut self, message: MessageId, name: &str, at: Span) -> Option<FieldId> {
         // The search starts outside the message, as for the name of the
         // message itself.
         let view = self.tree.message(message);
         let scope = (message.file, view.decl().parent);
-        let (id, named) = match self.names.resolve_as(self.file, scope, name, Wanted::Any).ok()? {
-            Symbol::Extension(id) => (id, ElementId::Field(id)),
-            Symbol::Message(id) => {
-                (message_set_item(view, self.tree.message(id))?, ElementId::Message(id))
-            }
-            _ => return None,
-        };
-        self.used(id.file);
-        self.means(at, named);
+        let (id, named) =
+            match self.names.resolve_as(self.file, scope, name, SymbolQuery::Any).ok()? {
+                Symbol::Extension(id) => (id, ElementId::Field(id)),
+                Symbol::Message(id) => {
+                    (find_message_set_item(view, self.tree.message(id))?, ElementId::Message(id))
+                }
+                _ => return None,
+            };
+        self.mark_used(id.file);
+        self.record_meaning(at, named);
         Some(id)
     }
 
-    fn message(&mut self, full_name: &str, at: Span) -> Option<MessageId> {
+    fn find_message(&mut self, full_name: &str, at: Span) -> Option<MessageId> {
         let name = format!(".{full_name}");
-        match self.names.resolve(self.file, Parent::File, &name, Wanted::Any).ok()? {
+        match self.names.resolve(self.file, Parent::File, &name, SymbolQuery::Any).ok()? {
             Symbol::Message(id) => {
-                self.means(at, ElementId::Message(id));
+                self.record_meaning(at, ElementId::Message(id));
                 Some(id)
             }
             _ => None,
         }
     }
 
-    fn means(&mut self, at: Span, element: ElementId) {
+    fn record_meaning(&mut self, at: Span, element: ElementId) {
         if let Some(meanings) = &mut self.meanings {
             meanings.push((at, element));
         }
     }
 
-    fn used(&mut self, file: FileId) {
+    fn mark_used(&mut self, file: FileId) {
         self.used.insert(file);
     }
 
-    fn advice(&self, message: MessageId, name: &str) -> Option<String> {
+    fn suggest_import(&self, message: MessageId, name: &str) -> Option<String> {
         let is_type = name.starts_with('.');
         let fits = |it| match it {
             Symbol::Message(_) => is_type,
             Symbol::Extension(id) => {
-                !is_type && extends(self.tree.field(id), self.tree.message(message))
+                !is_type && is_extension_of(self.tree.field(id), self.tree.message(message))
             }
             _ => false,
         };
@@ -367,7 +405,8 @@ impl Finder for OptionNames<'_> {
             false => (message.file, self.tree.message(message).decl().parent),
         };
         let scope = if file == self.file { parent } else { Parent::File };
-        let (_, help) = self.names.not_found(self.file, scope, name, &NotFound::Nowhere, &fits);
+        let (_, help) =
+            self.names.describe_not_found(self.file, scope, name, &NotFound::Nowhere, &fits);
         // A type URL has no dot before the name.
         help.map(|it| if is_type { it.replacen("`.", "`", 1) } else { it })
     }
@@ -377,24 +416,24 @@ impl Finder for OptionNames<'_> {
     }
 }
 
-impl<'t> Interpreter<'t> {
-    fn keep(
+impl<'t> OptionResolver<'t> {
+    fn set_options(
         &mut self,
-        slot: Slot,
+        slot: OptionSlot,
         raw: RawOptions,
         target: OptionTarget,
         parent: Parent,
         element: &dyn Fn() -> String,
     ) {
         if raw != RawOptions::None {
-            let options = self.element(raw, target, parent, element);
+            let options = self.resolve_element_options(raw, target, parent, element);
             self.found.elements.push((slot, options));
         }
     }
 
     /// Interprets the options of one element. Names are looked up in its
     /// parent.
-    fn element(
+    fn resolve_element_options(
         &mut self,
         raw: RawOptions,
         target: OptionTarget,
@@ -412,9 +451,9 @@ impl<'t> Interpreter<'t> {
                 options.entries.reserve_exact(ids.len());
                 self.entries.clear();
                 // For protoc, looking up the options message counts as a use.
-                self.reader.finder.used(ty.file);
+                self.reader.finder.mark_used(ty.file);
                 for &id in ids {
-                    self.option(&mut options, id, parent);
+                    self.resolve_option(&mut options, id, parent);
                 }
                 // Required fields of aggregates were already checked.
                 let nodes = &self.reader.ast.options;
@@ -434,9 +473,9 @@ impl<'t> Interpreter<'t> {
                 let bytes = span.of(self.decl.strings.text());
                 match Codec::new(self.reader.tree).decode(ty, bytes) {
                     Ok(options) => {
-                        let options = options.normalized(self.reader.tree);
-                        self.reader.finder.used(ty.file);
-                        self.extensions_used(&options);
+                        let options = options.normalize(self.reader.tree);
+                        self.reader.finder.mark_used(ty.file);
+                        self.mark_extensions_used(&options);
                         Some(Box::new(options))
                     }
                     Err(error) => {
@@ -456,13 +495,13 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Records the files of the extensions that a serialised value sets.
-    fn extensions_used(&mut self, message: &Message) {
+    fn mark_extensions_used(&mut self, message: &Message) {
         for entry in &message.entries {
             if self.reader.tree.field(entry.field).is_extension() {
-                self.reader.finder.used(entry.field.file);
+                self.reader.finder.mark_used(entry.field.file);
             }
             if let Value::Message(inner) = &entry.value {
-                self.extensions_used(inner);
+                self.mark_extensions_used(inner);
             }
         }
     }
@@ -480,44 +519,51 @@ impl<'t> Interpreter<'t> {
         self.found.problems.extend(problems);
     }
 
-    fn fail<T>(&mut self, fault: Fault) -> Option<T> {
+    fn fail<T>(&mut self, fault: ValueError) -> Option<T> {
         self.reader.faults.push(fault);
         None
     }
 
     /// Interprets one option into the options message.
-    fn option(&mut self, options: &mut Message, id: OptionId, parent: Parent) -> Option<()> {
+    fn resolve_option(
+        &mut self,
+        options: &mut Message,
+        id: OptionId,
+        parent: Parent,
+    ) -> Option<()> {
         let (tree, ast, text) = (self.reader.tree, self.reader.ast, self.reader.text);
         let option = &ast.options[id as usize];
-        let parts = ast.parts(option);
+        let parts = ast.name_parts(option);
         let (first, last) = (parts.first()?, parts.len() - 1);
         if parts.len() > MAX_NESTING as usize {
             let text = format!("the name has more than {MAX_NESTING} parts");
-            return self.fail(Fault::new(option.name, text));
+            return self.fail(ValueError::new(option.name, text));
         }
         let is_features = !first.extension && first.name.of(text) == b"features";
         if first.name.of(text) == b"uninterpreted_option" {
             let text = "`uninterpreted_option` is internal to protoc and cannot be set";
-            return self.fail(Fault::new(first.span, text));
+            return self.fail(ValueError::new(first.span, text));
         }
         if is_features && !self.decl.edition.is_edition() {
-            let mut fault = Fault::new(option.name, "features can only be set in editions");
+            let mut fault = ValueError::new(option.name, "features can only be set in editions");
             fault.kind = ProblemKind::FeatureInvalid;
-            return self.fail(fault.help("start the file with `edition = \"2023\";`"));
+            return self.fail(fault.with_help("start the file with `edition = \"2023\";`"));
         }
         let mut message = options;
         let mut path = Vec::new();
         for (depth, part) in parts.iter().enumerate() {
             let view = tree.message(message.ty);
             let field = if part.extension {
-                self.extension(view, part.name, parent)?
+                self.resolve_option_extension(view, part.name, parent)?
             } else {
-                self.field(view, part, depth == 0)?
+                self.resolve_option_field(view, part, depth == 0)?
             };
-            self.reader.finder.means(part.name, ElementId::Field(field.id));
+            self.reader.finder.record_meaning(part.name, ElementId::Field(field.id));
             if is_features && field.id.file == self.file {
-                let mut fault =
-                    Fault::new(part.span, "a feature cannot be set in the file that declares it");
+                let mut fault = ValueError::new(
+                    part.span,
+                    "a feature cannot be set in the file that declares it",
+                );
                 fault.kind = ProblemKind::FeatureInvalid;
                 return self.fail(fault);
             }
@@ -531,12 +577,12 @@ impl<'t> Interpreter<'t> {
                     return None;
                 }
                 let text = format!("`{}` is not a message and has no fields", field.name());
-                return self.fail(Fault::new(part.span, text));
+                return self.fail(ValueError::new(part.span, text));
             };
             if repeated {
                 let text = format!("`{}` is repeated; its fields cannot be set", field.name());
-                let fault = Fault::new(part.span, text);
-                return self.fail(fault.help("set a whole element with `{ … }`"));
+                let fault = ValueError::new(part.span, text);
+                return self.fail(fault.with_help("set a whole element with `{ … }`"));
             }
             let known = self.entries.find(message, &path, field.id);
             let at = known.unwrap_or_else(|| {
@@ -566,12 +612,13 @@ impl<'t> Interpreter<'t> {
             && let Some(earlier) = self.entries.find(message, path, field.id)
             && let Some(earlier) = message.entries.get(earlier)
         {
-            let mut fault = Fault::new(key, format!("the option `{}` is set twice", field.name()));
+            let mut fault =
+                ValueError::new(key, format!("the option `{}` is set twice", field.name()));
             fault.label = Some((earlier.key, "set first here".to_owned()));
             return self.fail(fault);
         }
         let span = self.reader.ast.values[value as usize].span;
-        let value = self.reader.statement(field, value)?;
+        let value = self.reader.read_statement(field, value)?;
         // Most messages hold one field.
         if message.entries.is_empty() {
             message.entries.reserve_exact(1);
@@ -580,7 +627,7 @@ impl<'t> Interpreter<'t> {
         Some(())
     }
 
-    fn field(
+    fn resolve_option_field(
         &mut self,
         message: view::Message<'t>,
         part: &NamePart,
@@ -594,16 +641,16 @@ impl<'t> Interpreter<'t> {
             true => format!("there is no option `{name}` here"),
             false => format!("`{}` has no field `{name}`", message.full_name()),
         };
-        let mut fault = Fault::new(part.span, text);
+        let mut fault = ValueError::new(part.span, text);
         fault.kind = ProblemKind::NameNotFound;
         fault.help =
-            nearest(name, message.fields().map(view::Field::name)).map(did_you_mean).or_else(
+            find_nearest(name, message.fields().map(view::Field::name)).map(suggest_word).or_else(
                 || outermost.then(|| format!("write a custom option in parentheses: `({name})`")),
             );
         self.fail(fault)
     }
 
-    fn extension(
+    fn resolve_option_extension(
         &mut self,
         message: view::Message<'t>,
         span: Span,
@@ -614,7 +661,7 @@ impl<'t> Interpreter<'t> {
         let name = span.of(self.reader.text);
         let length = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
         let first = self.reader.text.str(Span::new(span.start, span.start + length as u32));
-        let scope = match self.reader.finder.names.nearest_scope(self.file, parent, first) {
+        let scope = match self.reader.finder.names.find_nearest_scope(self.file, parent, first) {
             Parent::File => u32::MAX,
             Parent::Message(index) => index,
         };
@@ -624,12 +671,12 @@ impl<'t> Interpreter<'t> {
             None => {
                 let id = self.resolve(span, parent, message)?;
                 self.cache.insert(key, id);
-                self.reader.finder.used(id.file);
+                self.reader.finder.mark_used(id.file);
                 id
             }
         };
         let field = self.reader.tree.field(id);
-        if extends(field, message) {
+        if is_extension_of(field, message) {
             return Some(field);
         }
         let extendee = field.extendee().map(view::Message::full_name)?;
@@ -638,7 +685,7 @@ impl<'t> Interpreter<'t> {
             field.name(),
             message.full_name()
         );
-        self.fail(Fault::new(span, text))
+        self.fail(ValueError::new(span, text))
     }
 
     fn resolve(
@@ -648,24 +695,23 @@ impl<'t> Interpreter<'t> {
         message: view::Message<'t>,
     ) -> Option<FieldId> {
         let text = self.reader.text;
-        let name = dotted_name(text, span).map_or(Cow::Borrowed(text.str(span)), Cow::Owned);
+        let name = join_dotted_name(text, span).map_or(Cow::Borrowed(text.str(span)), Cow::Owned);
         let names = self.reader.finder.names;
-        let (text, help) = match names.resolve(self.file, parent, &name, Wanted::Any) {
+        let (text, help) = match names.resolve(self.file, parent, &name, SymbolQuery::Any) {
             Ok(Symbol::Extension(id)) => return Some(id),
             Ok(symbol) => {
                 let noun = symbol.noun();
-                let article = crate::problem::article(noun);
+                let article = crate::problem::choose_article(noun);
                 (format!("`{name}` is {article} {noun}, not an option"), None)
             }
             Err(reason) if self.reader.finder.absent.may_declare(&name, &reason) => return None,
             Err(reason) => {
                 let tree = self.reader.tree;
-                let fits =
-                    |it| matches!(it, Symbol::Extension(id) if extends(tree.field(id), message));
-                names.not_found(self.file, parent, &name, &reason, &fits)
+                let fits = |it| matches!(it, Symbol::Extension(id) if is_extension_of(tree.field(id), message));
+                names.describe_not_found(self.file, parent, &name, &reason, &fits)
             }
         };
-        let mut fault = Fault::new(span, text);
+        let mut fault = ValueError::new(span, text);
         fault.kind = ProblemKind::NameNotFound;
         fault.help = help;
         self.fail(fault)
@@ -674,7 +720,7 @@ impl<'t> Interpreter<'t> {
 
 /// The options that stand where they may not: not among the `targets` of their
 /// field. Source: `ValidateOptionTargetConstraints` of protoc.
-fn misplaced(tree: &Tree, kept: &Kept) -> Vec<Problem> {
+fn find_misplaced(tree: &Tree, kept: &ReusedFiles) -> Vec<Problem> {
     let targets = |options: &Message| -> Vec<i64> {
         options.get_all(tree, "targets").filter_map(|entry| entry.value.as_i64()).collect()
     };
@@ -714,16 +760,16 @@ fn misplaced(tree: &Tree, kept: &Kept) -> Vec<Problem> {
                         kind: ProblemKind::OptionInvalid,
                         place: Place { file, span: entry.key },
                         message: format!("`{name}` cannot be set on {}", target.noun()),
-                        element: Some(full_name(tree, file, target, index)),
+                        element: Some(format_full_name(tree, file, target, index)),
                         labels: Vec::new(),
-                        help: Some(format!("it can only be set on {}", allowed(targets))),
+                        help: Some(format!("it can only be set on {}", format_targets(targets))),
                     });
                 }
             }
         }
         problems
     };
-    let is_new = |file: &FileId| kept.file(file.0 as usize).is_none();
+    let is_new = |file: &FileId| kept.get(file.0 as usize).is_none();
     files().filter(is_new).flat_map_iter(check_file).collect()
 }
 
@@ -749,7 +795,7 @@ fn set_options(file: &LinkedFile) -> impl Iterator<Item = (OptionTarget, u32, &M
 }
 
 /// The full name of such an element; that of the message for one of its extension ranges.
-fn full_name(tree: &Tree, file: FileId, target: OptionTarget, index: u32) -> String {
+fn format_full_name(tree: &Tree, file: FileId, target: OptionTarget, index: u32) -> String {
     match target {
         OptionTarget::File => tree.file(file).full_name(),
         OptionTarget::ExtensionRange => {
@@ -771,7 +817,7 @@ fn full_name(tree: &Tree, file: FileId, target: OptionTarget, index: u32) -> Str
     }
 }
 
-fn allowed(targets: &[i64]) -> String {
+fn format_targets(targets: &[i64]) -> String {
     let nouns: Vec<&str> = OptionTarget::ALL
         .iter()
         .filter(|(target, ..)| targets.contains(&target.number().into()))

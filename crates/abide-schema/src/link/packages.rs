@@ -8,7 +8,7 @@ use crate::ids::{FileId, PackageId};
 use crate::tree::{PackageData, PackageVersion};
 
 /// Gathers the files of each package, and which package each file has.
-pub(super) fn packages(
+pub(super) fn collect_packages(
     files: &[Arc<FileDecl>],
     unknown: &BTreeSet<Box<str>>,
 ) -> (Vec<PackageData>, Vec<PackageId>) {
@@ -22,7 +22,7 @@ pub(super) fn packages(
         if packages.last().is_none_or(|package| package.name != name) {
             packages.push(PackageData {
                 name: name.to_owned(),
-                version: PackageVersion::of_package(name),
+                version: PackageVersion::from_package(name),
                 files: Vec::new(),
                 is_unknown: unknown.contains(name),
             });

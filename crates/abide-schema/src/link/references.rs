@@ -6,10 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::decl::{FileDecl, MessageKind, Name, Parent, Part, Scalar, TypeDecl};
 use crate::ids::{FileId, MessageId, PackageId};
-use crate::link::AbsentImports;
+use crate::link::MissingImports;
 use crate::link::resolve::NameResolver;
-use crate::link::symbol::{Scope, Symbol, Wanted};
-use crate::problem::{Place, Problem, ProblemKind, article, did_you_mean, nearest};
+use crate::link::symbol::{Scope, Symbol, SymbolQuery};
+use crate::problem::{Place, Problem, ProblemKind, choose_article, find_nearest, suggest_word};
 use crate::tree::{
     EnumLink, Features, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, Type,
 };
@@ -22,18 +22,18 @@ pub(super) fn link_file(
     imports: &[Option<FileId>],
 ) -> (LinkedFile, Vec<Problem>) {
     let decl = &names.files[index];
-    let mut references = References {
+    let mut references = ReferenceLinker {
         names,
         file: FileId(index as u32),
         decl,
         found: FxHashMap::default(),
         methods: decl.methods.iter().map(|it| (it.service, decl.strings.bytes(it.name))).collect(),
         used: vec![],
-        absent: AbsentImports::of(decl, imports.iter().copied(), names.unreadable),
-        problems: local_problems(FileId(index as u32), decl),
+        absent: MissingImports::of(decl, imports.iter().copied(), names.unreadable),
+        problems: collect_local_problems(FileId(index as u32), decl),
     };
-    let fields = (0..decl.fields.len() as u32).map(|at| references.field(at)).collect();
-    let methods = (0..decl.methods.len() as u32).map(|at| references.method(at)).collect();
+    let fields = (0..decl.fields.len() as u32).map(|at| references.link_field(at)).collect();
+    let methods = (0..decl.methods.len() as u32).map(|at| references.link_method(at)).collect();
     let mut used = references.used;
     used.sort_unstable();
     used.dedup();
@@ -46,7 +46,7 @@ pub(super) fn link_file(
                 used.binary_search(&file).is_ok()
                     || names.unreadable.get(file.0 as usize) == Some(&true)
             }),
-            unknown_uses: references.absent.uses(index),
+            unknown_uses: references.absent.use_count(index),
         })
         .collect();
     let mut file = LinkedFile {
@@ -54,7 +54,7 @@ pub(super) fn link_file(
         is_reduced: false,
         package,
         imports,
-        features: Features::of(decl.edition),
+        features: Features::from_edition(decl.edition),
         options: None,
         messages: vec![MessageLink::default(); decl.messages.len()],
         fields,
@@ -72,7 +72,7 @@ pub(super) fn link_file(
 }
 
 /// The problems found in one file alone, as problems of the tree.
-fn local_problems(file: FileId, decl: &FileDecl) -> Vec<Problem> {
+fn collect_local_problems(file: FileId, decl: &FileDecl) -> Vec<Problem> {
     let place = |span| Place { file, span };
     let labels = |labels: &[(abide_syntax::Span, String)]| {
         labels.iter().map(|(span, text)| (place(*span), text.clone())).collect()
@@ -91,21 +91,21 @@ fn local_problems(file: FileId, decl: &FileDecl) -> Vec<Problem> {
 }
 
 /// The references of one file.
-struct References<'a> {
+struct ReferenceLinker<'a> {
     names: &'a NameResolver<'a>,
     file: FileId,
     decl: &'a FileDecl,
     /// Names that were found, by the scope that could hold their first component.
-    found: FxHashMap<(Parent, Wanted, &'a str), Symbol>,
+    found: FxHashMap<(Parent, SymbolQuery, &'a str), Symbol>,
     /// The names of the methods of each service.
     methods: FxHashSet<(u32, &'a [u8])>,
     used: Vec<FileId>,
-    absent: AbsentImports<'a>,
+    absent: MissingImports<'a>,
     problems: Vec<Problem>,
 }
 
-impl References<'_> {
-    fn field(&mut self, index: u32) -> FieldLink {
+impl ReferenceLinker<'_> {
+    fn link_field(&mut self, index: u32) -> FieldLink {
         let decl = self.decl;
         let field = &decl.fields[index as usize];
         let file = self.file;
@@ -121,7 +121,7 @@ impl References<'_> {
                 Type::Message(MessageId { file: self.file, index })
             }
             TypeDecl::Named(name) | TypeDecl::GroupNamed(name) => {
-                match self.resolve(field.parent, name, type_place, Wanted::Type) {
+                match self.resolve(field.parent, name, type_place, SymbolQuery::Type) {
                     Some(Symbol::Message(id)) => Type::Message(id),
                     Some(Symbol::Enum(id)) => Type::Enum(id),
                     _ => Type::Unresolved,
@@ -130,20 +130,20 @@ impl References<'_> {
         };
         let extendee = field.extendee().and_then(|name| {
             let extendee_place = place(Part::Extendee);
-            if let Some(noun) = self.hidden_by_member(field.parent, decl.str(name)) {
+            if let Some(noun) = self.find_hiding_member(field.parent, decl.str(name)) {
                 let name = decl.str(name);
                 let message =
                     format!("`{name}` is a {noun} of the enclosing message, not a message");
                 let help = self.full_name_of(field.parent, name);
-                self.problem(ProblemKind::NameMisused, extendee_place, message, help);
+                self.report(ProblemKind::NameMisused, extendee_place, message, help);
                 return None;
             }
-            match self.resolve(field.parent, name, extendee_place, Wanted::Any) {
+            match self.resolve(field.parent, name, extendee_place, SymbolQuery::Any) {
                 Some(Symbol::Message(id)) => Some(id),
                 Some(Symbol::Enum(_)) => {
                     let message =
                         format!("`{}` is an enum and cannot be extended", self.decl.str(name));
-                    self.problem(ProblemKind::NameMisused, extendee_place, message, None);
+                    self.report(ProblemKind::NameMisused, extendee_place, message, None);
                     None
                 }
                 _ => None,
@@ -152,26 +152,26 @@ impl References<'_> {
         FieldLink {
             ty,
             extendee,
-            features: crate::tree::Features::of(self.decl.edition),
+            features: crate::tree::Features::from_edition(self.decl.edition),
             options: None,
         }
     }
 
-    /// How to write a type that a member with the same name hides.
+    /// Returns the full name to write for a type that a member with the same name hides.
     fn full_name_of(&self, parent: Parent, name: &str) -> Option<String> {
-        let symbol = self.names.resolve(self.file, parent, name, Wanted::Type).ok()?;
+        let symbol = self.names.resolve(self.file, parent, name, SymbolQuery::Type).ok()?;
         let full_name = self.names.full_name(symbol);
         Some(format!("write the full name with a leading dot: `.{full_name}`"))
     }
 
     /// The field or oneof of an enclosing message that protoc finds before any
     /// type, for a simple name of an extended type.
-    fn hidden_by_member(&self, mut parent: Parent, name: &str) -> Option<&'static str> {
+    fn find_hiding_member(&self, mut parent: Parent, name: &str) -> Option<&'static str> {
         let (decl, file) = (self.decl, self.file);
         while let Parent::Message(index) = parent {
             let message = &decl.messages[index as usize];
             let scope = Scope::Message(MessageId { file, index });
-            if self.names.symbols.all(scope, name).next().is_some() {
+            if self.names.symbols.find_all(scope, name).next().is_some() {
                 return None;
             }
             if decl.fields[message.fields.range()].iter().any(|it| decl.str(it.name) == name) {
@@ -185,7 +185,7 @@ impl References<'_> {
         None
     }
 
-    fn method(&mut self, index: u32) -> MethodLink {
+    fn link_method(&mut self, index: u32) -> MethodLink {
         let method = &self.decl.methods[index as usize];
         let mut message = |name, part| {
             let place = Place { file: self.file, span: self.decl.span(method.node, part) };
@@ -195,14 +195,14 @@ impl References<'_> {
             if self.methods.contains(&(method.service, text.as_bytes())) {
                 let message = format!("`{text}` is a method of the same service, not a message");
                 let help = self.full_name_of(Parent::File, text);
-                self.problem(ProblemKind::MethodInvalid, place, message, help);
+                self.report(ProblemKind::MethodInvalid, place, message, help);
                 return None;
             }
-            match self.resolve(Parent::File, name, place, Wanted::Any) {
+            match self.resolve(Parent::File, name, place, SymbolQuery::Any) {
                 Some(Symbol::Message(id)) => Some(id),
                 Some(Symbol::Enum(_)) => {
                     let text = format!("`{}` is an enum, not a message", self.decl.str(name));
-                    self.problem(ProblemKind::MethodInvalid, place, text, None);
+                    self.report(ProblemKind::MethodInvalid, place, text, None);
                     None
                 }
                 _ => None,
@@ -220,11 +220,11 @@ impl References<'_> {
         parent: Parent,
         name: Name,
         place: Place,
-        wanted: Wanted,
+        wanted: SymbolQuery,
     ) -> Option<Symbol> {
         let text = self.decl.str(name);
         let first = text.split('.').next().unwrap_or(text);
-        let key = (self.names.nearest_scope(self.file, parent, first), wanted, text);
+        let key = (self.names.find_nearest_scope(self.file, parent, first), wanted, text);
         if let Some(&symbol) = self.found.get(&key) {
             return Some(symbol);
         }
@@ -235,32 +235,35 @@ impl References<'_> {
                 Some(symbol)
             }
             Ok(symbol) => {
-                let message =
-                    format!("`{text}` is {} {}, not a type", article(symbol.noun()), symbol.noun());
-                self.problem(ProblemKind::NameMisused, place, message, None);
+                let message = format!(
+                    "`{text}` is {} {}, not a type",
+                    choose_article(symbol.noun()),
+                    symbol.noun()
+                );
+                self.report(ProblemKind::NameMisused, place, message, None);
                 None
             }
             Err(reason) if self.absent.may_declare(text, &reason) => None,
             Err(reason) => {
                 let fits = |it| match it {
                     Symbol::Message(_) => true,
-                    Symbol::Enum(_) => wanted == Wanted::Type,
+                    Symbol::Enum(_) => wanted == SymbolQuery::Type,
                     _ => false,
                 };
                 let (message, mut help) =
-                    self.names.not_found(self.file, parent, text, &reason, &fits);
+                    self.names.describe_not_found(self.file, parent, text, &reason, &fits);
                 // Only where any type may stand, a scalar one may.
-                if wanted == Wanted::Type && text.bytes().all(|it| it.is_ascii_lowercase()) {
-                    let scalar = nearest(text, Scalar::keywords());
-                    help = scalar.map(did_you_mean).or(help);
+                if wanted == SymbolQuery::Type && text.bytes().all(|it| it.is_ascii_lowercase()) {
+                    let scalar = find_nearest(text, Scalar::iter_keywords());
+                    help = scalar.map(suggest_word).or(help);
                 }
-                self.problem(ProblemKind::NameNotFound, place, message, help);
+                self.report(ProblemKind::NameNotFound, place, message, help);
                 None
             }
         }
     }
 
-    fn problem(&mut self, kind: ProblemKind, place: Place, message: String, help: Option<String>) {
+    fn report(&mut self, kind: ProblemKind, place: Place, message: String, help: Option<String>) {
         let element = Some(self.decl.path.to_string());
         self.problems.push(Problem { kind, place, message, element, labels: Vec::new(), help });
     }

@@ -1,4 +1,4 @@
-//! What one tree takes over from another that is linked: files that mean the same in both.
+//! The files that one tree takes over from another linked tree: those that mean the same in both.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::tree::{LinkedFile, PackageData, Tree};
 
 /// The linked files of another tree that linking these files would make again, by index.
 #[derive(Default)]
-pub(crate) struct Kept(Vec<Option<Arc<LinkedFile>>>);
+pub(crate) struct ReusedFiles(Vec<Option<Arc<LinkedFile>>>);
 
-impl Kept {
-    /// What `other` has of files whose imports and packages are resolved.
+impl ReusedFiles {
+    /// Finds the files that `other` has, once imports and packages are resolved.
     ///
     /// What a file means depends on its declarations and on those that it imports, directly or not.
     /// So a file is kept if none of these changed. It must have no problem, either: problems may
     /// name what the file does not import. Everything is numbered by the order of the files, so
     /// nothing is kept if a file or a package came or went.
-    pub(super) fn of(
+    pub(super) fn find(
         files: &[Arc<FileDecl>],
         imports: &[Vec<Option<FileId>>],
         (packages, package_of): (&[PackageData], &[PackageId]),
         other: &Tree,
-    ) -> Kept {
+    ) -> ReusedFiles {
         let names = |packages: &[PackageData]| -> Vec<String> {
             packages.iter().map(|it| it.name.clone()).collect()
         };
@@ -33,13 +33,13 @@ impl Kept {
             || !homes.eq(package_of.iter().copied())
             || names(packages) != names(&other.packages)
         {
-            return Kept::default();
+            return ReusedFiles::default();
         }
         let is_changed = |at: usize| !Arc::ptr_eq(&files[at], &other.files[at].decl);
         let open: Vec<usize> = (0..files.len()).filter(|at| is_changed(*at)).collect();
         // Every file has options, whether or not it imports what declares them.
         if open.iter().any(|at| &*files[*at].path == DESCRIPTOR_PROTO) {
-            return Kept::default();
+            return ReusedFiles::default();
         }
         let mut importers: Vec<Vec<usize>> = vec![Vec::new(); files.len()];
         for (at, imports) in imports.iter().enumerate() {
@@ -56,16 +56,16 @@ impl Kept {
             let is_kept = !is_stale && file.decl.ast().is_some();
             is_kept.then(|| Arc::clone(file))
         });
-        Kept(kept.collect())
+        ReusedFiles(kept.collect())
     }
 
     /// The file with this index, if it is kept.
-    pub(crate) fn file(&self, index: usize) -> Option<&Arc<LinkedFile>> {
+    pub(crate) fn get(&self, index: usize) -> Option<&Arc<LinkedFile>> {
         self.0.get(index)?.as_ref()
     }
 }
 
-/// Whether a tree consists of files with these roots and paths, in this order.
+/// Returns true if a tree consists of files with these roots and paths, in this order.
 pub(super) fn has_files(tree: &Tree, files: &[Arc<FileDecl>]) -> bool {
     let key = |file: &FileDecl| (file.root, Arc::clone(&file.path));
     let theirs = tree.files.iter().map(|it| key(&it.decl));

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, ServiceId};
 
-/// How many dots a package name may have. Source: `kPackageLimit` of protobuf.
+/// The largest number of dots in a package name. Source: `kPackageLimit` of protobuf.
 pub(crate) const MAX_PACKAGE_DOTS: usize = 100;
 
 /// A package or a prefix of one, by its index; 0 is the root.
@@ -22,14 +22,14 @@ impl PackageNode {
     pub(crate) const ROOT: PackageNode = PackageNode(0);
 }
 
-/// What a name is looked up in.
+/// A scope that names are looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scope {
     Package(PackageNode),
     Message(MessageId),
 }
 
-/// What a name stands for.
+/// The element or package that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Symbol {
     Package(PackageNode),
@@ -68,7 +68,7 @@ impl Symbol {
     }
 }
 
-struct Row {
+struct ScopeRow {
     symbol: Symbol,
     /// The next symbol with the same name in the same scope; after the last one, the first.
     next: u32,
@@ -80,7 +80,7 @@ struct Row {
 pub(crate) struct ScopeTable<'a> {
     /// The last symbol with each name.
     names: FxHashMap<(u32, &'a str), u32>,
-    rows: Vec<Row>,
+    rows: Vec<ScopeRow>,
     /// The names that have more than one symbol.
     repeated: Vec<(u32, &'a str)>,
 }
@@ -108,17 +108,17 @@ impl<'a> ScopeTable<'a> {
                 }
             }
         }
-        self.rows.push(Row { symbol, next });
+        self.rows.push(ScopeRow { symbol, next });
     }
 
     /// Its scopes and names, in order.
-    fn sorted(&self) -> Vec<(u32, &'a str)> {
+    fn sort_rows(&self) -> Vec<(u32, &'a str)> {
         let mut names: Vec<_> = self.names.keys().copied().collect();
         names.sort_unstable();
         names
     }
 
-    fn all(&self, scope: u32, name: &str) -> impl Iterator<Item = Symbol> + '_ {
+    fn find_all(&self, scope: u32, name: &str) -> impl Iterator<Item = Symbol> + '_ {
         let last = self.names.get(&(scope, name)).copied();
         let row = |at: u32| self.rows.get(at as usize);
         let mut next = last.and_then(row).map(|last| last.next);
@@ -133,7 +133,7 @@ impl<'a> ScopeTable<'a> {
 
 /// Every name of a tree that another declaration can use, but for fields,
 /// oneofs and methods, which no reference can mean.
-pub(crate) struct Symbols<'a> {
+pub(crate) struct SymbolTable<'a> {
     /// The names in packages.
     top: ScopeTable<'a>,
     /// The names in the messages of each file, which no other file adds to.
@@ -145,24 +145,25 @@ pub(crate) struct Symbols<'a> {
     names_in_packages: OnceLock<FxHashSet<Box<str>>>,
 }
 
-impl<'a> Symbols<'a> {
+impl<'a> SymbolTable<'a> {
     /// With the names in messages, file by file.
-    pub(crate) fn new(nested: Vec<ScopeTable<'a>>, capacity: usize) -> Symbols<'a> {
+    pub(crate) fn new(nested: Vec<ScopeTable<'a>>, capacity: usize) -> SymbolTable<'a> {
         let packages = vec![(PackageNode::ROOT, "")];
         let top = ScopeTable::with_capacity(capacity);
         let (top_names, names_in_packages) = (OnceLock::new(), OnceLock::new());
-        Symbols { top, nested, packages, top_names, names_in_packages }
+        SymbolTable { top, nested, packages, top_names, names_in_packages }
     }
 
     /// The node of a package; it and its prefixes are added where they are
     /// not known yet.
-    pub(crate) fn package(&mut self, name: &'a str) -> PackageNode {
+    pub(crate) fn add_package(&mut self, name: &'a str) -> PackageNode {
         let mut node = PackageNode::ROOT;
         for component in name.split('.').filter(|component| !component.is_empty()) {
-            let known = self.all(Scope::Package(node), component).find_map(|symbol| match symbol {
-                Symbol::Package(node) => Some(node),
-                _ => None,
-            });
+            let known =
+                self.find_all(Scope::Package(node), component).find_map(|symbol| match symbol {
+                    Symbol::Package(node) => Some(node),
+                    _ => None,
+                });
             node = known.unwrap_or_else(|| {
                 let child = PackageNode(self.packages.len() as u32);
                 self.packages.push((node, component));
@@ -174,7 +175,7 @@ impl<'a> Symbols<'a> {
     }
 
     /// The names that have more than one symbol, those in packages first.
-    pub(crate) fn repeated(&self) -> impl Iterator<Item = (Scope, &'a str)> + '_ {
+    pub(crate) fn find_repeated(&self) -> impl Iterator<Item = (Scope, &'a str)> + '_ {
         let package = |&(node, name): &(u32, &'a str)| (Scope::Package(PackageNode(node)), name);
         let nested = self.nested.iter().enumerate().flat_map(|(file, names)| {
             let file = FileId(file as u32);
@@ -211,14 +212,14 @@ impl<'a> Symbols<'a> {
         std::iter::successors(Some(node), |&at| self.package_parent(at))
     }
 
-    /// Whether a package has more parts than protoc takes. Its prefixes are too many to look through
-    /// again and again.
+    /// Returns true if a package has more parts than protoc takes. Its prefixes are too many to
+    /// look through again and again.
     pub(crate) fn is_too_deep(&self, node: PackageNode) -> bool {
         // The root is one more.
         self.with_prefixes(node).nth(MAX_PACKAGE_DOTS + 2).is_some()
     }
 
-    /// Whether any package of the tree has this name in it.
+    /// Returns true if any package of the tree has this name in it.
     pub(crate) fn is_in_packages(&self, name: &str) -> bool {
         let all = || self.top.names.keys().map(|(_, name)| (*name).into()).collect();
         self.names_in_packages.get_or_init(all).contains(name)
@@ -230,27 +231,27 @@ impl<'a> Symbols<'a> {
     }
 
     /// Every symbol with this name in this scope, in the order of files.
-    pub(crate) fn all(&self, scope: Scope, name: &str) -> impl Iterator<Item = Symbol> + '_ {
+    pub(crate) fn find_all(&self, scope: Scope, name: &str) -> impl Iterator<Item = Symbol> + '_ {
         let (names, scope) = match scope {
             Scope::Package(node) => (&self.top, node.0),
             Scope::Message(id) => (&self.nested[id.file.0 as usize], id.index),
         };
-        names.all(scope, name)
+        names.find_all(scope, name)
     }
 
     /// Every name in a scope, sorted.
-    pub(crate) fn names_in(&self, scope: Scope) -> Vec<&str> {
+    pub(crate) fn collect_names_in(&self, scope: Scope) -> Vec<&str> {
         match scope {
             Scope::Package(node) => {
                 let owned = |(scope, name): (u32, &str)| (scope, name.into());
-                let sorted = || self.top.sorted().into_iter().map(owned).collect();
+                let sorted = || self.top.sort_rows().into_iter().map(owned).collect();
                 let names = self.top_names.get_or_init(sorted);
                 let start = names.partition_point(|it| it.0 < node.0);
                 let names = names.get(start..).unwrap_or_default().iter();
                 names.take_while(|it| it.0 == node.0).map(|it| &*it.1).collect()
             }
             Scope::Message(id) => {
-                let names = self.nested[id.file.0 as usize].sorted().into_iter();
+                let names = self.nested[id.file.0 as usize].sort_rows().into_iter();
                 names.filter(|it| it.0 == id.index).map(|it| it.1).collect()
             }
         }
@@ -258,14 +259,15 @@ impl<'a> Symbols<'a> {
 
     /// A scope and those that components lead to from there, one below the other, whoever sees
     /// them.
-    pub(crate) fn scopes_along(&self, scope: Scope, components: &[&str]) -> Vec<Scope> {
+    pub(crate) fn find_scopes_along(&self, scope: Scope, components: &[&str]) -> Vec<Scope> {
         let mut components = components.iter();
-        let inner = |scope: &Scope| self.all(*scope, components.next()?).find_map(Self::scope_of);
+        let inner =
+            |scope: &Scope| self.find_all(*scope, components.next()?).find_map(Self::as_scope);
         std::iter::successors(Some(scope), inner).collect()
     }
 
     /// The scope that a symbol opens.
-    fn scope_of(symbol: Symbol) -> Option<Scope> {
+    fn as_scope(symbol: Symbol) -> Option<Scope> {
         match symbol {
             Symbol::Package(node) => Some(Scope::Package(node)),
             Symbol::Message(id) => Some(Scope::Message(id)),
@@ -298,11 +300,11 @@ impl NumberSet {
             numbers.shrink_to_fit();
             return NumberSet::Few(numbers);
         }
-        NumberSet::bits(numbers.into_iter().map(|number| (number, number)), limit)
+        NumberSet::from_bits(numbers.into_iter().map(|number| (number, number)), limit)
     }
 
     /// Of ranges from a first to a last number, in any order.
-    pub(crate) fn of_ranges(mut ranges: Vec<(u32, u32)>, limit: usize) -> NumberSet {
+    pub(crate) fn from_ranges(mut ranges: Vec<(u32, u32)>, limit: usize) -> NumberSet {
         ranges.sort_unstable();
         ranges.dedup_by(|next, last| {
             let joins = next.0 <= last.1.saturating_add(1);
@@ -315,10 +317,10 @@ impl NumberSet {
             ranges.shrink_to_fit();
             return NumberSet::Ranges(ranges);
         }
-        NumberSet::bits(ranges.into_iter(), limit)
+        NumberSet::from_bits(ranges.into_iter(), limit)
     }
 
-    fn bits(ranges: impl Iterator<Item = (u32, u32)>, limit: usize) -> NumberSet {
+    fn from_bits(ranges: impl Iterator<Item = (u32, u32)>, limit: usize) -> NumberSet {
         let mut bits = vec![0; limit.div_ceil(64)];
         for number in ranges.flat_map(|(first, last)| first..=last) {
             bits[number as usize / 64] |= 1 << (number % 64);
@@ -326,8 +328,8 @@ impl NumberSet {
         NumberSet::Many(bits)
     }
 
-    /// What it holds, as ranges of which none needs to be as long as it could be.
-    pub(crate) fn ranges(&self) -> Vec<(u32, u32)> {
+    /// Returns the numbers it holds, as ranges of which none needs to be as long as it could be.
+    pub(crate) fn to_ranges(&self) -> Vec<(u32, u32)> {
         let held = |number: &u32| self.contains(*number);
         match self {
             NumberSet::Few(numbers) => numbers.iter().map(|&it| (it, it)).collect(),
@@ -338,10 +340,10 @@ impl NumberSet {
         }
     }
 
-    /// Whether it shares no number with a set below the same limit.
+    /// Returns true if it shares no number with a set below the same limit.
     pub(crate) fn is_disjoint(&self, other: &NumberSet) -> bool {
         let each_apart = |few: &NumberSet, other: &NumberSet| {
-            few.ranges().into_iter().flat_map(|it| it.0..=it.1).all(|it| !other.contains(it))
+            few.to_ranges().into_iter().flat_map(|it| it.0..=it.1).all(|it| !other.contains(it))
         };
         match (self, other) {
             (NumberSet::Many(a), NumberSet::Many(b)) => a.iter().zip(b).all(|(a, b)| a & b == 0),
@@ -366,22 +368,22 @@ impl NumberSet {
 
 /// The files a file may use names of: itself, what it imports, and what those
 /// import publicly.
-pub(crate) struct Visible {
+pub(crate) struct VisibleFiles {
     /// Itself and its imports.
     pub(crate) files: NumberSet,
     /// Those that `import option` adds: of them only extensions are visible.
     pub(crate) option_files: NumberSet,
     /// The packages of those files and their prefixes.
     pub(crate) packages: NumberSet,
-    /// What those files import publicly.
-    pub(crate) passed_on: Option<PassedOn>,
+    /// The files that those import publicly.
+    pub(crate) passed_on: Option<Reexports>,
 }
 
-/// What imports pass on to a file.
-pub(crate) struct PassedOn {
+/// The files that imports pass on to a file, by `import public`.
+pub(crate) struct Reexports {
     pub(crate) numbers: Arc<PublicNumbers>,
-    pub(crate) by_imports: Option<Arc<Passed>>,
-    pub(crate) by_option_imports: Option<Arc<Passed>>,
+    pub(crate) by_imports: Option<Arc<ReexportedFiles>>,
+    pub(crate) by_option_imports: Option<Arc<ReexportedFiles>>,
 }
 
 /// Numbers of files and of packages, in an order in which what a file passes on lies together.
@@ -391,12 +393,12 @@ pub(crate) struct PublicNumbers {
 }
 
 /// Some files with their packages and the prefixes of those, by their [`PublicNumbers`].
-pub(crate) struct Passed {
+pub(crate) struct ReexportedFiles {
     pub(crate) files: NumberSet,
     pub(crate) packages: NumberSet,
 }
 
-impl PassedOn {
+impl Reexports {
     fn reaches(&self, symbol: Symbol, by_option: bool) -> bool {
         let by_imports = self.by_imports.iter();
         match (symbol, symbol.file()) {
@@ -414,20 +416,21 @@ impl PassedOn {
     }
 }
 
-impl Visible {
-    /// Whether a name can mean this symbol.
-    fn sees(&self, symbol: Symbol) -> bool {
+impl VisibleFiles {
+    /// Returns true if a name can mean this symbol.
+    fn can_see(&self, symbol: Symbol) -> bool {
         self.reaches(symbol, matches!(symbol, Symbol::Extension(_)))
     }
 
-    /// Whether a name can lead through this symbol. `import option` shows the extensions in a message
-    /// to those who write their full names, and not the message. Source: `FindSymbol` of protoc asks
-    /// for the dependency of what a whole name means, never for that of a part.
-    fn leads_through(&self, symbol: Symbol) -> bool {
+    /// Returns true if a name can lead through this symbol. `import option` shows the extensions in
+    /// a message to those who write their full names, and not the message. Source: `FindSymbol` of
+    /// protoc asks for the dependency of what a whole name means, never for that of a part.
+    fn can_lead_through(&self, symbol: Symbol) -> bool {
         self.reaches(symbol, true)
     }
 
-    /// Whether a symbol is in a file that is imported; `by_option` adds what `import option` does.
+    /// Returns true if a symbol is in a file that is imported; `by_option` adds what `import
+    /// option` does.
     fn reaches(&self, symbol: Symbol, by_option: bool) -> bool {
         let directly = match symbol {
             Symbol::Package(node) => self.packages.contains(node.0),
@@ -439,16 +442,16 @@ impl Visible {
     }
 }
 
-/// What is looked for.
+/// The kind of symbol that a lookup accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Wanted {
+pub(crate) enum SymbolQuery {
     /// A message or an enum; other symbols are passed over.
     Type,
-    /// Whatever has the name.
+    /// Any symbol with the name.
     Any,
 }
 
-/// Why a lookup found nothing.
+/// The reason why a lookup found nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NotFound {
     /// No visible symbol has the name.
@@ -456,27 +459,27 @@ pub(crate) enum NotFound {
     /// The first component was found in a scope, and what it names does not
     /// hold the rest.
     InnerScope {
-        /// What the first component named.
+        /// The symbol that the first component named.
         found: Symbol,
     },
 }
 
-impl Symbols<'_> {
-    fn visible(&self, scope: Scope, name: &str, visible: &Visible) -> Option<Symbol> {
-        self.all(scope, name).find(|&symbol| visible.sees(symbol))
+impl SymbolTable<'_> {
+    fn find_visible(&self, scope: Scope, name: &str, visible: &VisibleFiles) -> Option<Symbol> {
+        self.find_all(scope, name).find(|&symbol| visible.can_see(symbol))
     }
 
     /// Goes down from a scope along a dotted name.
-    fn descend(&self, mut scope: Scope, name: &str, visible: &Visible) -> Option<Symbol> {
+    fn walk_down(&self, mut scope: Scope, name: &str, visible: &VisibleFiles) -> Option<Symbol> {
         let mut components = name.split('.').peekable();
         while let Some(component) = components.next() {
             if components.peek().is_none() {
-                return self.visible(scope, component, visible);
+                return self.find_visible(scope, component, visible);
             }
             scope = self
-                .all(scope, component)
-                .filter(|&symbol| visible.leads_through(symbol))
-                .find_map(Self::scope_of)?;
+                .find_all(scope, component)
+                .filter(|&symbol| visible.can_lead_through(symbol))
+                .find_map(Self::as_scope)?;
         }
         None
     }
@@ -489,12 +492,12 @@ impl Symbols<'_> {
         &self,
         scopes: impl IntoIterator<Item = Scope>,
         name: &str,
-        wanted: Wanted,
-        visible: &Visible,
+        wanted: SymbolQuery,
+        visible: &VisibleFiles,
     ) -> Result<Symbol, NotFound> {
         if let Some(absolute) = name.strip_prefix('.') {
             let root = Scope::Package(PackageNode::ROOT);
-            return self.descend(root, absolute, visible).ok_or(NotFound::Nowhere);
+            return self.walk_down(root, absolute, visible).ok_or(NotFound::Nowhere);
         }
         let (first, rest) = match name.split_once('.') {
             Some((first, rest)) => (first, Some(rest)),
@@ -503,8 +506,8 @@ impl Symbols<'_> {
         for scope in scopes {
             match rest {
                 None => {
-                    let found = self.all(scope, first).find(|&symbol| {
-                        visible.sees(symbol) && (wanted == Wanted::Any || symbol.is_type())
+                    let found = self.find_all(scope, first).find(|&symbol| {
+                        visible.can_see(symbol) && (wanted == SymbolQuery::Any || symbol.is_type())
                     });
                     if let Some(symbol) = found {
                         return Ok(symbol);
@@ -512,12 +515,12 @@ impl Symbols<'_> {
                 }
                 Some(rest) => {
                     let aggregate = |symbol: &Symbol| {
-                        visible.sees(*symbol)
+                        visible.can_see(*symbol)
                             && !matches!(symbol, Symbol::EnumValue(_) | Symbol::Extension(_))
                     };
-                    if let Some(found) = self.all(scope, first).find(aggregate) {
-                        return Self::scope_of(found)
-                            .and_then(|scope| self.descend(scope, rest, visible))
+                    if let Some(found) = self.find_all(scope, first).find(aggregate) {
+                        return Self::as_scope(found)
+                            .and_then(|scope| self.walk_down(scope, rest, visible))
                             .ok_or(NotFound::InnerScope { found });
                     }
                 }
@@ -527,7 +530,7 @@ impl Symbols<'_> {
     }
 
     /// A symbol with this name in any file, for "is not imported".
-    pub(crate) fn anywhere(
+    pub(crate) fn find_anywhere(
         &self,
         scopes: impl IntoIterator<Item = Scope>,
         name: &str,
@@ -537,9 +540,9 @@ impl Symbols<'_> {
             let mut components = name.split('.').peekable();
             while let Some(component) = components.next() {
                 if components.peek().is_none() {
-                    return self.all(scope, component).find(|symbol| symbol.file().is_some());
+                    return self.find_all(scope, component).find(|symbol| symbol.file().is_some());
                 }
-                scope = self.all(scope, component).find_map(Self::scope_of)?;
+                scope = self.find_all(scope, component).find_map(Self::as_scope)?;
             }
             None
         };
@@ -563,20 +566,20 @@ mod tests {
             assert_eq!(held, numbers, "below {limit}");
             let points = numbers.iter().rev().map(|&it| (it, it)).collect();
             for ranges in [points, vec![(63, 64), (0, 0), (4095, 4095)]] {
-                let set = NumberSet::of_ranges(ranges, limit);
+                let set = NumberSet::from_ranges(ranges, limit);
                 let held: Vec<u32> = (0..5000).filter(|&number| set.contains(number)).collect();
                 assert_eq!(held, numbers, "below {limit}");
                 assert!(!set.is_disjoint(&NumberSet::new(vec![4095], limit)));
                 assert!(NumberSet::new(vec![1, 65], limit).is_disjoint(&set));
-                let again = NumberSet::of_ranges(set.ranges(), limit);
+                let again = NumberSet::from_ranges(set.to_ranges(), limit);
                 assert!((0..5000).all(|number| again.contains(number) == set.contains(number)));
             }
         }
         // Ranges that touch or overlap are one; of many that do not, bits take less room.
-        let joined = NumberSet::of_ranges(vec![(5, 9), (0, 2), (3, 3), (4, 7)], 100);
+        let joined = NumberSet::from_ranges(vec![(5, 9), (0, 2), (3, 3), (4, 7)], 100);
         assert!(matches!(joined, NumberSet::Ranges(ranges) if ranges == [(0, 9)]));
         let apart = (0..500).map(|it| (it * 2, it * 2)).collect();
-        assert!(matches!(NumberSet::of_ranges(apart, 1000), NumberSet::Many(_)));
+        assert!(matches!(NumberSet::from_ranges(apart, 1000), NumberSet::Many(_)));
     }
 
     #[test]
@@ -587,7 +590,7 @@ mod tests {
             names.insert(0, ["a", "b", "c"][index as usize % 3], symbol(index));
         }
         names.insert(1, "a", symbol(9));
-        let found = |scope, name| names.all(scope, name).collect::<Vec<Symbol>>();
+        let found = |scope, name| names.find_all(scope, name).collect::<Vec<Symbol>>();
         assert_eq!(found(0, "b"), [1, 4, 7].map(symbol));
         assert_eq!(found(1, "a"), [symbol(9)]);
         assert_eq!(found(1, "b"), []);

@@ -6,19 +6,21 @@ use abide_syntax::Slice;
 
 use crate::decl::FileDecl;
 use crate::ids::{EnumId, EnumValueId, FieldId, FileId, MessageId, ServiceId};
-use crate::link::symbol::{PackageNode, ScopeTable, Symbol, Symbols};
+use crate::link::symbol::{PackageNode, ScopeTable, Symbol, SymbolTable};
 use crate::tree::indices;
 
 /// Adds the top-level names, package by package; returns the package of each file.
 pub(super) fn insert_symbols<'a>(
     files: &'a [Arc<FileDecl>],
-    symbols: &mut Symbols<'a>,
+    symbols: &mut SymbolTable<'a>,
 ) -> Vec<PackageNode> {
     let nodes: Vec<PackageNode> =
-        files.iter().map(|file| symbols.package(file.package_name())).collect();
+        files.iter().map(|file| symbols.add_package(file.package_name())).collect();
     for ((index, decl), &node) in (0..).zip(files).zip(&nodes) {
         let scope = (decl.top_messages, decl.top_enums, decl.top_extensions);
-        each_symbol(FileId(index), decl, scope, |name, symbol| symbols.insert(node, name, symbol));
+        visit_symbols(FileId(index), decl, scope, |name, symbol| {
+            symbols.insert(node, name, symbol)
+        });
         for (at, service) in (0..).zip(&decl.services) {
             let id = ServiceId { file: FileId(index), index: at };
             symbols.insert(node, decl.str(service.name), Symbol::Service(id));
@@ -28,11 +30,11 @@ pub(super) fn insert_symbols<'a>(
 }
 
 /// The names that are declared in the messages of a file.
-pub(super) fn nested_names(index: usize, decl: &FileDecl) -> ScopeTable<'_> {
+pub(super) fn collect_nested_names(index: usize, decl: &FileDecl) -> ScopeTable<'_> {
     let mut names = ScopeTable::default();
     for (of, message) in (0..).zip(&decl.messages) {
         let scope = (message.messages, message.enums, message.extensions);
-        each_symbol(FileId(index as u32), decl, scope, |name, symbol| {
+        visit_symbols(FileId(index as u32), decl, scope, |name, symbol| {
             names.insert(of, name, symbol);
         });
     }
@@ -40,7 +42,7 @@ pub(super) fn nested_names(index: usize, decl: &FileDecl) -> ScopeTable<'_> {
 }
 
 /// Every symbol of a scope with its name.
-fn each_symbol<'a>(
+fn visit_symbols<'a>(
     file: FileId,
     decl: &'a FileDecl,
     (messages, enums, extensions): (Slice, Slice, Slice),

@@ -1,4 +1,4 @@
-//! What follows from files that do not parse: whose packages are not known, and whose importers
+//! The consequences of files that do not parse: packages that are not known, and importers that
 //! may use names that nobody could read.
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::tree::Tree;
 /// The package of such a file is the one that it says, if its statement can be read, and the one
 /// of the file with the same path on the other side. If neither is there, it is one of those in
 /// the same folder. A file that lost its statement may also be one without a package.
-pub(super) fn unknown_packages<'f>(
+pub(super) fn find_unknown_packages<'f>(
     files: impl Iterator<Item = &'f Arc<FileDecl>> + Clone,
 ) -> BTreeSet<Box<str>> {
     let broken: Vec<&FileDecl> = files.clone().filter(|it| !it.parses).map(|it| &**it).collect();
@@ -29,25 +29,28 @@ pub(super) fn unknown_packages<'f>(
     for file in files.filter(|it| it.package.is_some()) {
         let package = file.package_name();
         at_path.entry(&file.path).or_default().insert(package);
-        in_folder.entry(folder(&file.path)).or_default().insert(package);
+        in_folder.entry(parent_folder(&file.path)).or_default().insert(package);
     }
     let mut unknown = BTreeSet::new();
     for file in broken {
         unknown.insert(file.package_name());
-        let near = at_path.get(&*file.path).or_else(|| in_folder.get(folder(&file.path)));
+        let near = at_path.get(&*file.path).or_else(|| in_folder.get(parent_folder(&file.path)));
         unknown.extend(near.into_iter().flatten());
     }
     unknown.into_iter().map(Box::from).collect()
 }
 
-fn folder(path: &str) -> &str {
+fn parent_folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Finds the files of which an importer may use names that nobody could read: those that do not
 /// parse, and those that import such a file publicly, in however many steps. Empty if there are
 /// none.
-pub(super) fn unreadable(files: &[Arc<FileDecl>], imports: &[Vec<Option<FileId>>]) -> Vec<bool> {
+pub(super) fn find_unreadable(
+    files: &[Arc<FileDecl>],
+    imports: &[Vec<Option<FileId>>],
+) -> Vec<bool> {
     if files.iter().all(|it| it.parses) {
         return Vec::new();
     }
@@ -82,7 +85,7 @@ pub(super) fn mark_importers(
 impl Tree {
     /// Finds, by their numbers, the files that do not parse and those that import such a file, in
     /// however many steps: what they mean as a whole is not known.
-    pub fn files_not_known(&self) -> Vec<bool> {
+    pub fn find_unknown_files(&self) -> Vec<bool> {
         let broken: Vec<usize> =
             self.files().filter(|it| !it.parses()).map(|it| it.id.0 as usize).collect();
         if broken.is_empty() {

@@ -1,4 +1,4 @@
-//! What protoc checks of files beyond their grammar and their names.
+//! The checks that protoc makes beyond grammar and names.
 //!
 //! `lower/check.rs` looks at one file and knows its edition; these look at the
 //! linked tree. The source of each check is protobuf's parser.cc
@@ -21,34 +21,34 @@ use rayon::prelude::*;
 use crate::decl::MessageKind;
 use crate::ids::FileId;
 use crate::link::resolve::NameResolver;
-use crate::link::{Checked, Kept};
+use crate::link::{CheckScope, ReusedFiles};
 use crate::problem::Problem;
 use crate::tree::{Element, Message, Tree};
-use check::{Check, Found, Seen};
+use check::{FileCheck, FileProblems, SeenHashes};
 
 /// Checks every file of a tree whose names, features and options are resolved.
 /// The problems come in the order of files.
 pub(crate) fn validate(
     tree: &Tree,
     resolver: &NameResolver<'_>,
-    kept: &Kept,
-    checked: Checked,
+    kept: &ReusedFiles,
+    checked: CheckScope,
 ) -> Vec<Problem> {
     let mut broken = vec![false; tree.files.len()];
     for problem in tree.problems.iter().filter(|problem| problem.kind.is_error()) {
         broken[problem.place.file.0 as usize] = true;
     }
-    let found: Vec<Found> = (0..tree.files.len())
+    let found: Vec<FileProblems> = (0..tree.files.len())
         .into_par_iter()
-        .map_init(Seen::new, |seen, index| {
+        .map_init(SeenHashes::new, |seen, index| {
             let id = FileId(index as u32);
             let linked = tree.linked(id);
-            let is_asked = checked == Checked::All || !linked.decl.imported;
-            if kept.file(index).is_some() || !is_asked {
-                let extensions = extensions::of_file(tree.file(id));
-                return Found { problems: Vec::new(), extensions };
+            let is_asked = checked == CheckScope::All || !linked.decl.imported;
+            if kept.get(index).is_some() || !is_asked {
+                let extensions = extensions::collect_extensions(tree.file(id));
+                return FileProblems { problems: Vec::new(), extensions };
             }
-            let check = Check {
+            let check = FileCheck {
                 tree,
                 file: tree.file(id),
                 decl: &linked.decl,
@@ -61,80 +61,80 @@ pub(crate) fn validate(
             check.run(broken[index])
         })
         .collect();
-    let mut problems = names::across_files(tree, resolver);
+    let mut problems = names::check_across_files(tree, resolver);
     let mut extensions = Vec::new();
     for file in found {
         problems.extend(file.problems);
         extensions.extend(file.extensions);
     }
-    extensions::numbers(tree, extensions, &mut problems);
+    extensions::check_numbers(tree, extensions, &mut problems);
     problems
 }
 
-impl<'a> Check<'a> {
-    fn run(mut self, broken: bool) -> Found {
-        self.editions();
-        self.imports();
-        self.package();
+impl<'a> FileCheck<'a> {
+    fn run(mut self, broken: bool) -> FileProblems {
+        self.check_edition();
+        self.check_imports();
+        self.check_package();
         let mut limited = lifetimes::Limited::default();
         if let Some(options) = self.file.options() {
-            self.lifetimes(None, options, &mut limited);
+            self.check_lifetimes(None, options, &mut limited);
         }
         // Related checks run together, while their data is in the cache.
         for message in self.file.all_messages() {
-            self.message(message, &mut limited);
+            self.check_message(message, &mut limited);
         }
         for field in self.file.extensions() {
-            self.field(field, &mut limited);
+            self.check_field(field, &mut limited);
         }
         for item in self.file.all_enums() {
-            self.enumeration(item);
-            self.options_of(Element::Enum(item), &mut limited);
+            self.check_enum(item);
+            self.check_options(Element::Enum(item), &mut limited);
             for value in item.values() {
-                self.options_of(Element::EnumValue(value), &mut limited);
+                self.check_options(Element::EnumValue(value), &mut limited);
             }
         }
         for service in self.file.services() {
-            self.method_names(service);
-            self.methods(service);
-            self.options_of(Element::Service(service), &mut limited);
+            self.check_method_names(service);
+            self.check_methods(service);
+            self.check_options(Element::Service(service), &mut limited);
             for method in service.methods() {
-                self.options_of(Element::Method(method), &mut limited);
+                self.check_options(Element::Method(method), &mut limited);
             }
         }
-        self.style();
+        self.check_style();
         let is_error = |problem: &Problem| problem.kind.is_error();
         if !broken && !self.problems.iter().any(is_error) {
-            self.unused_imports();
+            self.check_unused_imports();
         }
-        Found { problems: self.problems, extensions: self.extensions }
+        FileProblems { problems: self.problems, extensions: self.extensions }
     }
 
-    fn message(&mut self, message: Message<'a>, limited: &mut lifetimes::Limited) {
+    fn check_message(&mut self, message: Message<'a>, limited: &mut lifetimes::Limited) {
         if message.decl().kind == MessageKind::MapEntry {
             // A map entry is generated; only its types can be wrong.
-            message.fields().for_each(|field| self.field(field, limited));
+            message.fields().for_each(|field| self.check_field(field, limited));
             return;
         }
-        let alike = self.json_names(message);
+        let alike = self.check_json_names(message);
         let decl = message.decl();
         let others = [decl.extensions, decl.oneofs, decl.messages, decl.enums];
         if alike || others.iter().any(|slice| slice.start < slice.end) {
-            self.message_names(message);
+            self.check_message_names(message);
         }
-        self.message_numbers(message);
-        self.message_set(message);
+        self.check_message_numbers(message);
+        self.check_message_set(message);
         let element = Element::Message(message);
-        self.options_of(element, limited);
+        self.check_options(element, limited);
         let ranges = &self.linked.ranges[message.decl().extension_ranges.range()];
         for options in ranges.iter().flatten() {
-            self.lifetimes(Some(element), options, limited);
+            self.check_lifetimes(Some(element), options, limited);
         }
         for oneof in message.oneofs() {
-            self.options_of(Element::Oneof(oneof), limited);
+            self.check_options(Element::Oneof(oneof), limited);
         }
         for field in message.fields().chain(message.extensions()) {
-            self.field(field, limited);
+            self.check_field(field, limited);
         }
     }
 }

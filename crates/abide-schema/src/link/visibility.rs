@@ -1,4 +1,4 @@
-//! Which files each file may use names of.
+//! Computes the files whose names each file may use.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use rayon::prelude::*;
 use crate::decl::FileDecl;
 use crate::ids::FileId;
 use crate::link::symbol::{
-    NumberSet, PackageNode, Passed, PassedOn, PublicNumbers, Symbols, Visible,
+    NumberSet, PackageNode, PublicNumbers, ReexportedFiles, Reexports, SymbolTable, VisibleFiles,
 };
 
 /// The files that each file sees: its imports, and their public imports.
-pub(super) fn visibility(
+pub(super) fn compute_visibility(
     files: &[Arc<FileDecl>],
     imports: &[Vec<Option<FileId>>],
     nodes: &[PackageNode],
-    symbols: &Symbols<'_>,
-) -> Vec<Visible> {
+    symbols: &SymbolTable<'_>,
+) -> Vec<VisibleFiles> {
     let package_count = symbols.package_count();
-    let publicly = Publicly::of(files, imports, nodes, symbols);
+    let publicly = PublicImports::collect(files, imports, nodes, symbols);
     (0..files.len())
         .into_par_iter()
         .map_init(
-            || Marks::new(package_count),
+            || VisitMarks::new(package_count),
             |package_marks, index| {
                 let import = |wanted_option: bool| -> Vec<FileId> {
                     let kinds = files[index].imports.iter().map(|import| import.kind);
@@ -36,7 +36,8 @@ pub(super) fn visibility(
                     targets.filter_map(|(wanted, target)| target.filter(|_| wanted)).collect()
                 };
                 let (mut seen, option_files) = (import(false), import(true));
-                let passed_on = publicly.as_ref().and_then(|it| it.by(&seen, &option_files));
+                let passed_on =
+                    publicly.as_ref().and_then(|it| it.compute_reexports(&seen, &option_files));
                 seen.push(FileId(index as u32));
                 package_marks.clear();
                 let mut packages = Vec::new();
@@ -48,7 +49,7 @@ pub(super) fn visibility(
                 let set = |seen: Vec<FileId>| {
                     NumberSet::new(seen.into_iter().map(|file| file.0).collect(), files.len())
                 };
-                Visible {
+                VisibleFiles {
                     files: set(seen),
                     option_files: set(option_files),
                     packages: NumberSet::new(packages, package_count),
@@ -60,15 +61,15 @@ pub(super) fn visibility(
 }
 
 /// A set that is emptied in one step.
-struct Marks {
+struct VisitMarks {
     /// The round in which each was last marked.
     rounds: Vec<u32>,
     round: u32,
 }
 
-impl Marks {
-    fn new(count: usize) -> Marks {
-        Marks { rounds: vec![0; count], round: 0 }
+impl VisitMarks {
+    fn new(count: usize) -> VisitMarks {
+        VisitMarks { rounds: vec![0; count], round: 0 }
     }
 
     /// Forgets all marks.
@@ -82,24 +83,24 @@ impl Marks {
     }
 }
 
-/// What files pass on by public imports: nothing is known of those that have none.
+/// The files that each file passes on by public imports; `None` for files without any.
 ///
 /// Each file of a long chain passes on all that come before. So files are numbered along the
 /// chains, and what one of them passes on is a few ranges.
-struct Publicly {
+struct PublicImports {
     numbers: Arc<PublicNumbers>,
     /// By file.
-    passed: Vec<Option<Arc<Passed>>>,
+    passed: Vec<Option<Arc<ReexportedFiles>>>,
 }
 
-impl Publicly {
+impl PublicImports {
     /// `None` if there is no public import.
-    fn of(
+    fn collect(
         files: &[Arc<FileDecl>],
         imports: &[Vec<Option<FileId>>],
         nodes: &[PackageNode],
-        symbols: &Symbols<'_>,
-    ) -> Option<Publicly> {
+        symbols: &SymbolTable<'_>,
+    ) -> Option<PublicImports> {
         let targets = |index: usize| {
             let all = files[index].imports.iter().zip(&imports[index]);
             let public = all.filter(|(import, _)| import.kind == ImportKind::Public);
@@ -114,24 +115,24 @@ impl Publicly {
         while graph.node_count() < files.len() {
             graph.add_node(());
         }
-        let numbers = Arc::new(numbered(&graph, nodes, symbols));
-        let mut publicly = Publicly { numbers, passed: vec![None; files.len()] };
+        let numbers = Arc::new(number_files(&graph, nodes, symbols));
+        let mut publicly = PublicImports { numbers, passed: vec![None; files.len()] };
         // What a file passes on is known before anyone who imports it asks: components come in
         // reverse topological order.
         for members in kosaraju_scc(&graph) {
-            let mut union = Union::default();
+            let mut union = NumberUnion::default();
             for edge in members.iter().flat_map(|&member| graph.edges(member)) {
                 let target = edge.target().index();
-                union.files.push(point(publicly.numbers.files[target]));
+                union.files.push(to_range(publicly.numbers.files[target]));
                 for node in symbols.with_prefixes(nodes[target]) {
-                    union.packages.push(point(publicly.numbers.packages[node.0 as usize]));
+                    union.packages.push(to_range(publicly.numbers.packages[node.0 as usize]));
                 }
                 union.add(publicly.passed[target].iter());
             }
             if union.files.is_empty() {
                 continue;
             }
-            let passed = Arc::new(union.joined(&publicly.numbers));
+            let passed = Arc::new(union.join(&publicly.numbers));
             for member in members {
                 publicly.passed[member.index()] = Some(Arc::clone(&passed));
             }
@@ -139,29 +140,33 @@ impl Publicly {
         Some(publicly)
     }
 
-    /// What the imports of a file pass on to it.
-    fn by(&self, imports: &[FileId], option_imports: &[FileId]) -> Option<PassedOn> {
+    /// Computes the files that the imports of a file pass on to it.
+    fn compute_reexports(
+        &self,
+        imports: &[FileId],
+        option_imports: &[FileId],
+    ) -> Option<Reexports> {
         let passed = |files: &[FileId]| {
             let mut passed = files.iter().filter_map(|it| self.passed[it.0 as usize].as_ref());
             let first = passed.next()?;
             let Some(second) = passed.next() else { return Some(Arc::clone(first)) };
-            let mut union = Union::default();
+            let mut union = NumberUnion::default();
             union.add([first, second].into_iter().chain(passed));
-            Some(Arc::new(union.joined(&self.numbers)))
+            Some(Arc::new(union.join(&self.numbers)))
         };
         let (by_imports, by_option_imports) = (passed(imports), passed(option_imports));
         let is_empty = by_imports.is_none() && by_option_imports.is_none();
         let numbers = Arc::clone(&self.numbers);
-        (!is_empty).then_some(PassedOn { numbers, by_imports, by_option_imports })
+        (!is_empty).then_some(Reexports { numbers, by_imports, by_option_imports })
     }
 }
 
 /// Numbers files behind what they import publicly, and packages in the order in which these files
 /// bring them.
-fn numbered(
+fn number_files(
     graph: &DiGraph<(), ()>,
     nodes: &[PackageNode],
-    symbols: &Symbols<'_>,
+    symbols: &SymbolTable<'_>,
 ) -> PublicNumbers {
     let mut files = vec![0; nodes.len()];
     let mut packages = vec![None; symbols.package_count()];
@@ -185,27 +190,27 @@ fn numbered(
 
 /// Ranges of numbers of files and packages, before they are joined.
 #[derive(Default)]
-struct Union {
+struct NumberUnion {
     files: Vec<(u32, u32)>,
     packages: Vec<(u32, u32)>,
 }
 
-impl Union {
-    fn add<'p>(&mut self, all: impl Iterator<Item = &'p Arc<Passed>>) {
+impl NumberUnion {
+    fn add<'p>(&mut self, all: impl Iterator<Item = &'p Arc<ReexportedFiles>>) {
         for passed in all {
-            self.files.extend(passed.files.ranges());
-            self.packages.extend(passed.packages.ranges());
+            self.files.extend(passed.files.to_ranges());
+            self.packages.extend(passed.packages.to_ranges());
         }
     }
 
-    fn joined(self, numbers: &PublicNumbers) -> Passed {
-        Passed {
-            files: NumberSet::of_ranges(self.files, numbers.files.len()),
-            packages: NumberSet::of_ranges(self.packages, numbers.packages.len()),
+    fn join(self, numbers: &PublicNumbers) -> ReexportedFiles {
+        ReexportedFiles {
+            files: NumberSet::from_ranges(self.files, numbers.files.len()),
+            packages: NumberSet::from_ranges(self.packages, numbers.packages.len()),
         }
     }
 }
 
-const fn point(number: u32) -> (u32, u32) {
+const fn to_range(number: u32) -> (u32, u32) {
     (number, number)
 }

@@ -5,11 +5,11 @@
 //! encloses a statement. They look at one file alone.
 
 use abide_syntax::{
-    Ast, Decl, DeclId, DeclKind, FieldNode, ImportKind, Label, RangeEnd, RangeNode, Span,
+    Ast, Decl, DeclId, DeclKind, FieldLabel, FieldNode, ImportKind, RangeEnd, RangeNode, Span,
     unescape_all,
 };
 
-use crate::decl::{FileDecl, LocalProblem, Text};
+use crate::decl::{FileDecl, FileText, LocalProblem};
 use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
 
@@ -17,7 +17,7 @@ use crate::protobuf::Edition;
 pub(crate) fn check(decl: &mut FileDecl) {
     let Some(ast) = decl.ast() else { return };
     let text = decl.strings.text();
-    let mut check = Syntax { ast, text, edition: decl.edition, problems: Vec::new() };
+    let mut check = SyntaxRules { ast, text, edition: decl.edition, problems: Vec::new() };
     if decl.syntax.is_none() && !decl.imported {
         let message = "no `syntax` or `edition`; read as proto2";
         let help = "start the file with `syntax = \"proto2\";`";
@@ -30,7 +30,7 @@ pub(crate) fn check(decl: &mut FileDecl) {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Inside {
+enum EnclosingScope {
     File,
     Message,
     Enum,
@@ -39,14 +39,14 @@ enum Inside {
     Other,
 }
 
-struct Syntax<'a> {
+struct SyntaxRules<'a> {
     ast: &'a Ast,
-    text: &'a Text,
+    text: &'a FileText,
     edition: Edition,
     problems: Vec<LocalProblem>,
 }
 
-impl<'a> Syntax<'a> {
+impl<'a> SyntaxRules<'a> {
     fn report(
         &mut self,
         kind: ProblemKind,
@@ -64,74 +64,84 @@ impl<'a> Syntax<'a> {
 
     fn walk(&mut self) {
         let ast = self.ast;
-        let mut blocks: Vec<(DeclId, Inside)> = Vec::new();
+        let mut blocks: Vec<(DeclId, EnclosingScope)> = Vec::new();
         let mut option_import = None;
         for (id, decl) in (0..).zip(&ast.decls) {
             while blocks.last().is_some_and(|&(end, _)| end <= id) {
                 blocks.pop();
             }
-            let inside = blocks.last().map_or(Inside::File, |&(_, inside)| inside);
+            let inside = blocks.last().map_or(EnclosingScope::File, |&(_, inside)| inside);
             let opens = match decl.kind {
                 DeclKind::Field(field) => {
-                    self.field(decl, field, inside);
-                    Inside::Message
+                    self.check_field(decl, field, inside);
+                    EnclosingScope::Message
                 }
                 DeclKind::MapField(map) => {
                     let map = ast.maps[map as usize];
                     self.map_field(map.label.map(|label| label.span(decl)), map.ty, inside);
-                    Inside::Other
+                    EnclosingScope::Other
                 }
                 DeclKind::Message { visibility, name, .. } => {
-                    self.visibility(visibility.map(|(_, span)| span), name);
-                    Inside::Message
+                    self.check_visibility(visibility.map(|(_, span)| span), name);
+                    EnclosingScope::Message
                 }
                 DeclKind::Enum { visibility, name, .. } => {
-                    self.visibility(visibility.map(|(_, span)| span), name);
-                    Inside::Enum
+                    self.check_visibility(visibility.map(|(_, span)| span), name);
+                    EnclosingScope::Enum
                 }
                 DeclKind::Oneof { name, .. } => {
-                    self.not_empty(id, decl, ProblemKind::OneofInvalid, name, "oneof");
-                    Inside::Oneof
+                    self.check_not_empty(id, decl, ProblemKind::OneofInvalid, name, "oneof");
+                    EnclosingScope::Oneof
                 }
                 DeclKind::Extend { extendee, .. } => {
-                    self.not_empty(id, decl, ProblemKind::ExtensionInvalid, extendee, "extend");
-                    Inside::Extend
+                    self.check_not_empty(
+                        id,
+                        decl,
+                        ProblemKind::ExtensionInvalid,
+                        extendee,
+                        "extend",
+                    );
+                    EnclosingScope::Extend
                 }
                 DeclKind::Import { kind, modifier, .. } => {
                     self.import(decl, kind, modifier, &mut option_import);
-                    Inside::Other
+                    EnclosingScope::Other
                 }
                 DeclKind::ReservedNames { names, quoted } => {
-                    self.reserved_names(&ast.ranges[names.range()], quoted);
-                    Inside::Other
+                    self.check_reserved_names(&ast.ranges[names.range()], quoted);
+                    EnclosingScope::Other
                 }
-                DeclKind::ReservedNumbers { ranges } if inside == Inside::Message => {
-                    self.positive(&ast.ranges[ranges.range()]);
-                    Inside::Other
+                DeclKind::ReservedNumbers { ranges } if inside == EnclosingScope::Message => {
+                    self.check_positive(&ast.ranges[ranges.range()]);
+                    EnclosingScope::Other
                 }
                 DeclKind::Extensions { ranges, .. } => {
-                    self.positive(&ast.ranges[ranges.range()]);
-                    Inside::Other
+                    self.check_positive(&ast.ranges[ranges.range()]);
+                    EnclosingScope::Other
                 }
                 DeclKind::Option(option) => {
                     let option = &ast.options[option as usize];
-                    if inside == Inside::Message && option.name.of(self.text) == b"map_entry" {
+                    if inside == EnclosingScope::Message
+                        && option.name.of(self.text) == b"map_entry"
+                    {
                         let message = "`map_entry` cannot be set";
                         self.report(ProblemKind::OptionInvalid, option.name, message).help =
                             Some("declare a field of type `map<…, …>`".to_owned());
                     }
-                    if inside == Inside::Extend {
+                    if inside == EnclosingScope::Extend {
                         let message = "`extend` cannot have options";
                         self.report(ProblemKind::Syntax, decl.span, message);
                     }
-                    Inside::Other
+                    EnclosingScope::Other
                 }
-                DeclKind::Empty if matches!(inside, Inside::Oneof | Inside::Extend) => {
+                DeclKind::Empty
+                    if matches!(inside, EnclosingScope::Oneof | EnclosingScope::Extend) =>
+                {
                     let message = "expected a field, found `;`";
                     self.report(ProblemKind::Syntax, decl.span, message);
-                    Inside::Other
+                    EnclosingScope::Other
                 }
-                _ => Inside::Other,
+                _ => EnclosingScope::Other,
             };
             if decl.end > id + 1 {
                 blocks.push((decl.end, opens));
@@ -139,31 +149,31 @@ impl<'a> Syntax<'a> {
         }
     }
 
-    fn field(&mut self, decl: &Decl, field: FieldNode, inside: Inside) {
+    fn check_field(&mut self, decl: &Decl, field: FieldNode, inside: EnclosingScope) {
         let name = self.text.str(field.name);
         let is_group = field.group.is_some();
         match field.label.map(|label| (label, label.span(decl))) {
-            Some((_, span)) if inside == Inside::Oneof => {
+            Some((_, span)) if inside == EnclosingScope::Oneof => {
                 let message = format!("the field `{name}` of a oneof cannot have a label");
                 self.report(ProblemKind::FieldInvalid, span, message).help =
                     Some("remove the label".to_owned());
             }
-            None if self.edition == Edition::Proto2 && inside != Inside::Oneof => {
+            None if self.edition == Edition::Proto2 && inside != EnclosingScope::Oneof => {
                 let message = format!("the field `{name}` has no label");
                 self.report(ProblemKind::FieldInvalid, field.ty.to(field.name), message).help =
                     Some("write `optional`, `repeated` or `required` before its type".to_owned());
             }
-            Some((Label::Required, span)) if self.edition == Edition::Proto3 => {
+            Some((FieldLabel::Required, span)) if self.edition == Edition::Proto3 => {
                 let message = "`required` does not exist in proto3";
                 self.report(ProblemKind::FieldInvalid, span, message).help =
                     Some("remove it".to_owned());
             }
-            Some((Label::Required, span)) if self.is_editions() => {
+            Some((FieldLabel::Required, span)) if self.is_editions() => {
                 let message = "`required` does not exist in editions";
                 self.report(ProblemKind::FieldInvalid, span, message).help =
                     Some("set `features.field_presence = LEGACY_REQUIRED`".to_owned());
             }
-            Some((Label::Optional, span)) if self.is_editions() => {
+            Some((FieldLabel::Optional, span)) if self.is_editions() => {
                 let message = "`optional` does not exist in editions";
                 self.report(ProblemKind::FieldInvalid, span, message).help = Some(
                     "remove it: singular fields have presence unless \
@@ -196,13 +206,13 @@ impl<'a> Syntax<'a> {
         }
     }
 
-    fn map_field(&mut self, label: Option<Span>, ty: Span, inside: Inside) {
+    fn map_field(&mut self, label: Option<Span>, ty: Span, inside: EnclosingScope) {
         let (span, message, help) = match (inside, label) {
-            (Inside::Oneof, _) => {
+            (EnclosingScope::Oneof, _) => {
                 (ty, "a map cannot be a member of a oneof", "put it into a message")
             }
             (_, Some(label)) => (label, "a map field cannot have a label", "remove the label"),
-            (Inside::Extend, _) => {
+            (EnclosingScope::Extend, _) => {
                 (ty, "a map cannot be an extension", "put it into a message and use that instead")
             }
             _ => return,
@@ -210,7 +220,7 @@ impl<'a> Syntax<'a> {
         self.report(ProblemKind::FieldInvalid, span, message).help = Some(help.to_owned());
     }
 
-    fn visibility(&mut self, keyword: Option<Span>, name: Span) {
+    fn check_visibility(&mut self, keyword: Option<Span>, name: Span) {
         let Some(span) = keyword else { return };
         if self.edition < Edition::Edition2024 {
             let word = self.text.str(span);
@@ -221,12 +231,19 @@ impl<'a> Syntax<'a> {
         }
     }
 
-    fn not_empty(&mut self, id: DeclId, decl: &Decl, kind: ProblemKind, name: Span, what: &str) {
+    fn check_not_empty(
+        &mut self,
+        id: DeclId,
+        decl: &Decl,
+        kind: ProblemKind,
+        name: Span,
+        what: &str,
+    ) {
         let has_field = |child| {
             let kind = self.ast.decls[child as usize].kind;
             matches!(kind, DeclKind::Field(_) | DeclKind::MapField(_) | DeclKind::Error)
         };
-        if !self.ast.children(Some(id)).any(has_field) {
+        if !self.ast.children_of(Some(id)).any(has_field) {
             let message = format!("`{what} {}` has no fields", self.text.str(name));
             let head = Span::new(decl.span.start, name.end);
             self.report(kind, head, message).help = Some("add a field or remove it".to_owned());
@@ -265,7 +282,7 @@ impl<'a> Syntax<'a> {
         }
     }
 
-    fn reserved_names(&mut self, names: &[RangeNode], quoted: bool) {
+    fn check_reserved_names(&mut self, names: &[RangeNode], quoted: bool) {
         let Some(first) = names.first() else { return };
         if quoted && self.is_editions() {
             let message = "reserved names have no quotes in editions";
@@ -299,7 +316,7 @@ impl<'a> Syntax<'a> {
     }
 
     /// Reports negative numbers of fields; those of enum values may be negative.
-    fn positive(&mut self, ranges: &[RangeNode]) {
+    fn check_positive(&mut self, ranges: &[RangeNode]) {
         for range in ranges {
             let end = match range.end {
                 RangeEnd::Number(span) => span,

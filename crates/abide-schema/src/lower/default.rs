@@ -1,15 +1,15 @@
 //! The default values of fields, as descriptors note them.
 
-use abide_syntax::{Number, Span, ValueKind, unescape_all};
+use abide_syntax::{NumberLiteral, Span, ValueKind, unescape_all};
 
-use crate::decl::{Scalar, Text, TypeDecl};
-use crate::protobuf::nearest_float;
+use crate::decl::{FileText, Scalar, TypeDecl};
+use crate::protobuf::to_nearest_float;
 
 /// The default value of a field in the notation of `default_value` in
 /// descriptor.proto; else why it is none. Source:
 /// `Parser::ParseDefaultAssignment`.
 pub(super) fn default_text(
-    source: &Text,
+    source: &FileText,
     kind: ValueKind,
     span: Span,
     ty: TypeDecl,
@@ -29,7 +29,7 @@ pub(super) fn default_text(
     };
     let sign = |negative| if negative { "-" } else { "" };
     let integer = |negative: bool, digits: Span, most: u64| {
-        let value = Number::parse(digits.of(source)).and_then(Number::integer);
+        let value = NumberLiteral::parse(digits.of(source)).and_then(NumberLiteral::to_integer);
         let most = if negative { most + 1 } else { most };
         match value {
             Some(value) if value <= most => Ok(format!("{}{value}", sign(negative && value != 0))),
@@ -54,11 +54,13 @@ pub(super) fn default_text(
         (
             Scalar::Float | Scalar::Double,
             ValueKind::Int { negative, digits } | ValueKind::Float { negative, digits },
-        ) => match Number::parse(digits.of(source)) {
-            Some(Number::TooLarge) => Err("the default does not fit into 64 bits".to_owned()),
+        ) => match NumberLiteral::parse(digits.of(source)) {
+            Some(NumberLiteral::TooLarge) => {
+                Err("the default does not fit into 64 bits".to_owned())
+            }
             number => {
                 // A malformed number was already reported.
-                let value = number.and_then(Number::double).unwrap_or(f64::INFINITY);
+                let value = number.and_then(NumberLiteral::to_double).unwrap_or(f64::INFINITY);
                 Ok(format!("{}{}", sign(negative), default_number(scalar, value)))
             }
         },
@@ -91,23 +93,23 @@ pub(super) fn default_text(
 /// and `SimpleDtoa` of protobuf.
 fn default_number(scalar: Scalar, value: f64) -> String {
     let (value, digits, more) = match scalar {
-        Scalar::Float => (f64::from(nearest_float(value)), 6, 9),
+        Scalar::Float => (f64::from(to_nearest_float(value)), 6, 9),
         _ => (value, 15, 17),
     };
     if value.is_infinite() {
         return "inf".to_owned();
     }
-    let short = general(value, digits);
+    let short = format_general(value, digits);
     let same = match scalar {
         // protobuf refuses to read a subnormal float.
         Scalar::Float => short.parse() == Ok(value as f32) && !(value as f32).is_subnormal(),
         _ => short.parse() == Ok(value),
     };
-    if same { short } else { general(value, more) }
+    if same { short } else { format_general(value, more) }
 }
 
 /// C's `%.{digits}g`.
-fn general(value: f64, digits: usize) -> String {
+fn format_general(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }

@@ -6,9 +6,9 @@ use crate::decl::MessageKind;
 
 /// The members of a scope, in the order of the text.
 #[derive(Default)]
-pub(super) struct Members {
-    pub(super) fields: Vec<Member>,
-    pub(super) extensions: Vec<Member>,
+pub(super) struct ScopeMembers {
+    pub(super) fields: Vec<ScopeMember>,
+    pub(super) extensions: Vec<ScopeMember>,
     pub(super) oneofs: Vec<DeclId>,
     pub(super) messages: Vec<(DeclId, MessageKind)>,
     pub(super) enums: Vec<DeclId>,
@@ -18,9 +18,9 @@ pub(super) struct Members {
     pub(super) options: Vec<OptionId>,
 }
 
-impl Members {
+impl ScopeMembers {
     /// Without members, but with the same capacity.
-    pub(super) fn cleared(mut self) -> Members {
+    pub(super) fn clear(mut self) -> ScopeMembers {
         self.fields.clear();
         self.extensions.clear();
         self.oneofs.clear();
@@ -35,7 +35,7 @@ impl Members {
 }
 
 /// A field of a scope.
-pub(super) struct Member {
+pub(super) struct ScopeMember {
     pub(super) decl: DeclId,
     /// The index of its oneof within the message.
     pub(super) oneof: Option<u32>,
@@ -49,13 +49,13 @@ pub(super) fn is_field(ast: &Ast, id: DeclId) -> bool {
     matches!(ast.decls[id as usize].kind, DeclKind::Field(_) | DeclKind::MapField(_))
 }
 
-pub(super) fn member(
+pub(super) fn make_member(
     ast: &Ast,
     decl: DeclId,
     oneof: Option<u32>,
     extend: Option<DeclId>,
     messages: &mut Vec<(DeclId, MessageKind)>,
-) -> Member {
+) -> ScopeMember {
     let kind = match ast.decls[decl as usize].kind {
         DeclKind::Field(FieldNode { group: Some(_), .. }) => Some(MessageKind::Group),
         DeclKind::MapField(_) => Some(MessageKind::MapEntry),
@@ -65,5 +65,5 @@ pub(super) fn member(
         messages.push((decl, kind));
         messages.len() as u32 - 1
     });
-    Member { decl, oneof, extend, message }
+    ScopeMember { decl, oneof, extend, message }
 }

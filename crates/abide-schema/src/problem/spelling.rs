@@ -1,12 +1,15 @@
 //! Names that a typo most likely meant.
 
 /// The known name that a misspelt one most likely means.
-pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    near(name, known).into_iter().next()
+pub(crate) fn find_nearest<'n>(
+    name: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    find_near(name, known).into_iter().next()
 }
 
 /// The known names that a misspelt one may mean, the most likely first.
-pub(crate) fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+pub(crate) fn find_near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     if name.len() > 64 {
         return Vec::new();
     }
@@ -15,7 +18,7 @@ pub(crate) fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<
     let mut near: Vec<(usize, &str)> = known
         .take(1000)
         .filter(|known| known.len().abs_diff(name.len()) <= allowed)
-        .filter_map(|known| Some((distance(name, known, allowed)?, known)))
+        .filter_map(|known| Some((compute_distance(name, known, allowed)?, known)))
         .collect();
     near.sort_unstable();
     near.into_iter().map(|(_, known)| known).collect()
@@ -23,7 +26,7 @@ pub(crate) fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<
 
 /// A path as it is spelled plainly: in lower case, with `/` between its parts, and without parts that
 /// lead nowhere. Two paths of one plain spelling are one file to somebody.
-pub(crate) fn plain_path(path: &str) -> String {
+pub(crate) fn normalize_path(path: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     for part in path.split(['/', '\\']) {
         match part {
@@ -37,9 +40,9 @@ pub(crate) fn plain_path(path: &str) -> String {
     parts.join("/")
 }
 
-/// How many letters must be inserted, removed or replaced; `None` if that is
+/// Counts the letters that must be inserted, removed or replaced; `None` if that is
 /// more than `allowed`.
-fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
+fn compute_distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
     let mut row: SmallRow = std::array::from_fn(|at| at);
     let row = row.get_mut(..=b.len())?;
     for (i, x) in a.bytes().enumerate() {
@@ -92,7 +95,7 @@ mod tests {
             for b in &words {
                 let expected = slowly(a.as_bytes(), b.as_bytes());
                 for allowed in 0..=3 {
-                    let found = distance(a, b, allowed);
+                    let found = compute_distance(a, b, allowed);
                     assert_eq!(found, Some(expected).filter(|it| *it <= allowed), "{a} {b}");
                 }
             }

@@ -38,7 +38,7 @@ impl Edition {
         }
     }
 
-    /// Whether the file begins with `edition` and not `syntax`.
+    /// Returns true if the file begins with `edition` and not `syntax`.
     pub const fn is_edition(self) -> bool {
         matches!(self, Edition::Edition2023 | Edition::Edition2024)
     }

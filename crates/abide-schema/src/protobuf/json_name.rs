@@ -16,7 +16,7 @@ pub fn default_json_name(name: &str) -> String {
     json
 }
 
-pub(crate) fn json_letters(name: &str) -> impl Iterator<Item = char> {
+pub(crate) fn to_json_letters(name: &str) -> impl Iterator<Item = char> {
     let mut raise = false;
     name.chars().filter_map(move |character| {
         if character == '_' {
@@ -35,7 +35,11 @@ mod tests {
     #[test]
     fn letters_are_those_of_the_name() {
         for name in ["", "_", "a", "foo_bar", "_foo__bar_", "foo_Bar9_1x", "é_é_e", "__"] {
-            assert_eq!(default_json_name(name), json_letters(name).collect::<String>(), "{name}");
+            assert_eq!(
+                default_json_name(name),
+                to_json_letters(name).collect::<String>(),
+                "{name}"
+            );
         }
         assert_eq!(default_json_name("foo_bar"), "fooBar");
         assert_eq!(default_json_name("_foo__bar_"), "FooBar");

@@ -44,12 +44,12 @@ const FILES: &[(&str, &str)] = built_in! {
 
 /// The text of a file that is built in, by the path that imports use, such as
 /// `google/protobuf/any.proto`.
-pub fn well_known(path: &str) -> Option<&'static str> {
-    built_in(path).map(|(_, text)| text)
+pub fn find_well_known(path: &str) -> Option<&'static str> {
+    find_built_in(path).map(|(_, text)| text)
 }
 
 /// A file that is built in: its path and its text.
-pub(crate) fn built_in(path: &str) -> Option<(&'static str, &'static str)> {
+pub(crate) fn find_built_in(path: &str) -> Option<(&'static str, &'static str)> {
     // Every import of a tree is asked for, and nearly none is one of these.
     if !path.starts_with(FOLDER) {
         return None;
@@ -64,22 +64,24 @@ pub fn well_known_paths() -> impl ExactSizeIterator<Item = &'static str> {
 }
 
 /// The path of the built-in file that declares a type or an extension with this full name.
-pub(crate) fn declaring(full_name: &str) -> Option<&'static str> {
-    declared().get(full_name).copied()
+pub(crate) fn find_declaring(full_name: &str) -> Option<&'static str> {
+    index_declared().get(full_name).copied()
 }
 
 /// Everything that the built-in files declare, by full name, with the path of the file. They are
 /// read once, and only where a name was not found.
-pub(crate) fn declared() -> &'static BTreeMap<String, &'static str> {
+pub(crate) fn index_declared() -> &'static BTreeMap<String, &'static str> {
     static DECLARED: OnceLock<BTreeMap<String, &'static str>> = OnceLock::new();
     DECLARED.get_or_init(|| {
         let files = FILES.iter();
-        files.flat_map(|(path, text)| names(text).into_iter().map(|it| (it, *path))).collect()
+        files
+            .flat_map(|(path, text)| collect_names(text).into_iter().map(|it| (it, *path)))
+            .collect()
     })
 }
 
 /// The full names of the types and extensions that a text declares.
-fn names(text: &str) -> Vec<String> {
+fn collect_names(text: &str) -> Vec<String> {
     let (ast, _) = abide_syntax::parse(text.as_bytes());
     let word = |span: Span| span.str(text.as_bytes());
     let mut package = String::new();
@@ -114,7 +116,7 @@ fn names(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{declaring, well_known, well_known_paths};
+    use super::{find_declaring, find_well_known, well_known_paths};
 
     #[test]
     fn the_names_of_built_in_files_are_known() {
@@ -128,7 +130,7 @@ mod tests {
             ("google.protobuf", None),
         ] {
             let path = path.map(|it| format!("google/protobuf/{it}"));
-            assert_eq!(declaring(name), path.as_deref(), "{name}");
+            assert_eq!(find_declaring(name), path.as_deref(), "{name}");
         }
     }
 
@@ -137,10 +139,10 @@ mod tests {
         let paths: Vec<_> = well_known_paths().collect();
         assert!(paths.is_sorted() && paths.contains(&"google/protobuf/descriptor.proto"));
         for path in paths {
-            let text = well_known(path).unwrap_or_else(|| panic!("{path} is not found"));
+            let text = find_well_known(path).unwrap_or_else(|| panic!("{path} is not found"));
             let (ast, errors) = abide_syntax::parse(text.as_bytes());
             assert!(errors.is_empty() && !ast.decls.is_empty(), "{path}: {errors:?}");
         }
-        assert_eq!(well_known("google/protobuf/nothing.proto"), None);
+        assert_eq!(find_well_known("google/protobuf/nothing.proto"), None);
     }
 }

@@ -30,18 +30,18 @@ impl std::error::Error for WireError {}
 
 /// One field of a serialised message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct WireRecord {
     /// The field number.
     pub(crate) number: u32,
     /// Its value.
-    pub(crate) payload: Payload,
+    pub(crate) payload: WirePayload,
     /// From the tag to the end of the value.
     pub(crate) span: Span,
 }
 
 /// The value of a [`Record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Payload {
+pub(crate) enum WirePayload {
     /// Wire type 0.
     Varint(u64),
     /// Wire type 1.
@@ -74,7 +74,7 @@ impl<'b> WireReader<'b> {
     /// # Errors
     /// Truncated values, field number 0, wire types 6 and 7, groups that do
     /// not end or nest deeper than [`MAX_DEPTH`].
-    pub(crate) fn next_record(&mut self) -> Result<Option<Record>, WireError> {
+    pub(crate) fn next_record(&mut self) -> Result<Option<WireRecord>, WireError> {
         self.record(MAX_DEPTH)
     }
 
@@ -83,35 +83,35 @@ impl<'b> WireReader<'b> {
     /// # Errors
     /// A number that is cut off or longer than ten bytes.
     pub(crate) fn next_varint(&mut self) -> Result<Option<u64>, WireError> {
-        if self.at == self.end { Ok(None) } else { self.varint().map(Some) }
+        if self.at == self.end { Ok(None) } else { self.read_varint().map(Some) }
     }
 
-    fn record(&mut self, depth: u32) -> Result<Option<Record>, WireError> {
+    fn record(&mut self, depth: u32) -> Result<Option<WireRecord>, WireError> {
         if self.at == self.end {
             return Ok(None);
         }
         let start = self.at;
-        let (number, wire_type) = self.tag()?;
+        let (number, wire_type) = self.read_tag()?;
         let payload = match wire_type {
-            0 => Payload::Varint(self.varint()?),
-            1 => Payload::Fixed64(u64::from_le_bytes(self.fixed()?)),
+            0 => WirePayload::Varint(self.read_varint()?),
+            1 => WirePayload::Fixed64(u64::from_le_bytes(self.read_fixed()?)),
             2 => {
                 let at = self.at;
-                let length = self.varint()?;
+                let length = self.read_varint()?;
                 let left = (self.end - self.at) as u64;
                 if length > left {
                     return Err(self.error(at, "the length is past the end"));
                 }
                 let from = self.at;
                 self.at += length as usize;
-                Payload::Bytes(span(from, self.at))
+                WirePayload::Bytes(to_span(from, self.at))
             }
-            3 => Payload::Group(self.group(start, number, depth)?),
+            3 => WirePayload::Group(self.group(start, number, depth)?),
             4 => return Err(self.error(start, "the end of a group that was not started")),
-            5 => Payload::Fixed32(u32::from_le_bytes(self.fixed()?)),
+            5 => WirePayload::Fixed32(u32::from_le_bytes(self.read_fixed()?)),
             _ => return Err(self.error(start, "unknown wire type")),
         };
-        Ok(Some(Record { number, payload, span: span(start, self.at) }))
+        Ok(Some(WireRecord { number, payload, span: to_span(start, self.at) }))
     }
 
     /// Passes the fields of a group and its end.
@@ -125,21 +125,21 @@ impl<'b> WireReader<'b> {
                 return Err(self.error(opening, "the group is not closed"));
             }
             let at = self.at;
-            let (closed, wire_type) = self.tag()?;
+            let (closed, wire_type) = self.read_tag()?;
             if wire_type == 4 {
                 if closed != number {
                     return Err(self.error(at, "the end of a different group"));
                 }
-                return Ok(span(from, at));
+                return Ok(to_span(from, at));
             }
             self.at = at;
             self.record(depth)?;
         }
     }
 
-    fn tag(&mut self) -> Result<(u32, u32), WireError> {
+    fn read_tag(&mut self) -> Result<(u32, u32), WireError> {
         let start = self.at;
-        let Ok(tag) = u32::try_from(self.varint()?) else {
+        let Ok(tag) = u32::try_from(self.read_varint()?) else {
             return Err(self.error(start, "the field number is too large"));
         };
         if tag >> 3 == 0 {
@@ -148,7 +148,7 @@ impl<'b> WireReader<'b> {
         Ok((tag >> 3, tag & 7))
     }
 
-    fn varint(&mut self) -> Result<u64, WireError> {
+    fn read_varint(&mut self) -> Result<u64, WireError> {
         let start = self.at;
         let mut value = 0;
         for (index, &byte) in self.bytes[start..self.end].iter().take(10).enumerate() {
@@ -161,7 +161,7 @@ impl<'b> WireReader<'b> {
         Err(self.error(start, "the number is truncated or too long"))
     }
 
-    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+    fn read_fixed<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
         match self.bytes[self.at..self.end].first_chunk() {
             Some(&chunk) => {
                 self.at += N;
@@ -180,7 +180,7 @@ impl<'b> WireReader<'b> {
 ///
 /// # Errors
 /// Bytes that are not the wire format.
-pub(crate) fn last_varint(
+pub(crate) fn find_last_varint(
     bytes: &[u8],
     message: Span,
     number: u32,
@@ -188,27 +188,27 @@ pub(crate) fn last_varint(
     let mut reader = WireReader::new(bytes, message);
     let mut last = None;
     while let Some(record) = reader.next_record()? {
-        if let (true, Payload::Varint(value)) = (record.number == number, record.payload) {
+        if let (true, WirePayload::Varint(value)) = (record.number == number, record.payload) {
             last = Some(value);
         }
     }
     Ok(last)
 }
 
-fn span(start: usize, end: usize) -> Span {
+fn to_span(start: usize, end: usize) -> Span {
     Span::new(start as u32, end as u32)
 }
 
 /// Appends fields to a message that is being serialised.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Writer {
+pub(crate) struct WireWriter {
     bytes: Vec<u8>,
 }
 
-impl Writer {
+impl WireWriter {
     /// With room for so many bytes.
-    pub(crate) fn with_capacity(capacity: usize) -> Writer {
-        Writer { bytes: Vec::with_capacity(capacity) }
+    pub(crate) fn with_capacity(capacity: usize) -> WireWriter {
+        WireWriter { bytes: Vec::with_capacity(capacity) }
     }
 
     /// The serialised message.
@@ -218,7 +218,7 @@ impl Writer {
 
     /// A number without a tag, as in a packed field.
     #[inline]
-    pub(crate) fn raw_varint(&mut self, mut value: u64) {
+    pub(crate) fn write_raw_varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);
             value >>= 7;
@@ -227,49 +227,49 @@ impl Writer {
     }
 
     /// Fields that are serialised already.
-    pub(crate) fn raw(&mut self, fields: &[u8]) {
+    pub(crate) fn write_raw(&mut self, fields: &[u8]) {
         self.bytes.extend_from_slice(fields);
     }
 
-    fn tag(&mut self, number: u32, wire_type: u32) {
-        self.raw_varint(u64::from(number << 3 | wire_type));
+    fn write_tag(&mut self, number: u32, wire_type: u32) {
+        self.write_raw_varint(u64::from(number << 3 | wire_type));
     }
 
     /// An unsigned number, or a bool, or a number that is zigzag-encoded.
-    pub(crate) fn varint(&mut self, number: u32, value: u64) {
-        self.tag(number, 0);
-        self.raw_varint(value);
+    pub(crate) fn write_varint(&mut self, number: u32, value: u64) {
+        self.write_tag(number, 0);
+        self.write_raw_varint(value);
     }
 
     /// An `int32`, an `int64` or an enum: negative numbers take ten bytes.
-    pub(crate) fn int(&mut self, number: u32, value: impl Into<i64>) {
-        self.varint(number, value.into() as u64);
+    pub(crate) fn write_int(&mut self, number: u32, value: impl Into<i64>) {
+        self.write_varint(number, value.into() as u64);
     }
 
     /// Eight bytes.
-    pub(crate) fn fixed64(&mut self, number: u32, value: u64) {
-        self.tag(number, 1);
-        self.raw(&value.to_le_bytes());
+    pub(crate) fn write_fixed64(&mut self, number: u32, value: u64) {
+        self.write_tag(number, 1);
+        self.write_raw(&value.to_le_bytes());
     }
 
     /// Four bytes.
-    pub(crate) fn fixed32(&mut self, number: u32, value: u32) {
-        self.tag(number, 5);
-        self.raw(&value.to_le_bytes());
+    pub(crate) fn write_fixed32(&mut self, number: u32, value: u32) {
+        self.write_tag(number, 5);
+        self.write_raw(&value.to_le_bytes());
     }
 
     /// A string or bytes.
-    pub(crate) fn bytes(&mut self, number: u32, value: impl AsRef<[u8]>) {
+    pub(crate) fn write_bytes(&mut self, number: u32, value: impl AsRef<[u8]>) {
         let value = value.as_ref();
-        self.tag(number, 2);
-        self.raw_varint(value.len() as u64);
-        self.raw(value);
+        self.write_tag(number, 2);
+        self.write_raw_varint(value.len() as u64);
+        self.write_raw(value);
     }
 
     /// A message, or the elements of a packed field, written by `fill`.
     #[inline]
-    pub(crate) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Writer)) {
-        self.tag(number, 2);
+    pub(crate) fn write_message(&mut self, number: u32, fill: impl FnOnce(&mut WireWriter)) {
+        self.write_tag(number, 2);
         // Most messages are short: a byte is left for the length, and the message moves only if
         // that needs more.
         let start = self.bytes.len();
@@ -301,16 +301,16 @@ impl Writer {
         self.bytes.truncate(length);
     }
 
-    /// What was written.
+    /// Returns the written bytes.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// A group, or a message in delimited encoding, written by `fill`.
-    pub(crate) fn group(&mut self, number: u32, fill: impl FnOnce(&mut Writer)) {
-        self.tag(number, 3);
+    pub(crate) fn group(&mut self, number: u32, fill: impl FnOnce(&mut WireWriter)) {
+        self.write_tag(number, 3);
         fill(self);
-        self.tag(number, 4);
+        self.write_tag(number, 4);
     }
 }
 
@@ -318,7 +318,7 @@ impl Writer {
 mod tests {
     use super::*;
 
-    fn records(bytes: &[u8]) -> Result<Vec<Record>, WireError> {
+    fn records(bytes: &[u8]) -> Result<Vec<WireRecord>, WireError> {
         let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         let mut records = Vec::new();
         while let Some(record) = reader.next_record()? {
@@ -329,31 +329,31 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let mut writer = Writer::default();
-        writer.int(1, -1);
-        writer.varint(2, 300);
-        writer.fixed32(3, 7);
-        writer.fixed64(536_870_911, u64::MAX);
-        writer.bytes(5, "text");
-        writer.message(6, |inner| (0..200).for_each(|_| inner.raw_varint(1)));
-        writer.group(7, |inner| inner.group(7, |inner| inner.varint(1, 0)));
+        let mut writer = WireWriter::default();
+        writer.write_int(1, -1);
+        writer.write_varint(2, 300);
+        writer.write_fixed32(3, 7);
+        writer.write_fixed64(536_870_911, u64::MAX);
+        writer.write_bytes(5, "text");
+        writer.write_message(6, |inner| (0..200).for_each(|_| inner.write_raw_varint(1)));
+        writer.group(7, |inner| inner.group(7, |inner| inner.write_varint(1, 0)));
         let bytes = writer.into_bytes();
         let payloads: Vec<_> =
             records(&bytes).unwrap().into_iter().map(|record| record.payload).collect();
-        assert_eq!(payloads[0], Payload::Varint(u64::MAX));
-        assert_eq!(payloads[1], Payload::Varint(300));
-        assert_eq!(payloads[2], Payload::Fixed32(7));
-        assert_eq!(payloads[3], Payload::Fixed64(u64::MAX));
-        let Payload::Bytes(text) = payloads[4] else { panic!("bytes") };
+        assert_eq!(payloads[0], WirePayload::Varint(u64::MAX));
+        assert_eq!(payloads[1], WirePayload::Varint(300));
+        assert_eq!(payloads[2], WirePayload::Fixed32(7));
+        assert_eq!(payloads[3], WirePayload::Fixed64(u64::MAX));
+        let WirePayload::Bytes(text) = payloads[4] else { panic!("bytes") };
         assert_eq!(text.of(&bytes), b"text");
-        let Payload::Bytes(packed) = payloads[5] else { panic!("packed") };
+        let WirePayload::Bytes(packed) = payloads[5] else { panic!("packed") };
         let mut reader = WireReader::new(&bytes, packed);
         let mut sum = 0;
         while let Some(value) = reader.next_varint().unwrap() {
             sum += value;
         }
         assert_eq!(sum, 200);
-        let Payload::Group(group) = payloads[6] else { panic!("group") };
+        let WirePayload::Group(group) = payloads[6] else { panic!("group") };
         assert_eq!(group.of(&bytes), [0x3b, 0x08, 0, 0x3c]);
     }
 

@@ -99,17 +99,17 @@ pub(crate) const MIGRATIONS: &[Annotation] = &[
 
 /// The extensions of a tree, and those that have a meaning to policy.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownAnnotations {
     pub(crate) by_number: FxHashMap<(MessageId, i32), FieldId>,
     pub(crate) annotations: FxHashMap<FieldId, Annotation>,
-    /// Which of the annotations are declared, a bit for each.
+    /// The annotations that are declared, a bit for each.
     pub(crate) declared: u64,
 }
 
 const _: () = assert!(ANNOTATIONS.len() <= u64::BITS as usize);
 
-impl Known {
-    /// Whether any of these annotations is declared; most are not in most trees.
+impl KnownAnnotations {
+    /// Returns true if any of these annotations is declared; most are not in most trees.
     pub(crate) fn declare(&self, wanted: &[Annotation]) -> bool {
         wanted.iter().any(|annotation| self.declared & annotation.bit() != 0)
     }
@@ -141,7 +141,7 @@ impl PackageVersionStatus {
         }
     }
 
-    pub(crate) fn named(name: &str) -> Option<PackageVersionStatus> {
+    pub(crate) fn from_name(name: &str) -> Option<PackageVersionStatus> {
         let name = name.strip_prefix("PACKAGE_VERSION_STATUS_").unwrap_or(name);
         [
             PackageVersionStatus::Frozen,
@@ -153,7 +153,7 @@ impl PackageVersionStatus {
     }
 }
 
-/// How an annotation says that an element will change in the next major
+/// A change of an element in the next major version, as an annotation
 /// version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Migration<'t> {
@@ -180,13 +180,13 @@ pub struct HttpBinding<'t> {
     pub place: Place,
 }
 
-/// What `validate.rules` or `buf.validate` require of a field or oneof.
+/// The requirements of `validate.rules` or `buf.validate` on a field or oneof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validation {
     /// The place of the annotation.
     pub place: Place,
-    /// Where it restricts an enum to its declared values, if it does.
+    /// The place where it restricts an enum to its declared values, if it does.
     pub defined_only: Option<Place>,
-    /// Where it requires the field to be set, if it does.
+    /// The place where it requires the field to be set, if it does.
     pub required: Option<Place>,
 }

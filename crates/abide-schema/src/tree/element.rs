@@ -89,12 +89,12 @@ impl<'t> Element<'t> {
         each_element!(self, it => it.relative_name())
     }
 
-    /// Where a part of it stands.
+    /// Returns the place of a part of it.
     pub fn place(self, part: Part) -> Place {
         each_element!(self, it => it.place(part))
     }
 
-    /// Where it is declared.
+    /// Returns its declaration.
     pub fn node(self) -> Node {
         each_element!(self, it => it.decl().node)
     }
@@ -118,7 +118,7 @@ impl<'t> Element<'t> {
         }
     }
 
-    /// Whether other files may use a type. Where nothing is written at it, the
+    /// Returns true if other files may use a type. Where nothing is written at it, the
     /// feature `default_symbol_visibility` of its file decides.
     pub fn is_exported(self) -> bool {
         match (self.visibility(), self.file().features().default_visibility) {
@@ -131,8 +131,8 @@ impl<'t> Element<'t> {
         }
     }
 
-    /// Whether it is known if other files may use a type: descriptor sets leave out the feature
-    /// that decides where nothing is written at it.
+    /// Returns true if it is known if other files may use a type: descriptor sets leave out the
+    /// feature that decides where nothing is written at it.
     pub fn has_known_visibility(self) -> bool {
         self.visibility().is_some()
             || self.file().features().default_visibility != DefaultVisibility::Unknown

@@ -3,9 +3,9 @@
 use abide_syntax::{KeyForm, Span, ValueId, ValueKind};
 
 use crate::decl::{FileDecl, RawOptions};
-use crate::protobuf::{Edition, Payload, Record, WireError, WireReader};
+use crate::protobuf::{Edition, WireError, WirePayload, WireReader, WireRecord};
 
-/// Whether an enum accepts numbers that it does not declare.
+/// True if an enum accepts numbers that it does not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Openness {
     /// It keeps them as values.
@@ -14,7 +14,7 @@ pub enum Openness {
     Closed,
 }
 
-/// Whether the absence of a field can be told from its default.
+/// True if the absence of a field can be told from its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Presence {
     /// It can.
@@ -46,7 +46,7 @@ pub struct Features {
     pub default_visibility: DefaultVisibility,
 }
 
-/// Which symbols without `export` or `local` other files may use.
+/// The symbols without `export` or `local` that other files may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DefaultVisibility {
     /// `EXPORT_ALL`: every symbol.
@@ -65,7 +65,7 @@ pub enum DefaultVisibility {
 impl Features {
     /// The defaults of an edition, from `edition_defaults` in
     /// descriptor.proto.
-    pub const fn of(edition: Edition) -> Features {
+    pub const fn from_edition(edition: Edition) -> Features {
         let edition_2023 = Features {
             presence: Presence::Explicit,
             openness: Openness::Open,
@@ -98,7 +98,7 @@ impl Features {
 impl Features {
     /// The defaults of an edition where what stays in the source is not known.
     pub(crate) const fn without_source(edition: Edition) -> Features {
-        let features = Features::of(edition);
+        let features = Features::from_edition(edition);
         match features.default_visibility {
             // No feature of these editions says anything else.
             DefaultVisibility::ExportAll => features,
@@ -109,7 +109,7 @@ impl Features {
 
 impl Default for Features {
     fn default() -> Features {
-        Features::of(Edition::Proto2)
+        Features::from_edition(Edition::Proto2)
     }
 }
 
@@ -140,7 +140,7 @@ const FEATURES: &[(&str, i32, &[&str])] = &[
 ];
 
 impl FeatureSetting {
-    fn named(feature: &[u8], value: &[u8]) -> Option<FeatureSetting> {
+    fn parse_setting(feature: &[u8], value: &[u8]) -> Option<FeatureSetting> {
         let (_, number, values) = FEATURES.iter().find(|row| row.0.as_bytes() == feature)?;
         let value = values.iter().position(|name| name.as_bytes() == value)?;
         Some(FeatureSetting { feature: *number, value: value as i32 })
@@ -186,19 +186,20 @@ impl Features {
         };
         for &id in &decl.option_ids[slice.range()] {
             let option = &ast.options[id as usize];
-            let [first, rest @ ..] = ast.parts(option) else { continue };
+            let [first, rest @ ..] = ast.name_parts(option) else { continue };
             if first.extension || first.name.of(text) != b"features" {
                 continue;
             }
             if let [feature] = rest {
-                let setting = FeatureSetting::named(feature.name.of(text), value(option.value));
+                let setting =
+                    FeatureSetting::parse_setting(feature.name.of(text), value(option.value));
                 setting.into_iter().for_each(|setting| self.set(setting));
             } else if rest.is_empty() {
                 for field in ast.value_children(option.value) {
                     if let ValueKind::Field { key, form: KeyForm::Field } =
                         ast.values[field as usize].kind
                     {
-                        let setting = FeatureSetting::named(key.of(text), value(field + 1));
+                        let setting = FeatureSetting::parse_setting(key.of(text), value(field + 1));
                         setting.into_iter().for_each(|setting| self.set(setting));
                     }
                 }
@@ -217,13 +218,13 @@ impl Features {
     ) -> Result<(), WireError> {
         let mut options = WireReader::new(bytes, options);
         while let Some(record) = options.next_record()? {
-            let Payload::Bytes(features) = record.payload else { continue };
+            let WirePayload::Bytes(features) = record.payload else { continue };
             if record.number != number {
                 continue;
             }
             let mut features = WireReader::new(bytes, features);
-            while let Some(Record { number, payload, .. }) = features.next_record()? {
-                if let Payload::Varint(value) = payload {
+            while let Some(WireRecord { number, payload, .. }) = features.next_record()? {
+                if let WirePayload::Varint(value) = payload {
                     self.set(FeatureSetting { feature: number as i32, value: value as i32 });
                 }
             }

@@ -9,7 +9,9 @@ use crate::ids::{EnumValueId, FieldId, FileId};
 use crate::tree::Tree;
 use crate::tree::element::Element;
 use crate::tree::features::Presence;
-use crate::tree::tables::{Declaration, Declarations, FieldTable, LongLists, ValueTable};
+use crate::tree::tables::{
+    ExtensionDeclaration, ExtensionDeclarations, FieldTable, LargeTypeIndex, ValueTable,
+};
 use crate::tree::view::{Enum, EnumValue, Field, File, Message};
 
 /// Lists up to this length are searched linearly.
@@ -55,9 +57,10 @@ impl Tree {
     pub fn element_named(&self, full_name: &str) -> Option<Element<'_>> {
         let (scope, name) = full_name.rsplit_once('.').unwrap_or(("", full_name));
         let extension = || self.extensions_named(full_name).next().map(Element::Field);
-        self.holder_named(full_name).or_else(extension).or_else(|| {
-            let holder = self.holder_named(scope);
-            let around = holder.map_or_else(|| self.members_of_package(scope), Element::members);
+        self.find_container(full_name).or_else(extension).or_else(|| {
+            let holder = self.find_container(scope);
+            let around =
+                holder.map_or_else(|| self.collect_package_members(scope), Element::members);
             let named = around.iter().copied().find(|it| it.name() == name);
             named.or_else(|| {
                 around.into_iter().find_map(|it| match it {
@@ -69,16 +72,16 @@ impl Tree {
     }
 
     /// The message, enum or service with this full name.
-    fn holder_named(&self, full_name: &str) -> Option<Element<'_>> {
+    fn find_container(&self, full_name: &str) -> Option<Element<'_>> {
         let message = self.message_named(full_name).map(Element::Message);
         message.or_else(|| self.enum_named(full_name).map(Element::Enum)).or_else(|| {
             let (package, name) = full_name.rsplit_once('.').unwrap_or(("", full_name));
             let is_it = |it: &Element<'_>| matches!(it, Element::Service(_)) && it.name() == name;
-            self.members_of_package(package).into_iter().find(is_it)
+            self.collect_package_members(package).into_iter().find(is_it)
         })
     }
 
-    fn members_of_package(&self, name: &str) -> Vec<Element<'_>> {
+    fn collect_package_members(&self, name: &str) -> Vec<Element<'_>> {
         let files = self.package_named(name).into_iter().flat_map(|it| it.files());
         files.flat_map(File::members).collect()
     }
@@ -113,7 +116,7 @@ impl<'t> Element<'t> {
 
     /// The elements that are declared beside it, itself included: in the same
     /// element, or else at the top of its package.
-    pub fn siblings(self) -> Vec<Element<'t>> {
+    pub fn collect_siblings(self) -> Vec<Element<'t>> {
         match self.parent() {
             Some(parent) => parent.members(),
             None => self.package().files().flat_map(File::members).collect(),
@@ -124,7 +127,7 @@ impl<'t> Element<'t> {
     /// by its full name.
     pub fn replacement(self) -> Option<Element<'t>> {
         let (name, _) = self.replaced_by()?;
-        let sibling = self.siblings().into_iter().find(|it| it.name() == name);
+        let sibling = self.collect_siblings().into_iter().find(|it| it.name() == name);
         let full_name = name.strip_prefix('.').unwrap_or(name);
         sibling.or_else(|| self.file().tree.element_named(full_name))
     }
@@ -135,7 +138,7 @@ impl<'t> Message<'t> {
     pub fn field_named(self, name: &str) -> Option<Field<'t>> {
         match self.table() {
             None => self.fields().find(|field| field.is_named(name)),
-            Some(table) => self.numbered_in_file(table.names.get(name)),
+            Some(table) => self.get_field(table.names.get(name)),
         }
     }
 
@@ -152,7 +155,7 @@ impl<'t> Message<'t> {
         }
         match self.table() {
             None => self.fields().find(|field| field.number() == number),
-            Some(table) => self.numbered_in_file(table.numbers.get(&number)),
+            Some(table) => self.get_field(table.numbers.get(&number)),
         }
     }
 
@@ -165,17 +168,17 @@ impl<'t> Message<'t> {
     }
 
     /// The field that a key of JSON means; a JSON name counts before a name.
-    pub fn field_in_json(self, key: &str) -> Option<Field<'t>> {
+    pub fn find_field_by_json_name(self, key: &str) -> Option<Field<'t>> {
         match self.table() {
             None => {
                 let named = || self.fields().find(|field| field.name() == key);
                 self.fields().find(|field| field.has_json_name(key)).or_else(named)
             }
-            Some(table) => self.numbered_in_file(table.json_names.get(key)),
+            Some(table) => self.get_field(table.json_names.get(key)),
         }
     }
 
-    /// Whether one of its reserved names is this one.
+    /// Returns true if one of its reserved names is this one.
     pub fn reserves_name(self, name: &str) -> bool {
         match self.table() {
             None => {
@@ -191,7 +194,7 @@ impl<'t> Message<'t> {
     pub fn required_fields(self) -> impl Iterator<Item = Field<'t>> {
         let listed = self.table().map(|it| it.required.as_slice());
         let walked = listed.is_none().then(|| self.fields().filter(|it| is_required(*it)));
-        walked.into_iter().flatten().chain(self.listed_fields(listed))
+        walked.into_iter().flatten().chain(self.iter_fields(listed))
     }
 
     /// The members of one of its oneofs, in the order of declaration.
@@ -200,10 +203,10 @@ impl<'t> Message<'t> {
         let listed = self.table().map(members);
         let is_member = move |it: &Field<'t>| it.decl().oneof == Some(oneof);
         let walked = listed.is_none().then(|| self.fields().filter(is_member));
-        walked.into_iter().flatten().chain(self.listed_fields(listed))
+        walked.into_iter().flatten().chain(self.iter_fields(listed))
     }
 
-    fn listed_fields(self, listed: Option<&'t [u32]>) -> impl Iterator<Item = Field<'t>> {
+    fn iter_fields(self, listed: Option<&'t [u32]>) -> impl Iterator<Item = Field<'t>> {
         let field = move |&index| self.tree.field(FieldId { file: self.id.file, index });
         listed.unwrap_or_default().iter().map(field)
     }
@@ -213,7 +216,7 @@ impl<'t> Message<'t> {
         if is_long { self.file().long_lists().messages.get(&self.id.index) } else { None }
     }
 
-    fn numbered_in_file(self, index: Option<&u32>) -> Option<Field<'t>> {
+    fn get_field(self, index: Option<&u32>) -> Option<Field<'t>> {
         index.map(|&index| self.tree.field(FieldId { file: self.id.file, index }))
     }
 }
@@ -223,7 +226,7 @@ impl<'t> Enum<'t> {
     pub fn value_named(self, name: &str) -> Option<EnumValue<'t>> {
         match self.table() {
             None => self.values().find(|value| value.is_named(name)),
-            Some(table) => self.numbered_in_file(table.names.get(name)),
+            Some(table) => self.get_value(table.names.get(name)),
         }
     }
 
@@ -231,7 +234,7 @@ impl<'t> Enum<'t> {
     pub fn value_numbered(self, number: i32) -> Option<EnumValue<'t>> {
         match self.table() {
             None => self.values().find(|value| value.number() == number),
-            Some(table) => self.numbered_in_file(table.numbers.get(&number)),
+            Some(table) => self.get_value(table.numbers.get(&number)),
         }
     }
 
@@ -242,7 +245,7 @@ impl<'t> Enum<'t> {
         let walked = table.is_none().then(|| self.values().filter(has_number));
         let first = table.and_then(|it| it.numbers.get(&number)).into_iter();
         let others = table.and_then(|it| it.aliases.get(&number)).into_iter().flatten();
-        let listed = first.chain(others).filter_map(move |it| self.numbered_in_file(Some(it)));
+        let listed = first.chain(others).filter_map(move |it| self.get_value(Some(it)));
         walked.into_iter().flatten().chain(listed)
     }
 
@@ -251,22 +254,22 @@ impl<'t> Enum<'t> {
         if is_long { self.file().long_lists().enums.get(&self.id.index) } else { None }
     }
 
-    fn numbered_in_file(self, index: Option<&u32>) -> Option<EnumValue<'t>> {
+    fn get_value(self, index: Option<&u32>) -> Option<EnumValue<'t>> {
         let tree = self.tree;
         index.map(|&index| EnumValue { tree, id: EnumValueId { file: self.id.file, index } })
     }
 }
 
 impl<'t> File<'t> {
-    fn long_lists(self) -> &'t LongLists {
+    fn long_lists(self) -> &'t LargeTypeIndex {
         self.tree.linked(self.id).long_lists.get_or_init(|| {
             let messages = self.all_messages().filter(|message| {
                 message.fields().len() > SHORT || message.reserved_names().len() > SHORT
             });
             let enums = self.all_enums().filter(|item| item.values().len() > SHORT);
-            Box::new(LongLists {
-                messages: messages.map(|it| (it.id.index, field_table(it))).collect(),
-                enums: enums.map(|it| (it.id.index, value_table(it))).collect(),
+            Box::new(LargeTypeIndex {
+                messages: messages.map(|it| (it.id.index, index_fields(it))).collect(),
+                enums: enums.map(|it| (it.id.index, index_values(it))).collect(),
             })
         })
     }
@@ -274,33 +277,39 @@ impl<'t> File<'t> {
 
 impl Tree {
     /// The declarations of an extension range, by its index in its file.
-    pub(crate) fn declarations(&self, file: FileId, range: usize) -> Option<&Declarations> {
+    pub(crate) fn declarations(
+        &self,
+        file: FileId,
+        range: usize,
+    ) -> Option<&ExtensionDeclarations> {
         let linked = self.linked(file);
         let of_file = linked.declarations.get_or_init(|| {
             let ranges = linked.ranges.iter().enumerate();
-            ranges.filter_map(|(at, it)| Some((at, declarations(self, it.as_deref()?)))).collect()
+            ranges
+                .filter_map(|(at, it)| Some((at, collect_declarations(self, it.as_deref()?))))
+                .collect()
         });
         of_file.get(&range)
     }
 }
 
-fn declarations(tree: &Tree, options: &value::Message) -> Declarations {
+fn collect_declarations(tree: &Tree, options: &value::Message) -> ExtensionDeclarations {
     let entries = options.get_all(tree, "declaration");
-    let all: Vec<Declaration> = entries
+    let all: Vec<ExtensionDeclaration> = entries
         .filter_map(|entry| entry.value.as_message())
-        .map(|declaration| Declaration {
-            number: declaration.i64(tree, "number").unwrap_or_default(),
-            full_name: declaration.str(tree, "full_name").map(str::to_owned),
-            ty: declaration.str(tree, "type").map(str::to_owned),
-            reserved: declaration.bool(tree, "reserved").unwrap_or_default(),
-            repeated: declaration.bool(tree, "repeated").unwrap_or_default(),
+        .map(|declaration| ExtensionDeclaration {
+            number: declaration.get_i64(tree, "number").unwrap_or_default(),
+            full_name: declaration.get_str(tree, "full_name").map(str::to_owned),
+            ty: declaration.get_str(tree, "type").map(str::to_owned),
+            reserved: declaration.get_bool(tree, "reserved").unwrap_or_default(),
+            repeated: declaration.get_bool(tree, "repeated").unwrap_or_default(),
         })
         .collect();
     let numbers = index(all.iter().enumerate().map(|(at, it)| (it.number, at)));
-    Declarations { all, numbers }
+    ExtensionDeclarations { all, numbers }
 }
 
-fn field_table(message: Message<'_>) -> FieldTable {
+fn index_fields(message: Message<'_>) -> FieldTable {
     let decl = message.file().decl();
     let names = || message.fields().map(|it| (it.name().into(), it.id.index));
     let json = message.fields().map(|it| (it.json_name().into(), it.id.index));
@@ -315,7 +324,7 @@ fn field_table(message: Message<'_>) -> FieldTable {
             .map(|it| decl.str(it.name).into())
             .collect(),
         required: message.fields().filter(|it| is_required(*it)).map(|it| it.id.index).collect(),
-        members: grouped(message.fields().filter_map(oneof)),
+        members: group_pairs(message.fields().filter_map(oneof)),
     }
 }
 
@@ -325,12 +334,12 @@ fn is_required(field: Field<'_>) -> bool {
         && field.presence() == Presence::LegacyRequired
 }
 
-fn value_table(item: Enum<'_>) -> ValueTable {
+fn index_values(item: Enum<'_>) -> ValueTable {
     let numbers = || item.values().map(|it| (it.number(), it.id.index));
     let firsts = index(numbers());
     let others = numbers().filter(|(number, index)| firsts.get(number) != Some(index));
     ValueTable {
-        aliases: grouped(others),
+        aliases: group_pairs(others),
         names: index(item.values().map(|it| (it.name().into(), it.id.index))),
         numbers: firsts,
     }
@@ -345,8 +354,8 @@ fn index<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> FxHashMap<K, V
     index
 }
 
-/// What stands under each key, in the order of the pairs.
-fn grouped<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> FxHashMap<K, Vec<V>> {
+/// Groups pairs by key, in the order of the pairs.
+fn group_pairs<K: Eq + Hash, V>(pairs: impl Iterator<Item = (K, V)>) -> FxHashMap<K, Vec<V>> {
     let mut groups: FxHashMap<K, Vec<V>> = FxHashMap::default();
     for (key, value) in pairs {
         groups.entry(key).or_default().push(value);

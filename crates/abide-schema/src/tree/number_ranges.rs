@@ -6,25 +6,26 @@ use crate::decl::RangeDecl;
 use crate::tree::view::{Enum, Message};
 
 impl Message<'_> {
-    /// Whether it reserves a field number.
-    pub fn reserves_number(self, number: i32) -> bool {
+    /// Returns true if it reserves a field number.
+    pub fn is_reserved_number(self, number: i32) -> bool {
         self.reserved_ranges().iter().any(|range| (range.start..range.end).contains(&number))
     }
 
-    /// Whether an extension may have a number, which the message can then neither use nor reserve.
+    /// Returns true if an extension may have a number, which the message can then neither use nor
+    /// reserve.
     pub fn allows_extension(self, number: i32) -> bool {
         self.extension_ranges().iter().any(|range| (range.start..range.end).contains(&number))
     }
 }
 
 impl Enum<'_> {
-    /// Whether it reserves a number.
-    pub fn reserves_number(self, number: i32) -> bool {
+    /// Returns true if it reserves a number.
+    pub fn is_reserved_number(self, number: i32) -> bool {
         self.reserved_ranges().iter().any(|range| (range.start..=range.end).contains(&number))
     }
 
-    /// Whether it reserves the name of a value.
-    pub fn reserves_name(self, name: &str) -> bool {
+    /// Returns true if it reserves the name of a value.
+    pub fn is_reserved_name(self, name: &str) -> bool {
         let decl = self.file().decl();
         self.reserved_names().iter().any(|reserved| decl.str(reserved.name) == name)
     }
@@ -32,11 +33,11 @@ impl Enum<'_> {
 
 /// A set of numbers as sorted ranges that do not touch; ends are exclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ranges(Vec<(i64, i64)>);
+pub struct NumberRanges(Vec<(i64, i64)>);
 
-impl Ranges {
+impl NumberRanges {
     /// Joins ranges in any order; their ends are exclusive.
-    pub fn of(mut ranges: Vec<(i64, i64)>) -> Ranges {
+    pub fn from_pairs(mut ranges: Vec<(i64, i64)>) -> NumberRanges {
         ranges.retain(|(start, end)| start < end);
         ranges.sort_unstable();
         let mut joined: Vec<(i64, i64)> = Vec::new();
@@ -46,17 +47,19 @@ impl Ranges {
                 _ => joined.push((start, end)),
             }
         }
-        Ranges(joined)
+        NumberRanges(joined)
     }
 
     /// The ranges of an enum, whose ends are inclusive.
-    pub fn inclusive(ranges: &[RangeDecl]) -> Ranges {
-        Ranges::of(ranges.iter().map(|it| (it.start.into(), i64::from(it.end) + 1)).collect())
+    pub fn from_ranges(ranges: &[RangeDecl]) -> NumberRanges {
+        NumberRanges::from_pairs(
+            ranges.iter().map(|it| (it.start.into(), i64::from(it.end) + 1)).collect(),
+        )
     }
 
     /// Ranges of one number each.
-    pub fn single(numbers: impl Iterator<Item = i64>) -> Ranges {
-        Ranges::of(numbers.map(|it| (it, it + 1)).collect())
+    pub fn from_numbers(numbers: impl Iterator<Item = i64>) -> NumberRanges {
+        NumberRanges::from_pairs(numbers.map(|it| (it, it + 1)).collect())
     }
 
     /// The first and the last number of each range.
@@ -64,14 +67,14 @@ impl Ranges {
         self.0.iter().map(|&(start, end)| (start, end - 1))
     }
 
-    /// Whether it holds no number.
+    /// Returns true if it holds no number.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The numbers that another set lacks.
     #[must_use]
-    pub fn without(&self, other: &Ranges) -> Ranges {
+    pub fn without(&self, other: &NumberRanges) -> NumberRanges {
         let mut missing = Vec::new();
         let mut kept = other.0.iter().peekable();
         for &(mut start, end) in &self.0 {
@@ -93,18 +96,18 @@ impl Ranges {
                 missing.push((start, end));
             }
         }
-        Ranges(missing)
+        NumberRanges(missing)
     }
 }
 
-impl From<&[RangeDecl]> for Ranges {
+impl From<&[RangeDecl]> for NumberRanges {
     /// The ranges of a message, whose ends are exclusive.
-    fn from(ranges: &[RangeDecl]) -> Ranges {
-        Ranges::of(ranges.iter().map(|it| (it.start.into(), it.end.into())).collect())
+    fn from(ranges: &[RangeDecl]) -> NumberRanges {
+        NumberRanges::from_pairs(ranges.iter().map(|it| (it.start.into(), it.end.into())).collect())
     }
 }
 
-impl fmt::Display for Ranges {
+impl fmt::Display for NumberRanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, &(start, end)) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { ", " };
@@ -119,11 +122,11 @@ impl fmt::Display for Ranges {
 
 #[cfg(test)]
 mod tests {
-    use super::Ranges;
+    use super::NumberRanges;
 
     #[test]
     fn what_is_missing_is_listed_in_ranges() {
-        let set = |ranges: &[(i64, i64)]| Ranges::of(ranges.to_vec());
+        let set = |ranges: &[(i64, i64)]| NumberRanges::from_pairs(ranges.to_vec());
         for (old, new, shown) in [
             (&[(1, 5)][..], &[(1, 5)][..], ""),
             (&[(1, 5)], &[], "1 to 4"),
@@ -143,7 +146,7 @@ mod tests {
         // Every pair of sets of the numbers 0 to 5.
         let of = |bits: u32| {
             let numbers = (0..6).filter(|at| bits & (1 << at) != 0);
-            Ranges::of(numbers.map(|at| (at, at + 1)).collect())
+            NumberRanges::from_pairs(numbers.map(|at| (at, at + 1)).collect())
         };
         for old in 0..64 {
             for new in 0..64 {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How much a package promises.
+/// The stability that a package promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stability {
     /// `alpha`, `test` and `v0`: anything may change.
@@ -52,7 +52,7 @@ pub struct PackageVersion {
     pub revision: Option<u32>,
     /// The component as it is written.
     pub text: String,
-    /// Which component of the package name it is, from 0.
+    /// The index of its component in the package name.
     pub position: usize,
 }
 
@@ -76,7 +76,7 @@ impl PackageVersion {
     ];
 
     /// The one of `FORMS` that it has.
-    pub fn form(&self) -> String {
+    pub fn version_pattern(&self) -> String {
         if self.major == 0 {
             return "v0".to_owned();
         }
@@ -88,9 +88,9 @@ impl PackageVersion {
 
     /// Reads one component of a package name; `None` where it is no version.
     pub fn parse_component(component: &str) -> Option<PackageVersion> {
-        let (major, rest) = number(component.strip_prefix('v')?)?;
+        let (major, rest) = parse_number(component.strip_prefix('v')?)?;
         let (minor, rest) = match rest.strip_prefix('p') {
-            Some(rest) => number(rest).map(|(minor, rest)| (Some(minor), rest))?,
+            Some(rest) => parse_number(rest).map(|(minor, rest)| (Some(minor), rest))?,
             None => (None, rest),
         };
         let (stability, rest) = if let Some(rest) = rest.strip_prefix("alpha") {
@@ -106,7 +106,7 @@ impl PackageVersion {
         } else {
             (Stability::Stable, rest)
         };
-        let (revision, rest) = match number(rest) {
+        let (revision, rest) = match parse_number(rest) {
             Some((revision, rest)) => (Some(revision), rest),
             None => (None, rest),
         };
@@ -125,7 +125,7 @@ impl PackageVersion {
     }
 
     /// The version in a package name: the last component that is one.
-    pub fn of_package(package: &str) -> Option<PackageVersion> {
+    pub fn from_package(package: &str) -> Option<PackageVersion> {
         let mut position = package.split('.').count();
         package.rsplit('.').find_map(|component| {
             position -= 1;
@@ -134,18 +134,18 @@ impl PackageVersion {
         })
     }
 
-    /// Whether the package promises that nothing breaks.
+    /// Returns true if the package promises that nothing breaks.
     pub fn is_stable(&self) -> bool {
         self.stability == Stability::Stable
     }
 
-    fn key(&self) -> (u32, u32, Stability, u32) {
+    fn sort_key(&self) -> (u32, u32, Stability, u32) {
         (self.major, self.minor.unwrap_or(0), self.stability, self.revision.unwrap_or(0))
     }
 }
 
 /// A decimal number without leading zeros, and what follows it.
-fn number(text: &str) -> Option<(u32, &str)> {
+fn parse_number(text: &str) -> Option<(u32, &str)> {
     let length = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at(length);
     if digits.is_empty() || (digits.len() > 1 && digits.starts_with('0')) {
@@ -162,8 +162,8 @@ impl PartialOrd for PackageVersion {
 
 impl Ord for PackageVersion {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.key()
-            .cmp(&other.key())
+        self.sort_key()
+            .cmp(&other.sort_key())
             .then_with(|| self.text.cmp(&other.text))
             .then_with(|| self.position.cmp(&other.position))
     }
@@ -177,8 +177,8 @@ impl fmt::Display for PackageVersion {
 
 /// The name of the API that a package is a version of: the package name with
 /// `*` for its version component. `None` where it has no version.
-pub fn api_name(package: &str) -> Option<String> {
-    let version = PackageVersion::of_package(package)?;
+pub fn format_api_name(package: &str) -> Option<String> {
+    let version = PackageVersion::from_package(package)?;
     let mut components: Vec<&str> = package.split('.').collect();
     components[version.position] = "*";
     Some(components.join("."))

@@ -23,7 +23,7 @@ pub(crate) struct FullNames {
 pub(crate) struct MentionTable {
     /// Of each file, in the order of places.
     pub(crate) files: Vec<Vec<MentionRow>>,
-    /// Where each element is named: the file, and which of its names.
+    /// The places that name each element: the file, and the index of the name.
     pub(crate) by_element: FxHashMap<ElementId, Vec<(FileId, u32)>>,
 }
 
@@ -32,13 +32,13 @@ pub(crate) struct MentionTable {
 pub(crate) struct MentionRow {
     pub(crate) span: Span,
     pub(crate) whole: Span,
-    pub(crate) means: Meant,
+    pub(crate) means: NameMeaning,
     pub(crate) declares: bool,
 }
 
-/// What a name means.
+/// The element, file or package that a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Meant {
+pub(crate) enum NameMeaning {
     Element(ElementId),
     File(FileId),
     /// So much of the package name of a file.
@@ -51,7 +51,7 @@ pub(crate) enum Meant {
 /// The messages and enums of a file that are too long to be walked, by their
 /// indices.
 #[derive(Debug, Default)]
-pub(crate) struct LongLists {
+pub(crate) struct LargeTypeIndex {
     pub(crate) messages: FxHashMap<u32, FieldTable>,
     pub(crate) enums: FxHashMap<u32, ValueTable>,
 }
@@ -81,15 +81,15 @@ pub(crate) struct ValueTable {
 
 /// The entries of `declaration` of an extension range.
 #[derive(Debug, Default)]
-pub(crate) struct Declarations {
-    pub(crate) all: Vec<Declaration>,
+pub(crate) struct ExtensionDeclarations {
+    pub(crate) all: Vec<ExtensionDeclaration>,
     /// The first of each number, by its index.
     pub(crate) numbers: FxHashMap<i64, usize>,
 }
 
-/// What one of them says.
+/// One declaration of an extension range.
 #[derive(Debug)]
-pub(crate) struct Declaration {
+pub(crate) struct ExtensionDeclaration {
     pub(crate) number: i64,
     pub(crate) full_name: Option<String>,
     pub(crate) ty: Option<String>,

@@ -17,14 +17,14 @@ use crate::ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
 use crate::problem::Place;
-use crate::protobuf::{default_json_name, json_letters};
+use crate::protobuf::{default_json_name, to_json_letters};
 use crate::tree::features::{Features, Presence};
 use crate::tree::package_version::PackageVersion;
 use crate::tree::{
     FieldLink, LinkedFile, MethodLink, OptionsLink, PackageData, Tree, Type, indices,
 };
 
-/// How many values a field holds.
+/// The number of values that a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cardinality {
     /// At most one.
@@ -46,8 +46,8 @@ impl Tree {
         self.public_importers.iter().map(|&id| self.file(id))
     }
 
-    /// Whether a name in a package is declared more than once, if perhaps in roots that nothing
-    /// imports together: as long as it is false, all roots could be one.
+    /// Returns true if a name in a package is declared more than once, if perhaps in roots that
+    /// nothing imports together: as long as it is false, all roots could be one.
     pub fn repeats_names(&self) -> bool {
         self.repeats_names
     }
@@ -185,7 +185,7 @@ view!(
 macro_rules! element_view {
     ($view:ident, $decl:ident, $arena:ident, $options:expr) => {
         impl<'t> $view<'t> {
-            /// What its file declares about it.
+            /// Returns its declaration in its file.
             #[inline]
             pub fn decl(self) -> &'t $decl {
                 &self.tree.linked(self.id.file).decl.$arena[self.id.index as usize]
@@ -205,7 +205,7 @@ macro_rules! element_view {
 
             /// Its full name without that of its package.
             pub fn relative_name(self) -> String {
-                relative(self.package(), self.full_name())
+                to_relative_name(self.package(), self.full_name())
             }
 
             /// Its simple name.
@@ -214,13 +214,13 @@ macro_rules! element_view {
                 self.file().decl().str(self.decl().name)
             }
 
-            /// Whether this is its simple name.
+            /// Returns true if this is its simple name.
             #[inline]
             pub fn is_named(self, name: &str) -> bool {
                 self.file().decl().strings.is(self.decl().name, name)
             }
 
-            /// Where a part of it stands.
+            /// Returns the place of a part of it.
             pub fn place(self, part: Part) -> Place {
                 self.file().place_of(self.decl().node, part)
             }
@@ -246,11 +246,11 @@ element_view!(Method, MethodDecl, methods, |file, at| &file.methods[at].options)
 /// An import of a file, resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct Import<'t> {
-    /// What the file declares about it.
+    /// The declaration in the file.
     pub decl: &'t ImportDecl,
     /// The imported file; `None` where it resolves nowhere.
     pub file: Option<File<'t>>,
-    /// Whether a name or an option of the importing file needs it. Public
+    /// True if a name or an option of the importing file needs it. Public
     /// imports always count as used, as in protoc.
     pub used: bool,
     /// If it resolves nowhere or leads to a file that does not parse, how many uses of names by
@@ -259,14 +259,14 @@ pub struct Import<'t> {
 }
 
 impl<'t> File<'t> {
-    /// What it declares.
+    /// Returns its declarations.
     #[inline]
     pub fn decl(self) -> &'t FileDecl {
         &self.tree.linked(self.id).decl
     }
 
-    /// Whether a file of another tree was linked together with this one, so that it means the same:
-    /// see [`Tree::link_beside`].
+    /// Returns true if a file of another tree was linked together with this one, so that it means
+    /// the same: see [`Tree::link_beside`].
     pub fn is_linked_as(self, other: File<'_>) -> bool {
         std::ptr::eq(self.tree.linked(self.id), other.tree.linked(other.id))
     }
@@ -291,19 +291,19 @@ impl<'t> File<'t> {
         self.path().to_owned()
     }
 
-    /// Whether it is judged: it is not only imported by files that are, and its package is
+    /// Returns true if it is judged: it is not only imported by files that are, and its package is
     /// known as a whole.
     pub fn is_judged(self) -> bool {
         !self.is_imported() && self.parses() && !self.package().is_unknown()
     }
 
-    /// Whether it is there only because others import it.
+    /// Returns true if it is there only because others import it.
     #[inline]
     pub fn is_imported(self) -> bool {
         self.decl().imported
     }
 
-    /// Whether its text parses; if not, it declares nothing: see [`FileDecl::parses`].
+    /// Returns true if its text parses; if not, it declares nothing: see [`FileDecl::parses`].
     pub fn parses(self) -> bool {
         self.decl().parses
     }
@@ -351,12 +351,12 @@ impl<'t> File<'t> {
         self.tree.linked(self.id).features
     }
 
-    /// Where a part of a declaration stands.
+    /// Returns the place of a part of a declaration.
     pub fn place_of(self, node: Node, part: Part) -> Place {
         Place { file: self.id, span: self.decl().span(node, part) }
     }
 
-    /// Where its `package` statement stands, else its first statement.
+    /// Returns the place of its `package` statement, else of its first statement.
     pub fn package_place(self) -> Place {
         let decl = self.decl();
         match (decl.package, decl.syntax) {
@@ -368,32 +368,32 @@ impl<'t> File<'t> {
 
     /// The messages of the top level.
     pub fn messages(self) -> impl ExactSizeIterator<Item = Message<'t>> {
-        self.message_slice(self.decl().top_messages)
+        self.iter_messages(self.decl().top_messages)
     }
 
     /// Every message, nested and synthesised ones included.
     pub fn all_messages(self) -> impl DoubleEndedIterator<Item = Message<'t>> + ExactSizeIterator {
-        self.message_slice(whole(self.decl().messages.len()))
+        self.iter_messages(full_slice(self.decl().messages.len()))
     }
 
     /// The enums of the top level.
     pub fn enums(self) -> impl ExactSizeIterator<Item = Enum<'t>> {
-        self.enum_slice(self.decl().top_enums)
+        self.iter_enums(self.decl().top_enums)
     }
 
     /// Every enum, nested ones included.
     pub fn all_enums(self) -> impl ExactSizeIterator<Item = Enum<'t>> {
-        self.enum_slice(whole(self.decl().enums.len()))
+        self.iter_enums(full_slice(self.decl().enums.len()))
     }
 
     /// The extensions of the top level.
     pub fn extensions(self) -> impl ExactSizeIterator<Item = Field<'t>> {
-        self.field_slice(self.decl().top_extensions)
+        self.iter_fields(self.decl().top_extensions)
     }
 
     /// Every field and extension.
     pub fn all_fields(self) -> impl ExactSizeIterator<Item = Field<'t>> {
-        self.field_slice(whole(self.decl().fields.len()))
+        self.iter_fields(full_slice(self.decl().fields.len()))
     }
 
     /// The services.
@@ -403,7 +403,7 @@ impl<'t> File<'t> {
             .map(move |index| Service { tree: self.tree, id: ServiceId { file: self.id, index } })
     }
 
-    fn message_slice(
+    fn iter_messages(
         self,
         slice: Slice,
     ) -> impl DoubleEndedIterator<Item = Message<'t>> + ExactSizeIterator {
@@ -411,13 +411,13 @@ impl<'t> File<'t> {
             .map(move |index| Message { tree: self.tree, id: MessageId { file: self.id, index } })
     }
 
-    fn enum_slice(self, slice: Slice) -> impl ExactSizeIterator<Item = Enum<'t>> {
+    fn iter_enums(self, slice: Slice) -> impl ExactSizeIterator<Item = Enum<'t>> {
         indices(slice)
             .map(move |index| Enum { tree: self.tree, id: EnumId { file: self.id, index } })
     }
 
     #[inline]
-    fn field_slice(self, slice: Slice) -> impl ExactSizeIterator<Item = Field<'t>> {
+    fn iter_fields(self, slice: Slice) -> impl ExactSizeIterator<Item = Field<'t>> {
         indices(slice)
             .map(move |index| Field { tree: self.tree, id: FieldId { file: self.id, index } })
     }
@@ -432,19 +432,19 @@ impl<'t> File<'t> {
         }
     }
 
-    fn qualify(self, parent: Parent, name: &str) -> String {
-        let mut full = self.scope_name(parent, name.len() + 1);
+    fn format_qualified_name(self, parent: Parent, name: &str) -> String {
+        let mut full = self.format_scope_name(parent, name.len() + 1);
         full.push_str(name);
         full
     }
 
     /// The name of a scope with a dot behind it, except for that of no package, with room for more
     /// bytes.
-    fn scope_name(self, parent: Parent, room: usize) -> String {
+    fn format_scope_name(self, parent: Parent, room: usize) -> String {
         let (mut full, name) = match self.scope(parent) {
             Some(message) => {
                 let name = message.name();
-                (self.scope_name(message.decl().parent, name.len() + 1 + room), name)
+                (self.format_scope_name(message.decl().parent, name.len() + 1 + room), name)
             }
             None => {
                 let name = self.package().name();
@@ -459,7 +459,7 @@ impl<'t> File<'t> {
     }
 }
 
-fn whole(length: usize) -> Slice {
+fn full_slice(length: usize) -> Slice {
     Slice { start: 0, end: length as u32 }
 }
 
@@ -484,14 +484,14 @@ impl<'t> Package<'t> {
         self.data().files.iter().map(move |&id| self.tree.file(id))
     }
 
-    /// Whether it has, or may have, a file that does not parse, in this tree or in the one that
-    /// this tree is compared with. What is not known is not judged.
+    /// Returns true if it has, or may have, a file that does not parse, in this tree or in the one
+    /// that this tree is compared with. What is not known is not judged.
     #[inline]
     pub fn is_unknown(self) -> bool {
         self.data().is_unknown
     }
 
-    /// Whether any of its files is judged.
+    /// Returns true if any of its files is judged.
     pub fn is_judged(self) -> bool {
         self.files().any(File::is_judged)
     }
@@ -505,7 +505,7 @@ impl<'t> Package<'t> {
 impl<'t> Message<'t> {
     /// Its name with package and enclosing messages, without a leading dot.
     pub fn full_name(self) -> String {
-        self.file().qualify(self.decl().parent, self.name())
+        self.file().format_qualified_name(self.decl().parent, self.name())
     }
 
     /// The message it is declared in.
@@ -516,12 +516,12 @@ impl<'t> Message<'t> {
     /// Its fields, in the order of declaration.
     #[inline]
     pub fn fields(self) -> impl ExactSizeIterator<Item = Field<'t>> {
-        self.file().field_slice(self.decl().fields)
+        self.file().iter_fields(self.decl().fields)
     }
 
     /// Extensions that are declared inside it (of whatever message).
     pub fn extensions(self) -> impl ExactSizeIterator<Item = Field<'t>> {
-        self.file().field_slice(self.decl().extensions)
+        self.file().iter_fields(self.decl().extensions)
     }
 
     /// Its oneofs, those of `optional` fields last.
@@ -532,12 +532,12 @@ impl<'t> Message<'t> {
 
     /// Messages declared inside it, synthesised ones included.
     pub fn messages(self) -> impl ExactSizeIterator<Item = Message<'t>> {
-        self.file().message_slice(self.decl().messages)
+        self.file().iter_messages(self.decl().messages)
     }
 
     /// Enums declared inside it.
     pub fn enums(self) -> impl ExactSizeIterator<Item = Enum<'t>> {
-        self.file().enum_slice(self.decl().enums)
+        self.file().iter_enums(self.decl().enums)
     }
 
     /// Its extension ranges; the end is exclusive.
@@ -563,7 +563,7 @@ impl<'t> Message<'t> {
         &self.file().decl().reserved_names[self.decl().reserved_names.range()]
     }
 
-    /// Whether it is the entry of a map field.
+    /// Returns true if it is the entry of a map field.
     #[inline]
     pub fn is_map_entry(self) -> bool {
         self.decl().kind == MessageKind::MapEntry
@@ -589,7 +589,7 @@ impl<'t> Field<'t> {
 
     /// Its name with its scope, without a leading dot.
     pub fn full_name(self) -> String {
-        self.file().qualify(self.decl().parent, self.name())
+        self.file().format_qualified_name(self.decl().parent, self.name())
     }
 
     /// Its number.
@@ -621,7 +621,7 @@ impl<'t> Field<'t> {
         }
     }
 
-    /// Whether it is an extension.
+    /// Returns true if it is an extension.
     #[inline]
     pub fn is_extension(self) -> bool {
         self.decl().extendee().is_some()
@@ -654,23 +654,23 @@ impl<'t> Field<'t> {
         Some(Oneof { tree: self.tree, id: OneofId { file: self.id.file, index } })
     }
 
-    /// How many values it holds.
+    /// Returns the number of values it holds.
     #[inline]
     pub fn cardinality(self) -> Cardinality {
         if self.is_map() {
             Cardinality::Map
-        } else if self.decl().label == Some(abide_syntax::Label::Repeated) {
+        } else if self.decl().label == Some(abide_syntax::FieldLabel::Repeated) {
             Cardinality::Repeated
         } else {
             Cardinality::Singular
         }
     }
 
-    /// Whether it is a map field.
+    /// Returns true if it is a map field.
     #[inline]
     pub fn is_map(self) -> bool {
         // An entry is declared beside its field: no other file has to be asked.
-        self.decl().label == Some(abide_syntax::Label::Repeated)
+        self.decl().label == Some(abide_syntax::FieldLabel::Repeated)
             && self
                 .message_type()
                 .filter(|it| it.id.file == self.id.file)
@@ -683,7 +683,7 @@ impl<'t> Field<'t> {
         self.link().features
     }
 
-    /// Whether its absence can be told from its default. Repeated fields and
+    /// Returns true if its absence can be told from its default. Repeated fields and
     /// maps have implicit presence; messages and members of oneofs explicit.
     #[inline]
     pub fn presence(self) -> Presence {
@@ -711,11 +711,11 @@ impl<'t> Field<'t> {
         }
     }
 
-    /// Whether this is its JSON name.
+    /// Returns true if this is its JSON name.
     pub(crate) fn has_json_name(self, name: &str) -> bool {
         match self.decl().json_name() {
             Some(own) => own == name,
-            None => json_letters(self.name()).eq(name.chars()),
+            None => to_json_letters(self.name()).eq(name.chars()),
         }
     }
 }
@@ -732,7 +732,7 @@ impl<'t> Oneof<'t> {
         format!("{}.{}", self.message().full_name(), self.name())
     }
 
-    /// Whether it stands for `optional` in proto3.
+    /// Returns true if it stands for `optional` in proto3.
     #[inline]
     pub fn is_synthetic(self) -> bool {
         self.decl().synthetic
@@ -747,7 +747,7 @@ impl<'t> Oneof<'t> {
 impl<'t> Enum<'t> {
     /// Its name with package and enclosing messages, without a leading dot.
     pub fn full_name(self) -> String {
-        self.file().qualify(self.decl().parent, self.name())
+        self.file().format_qualified_name(self.decl().parent, self.name())
     }
 
     /// The message it is declared in.
@@ -797,14 +797,14 @@ impl<'t> EnumValue<'t> {
     /// Its full name by the rules of the language: a sibling of its enum, not
     /// a child.
     pub fn full_name(self) -> String {
-        self.file().qualify(self.parent().decl().parent, self.name())
+        self.file().format_qualified_name(self.parent().decl().parent, self.name())
     }
 }
 
 impl<'t> Service<'t> {
     /// Its name with its package.
     pub fn full_name(self) -> String {
-        self.file().qualify(Parent::File, self.name())
+        self.file().format_qualified_name(Parent::File, self.name())
     }
 
     /// Its methods, in the order of declaration.
@@ -845,7 +845,7 @@ impl<'t> Method<'t> {
 }
 
 /// A full name without that of its package.
-fn relative(package: Package<'_>, mut full_name: String) -> String {
+fn to_relative_name(package: Package<'_>, mut full_name: String) -> String {
     if !package.name().is_empty() && full_name.len() > package.name().len() {
         full_name.drain(..=package.name().len());
     }

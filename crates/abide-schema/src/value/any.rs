@@ -19,7 +19,7 @@ impl Codec<'_> {
             return;
         }
         if is_any(self.tree.message(message.ty)) && message.content.is_none() {
-            match self.content(message) {
+            match self.read_content(message) {
                 Ok(content) => message.content = content.map(Box::new),
                 Err(error) => errors.push(error),
             }
@@ -39,14 +39,14 @@ impl Codec<'_> {
     }
 
     /// The value in an Any; nothing if it is empty.
-    fn content(self, any: &Message) -> Result<Option<Message>, ReadError> {
-        let Some(url) = any.numbered(self.tree, 1) else { return Ok(None) };
+    fn read_content(self, any: &Message) -> Result<Option<Message>, ReadError> {
+        let Some(url) = any.find_by_number(self.tree, 1) else { return Ok(None) };
         let name = url.value.as_str().unwrap_or_default();
-        let Some(ty) = TreeNames(self.tree).of_url(name) else {
+        let Some(ty) = TreeNames(self.tree).find_by_url(name) else {
             let text = format!("`{name}` is not a known message type");
             return Err(ReadError::new(ReadErrorKind::TypeNotFound, url.span, text));
         };
-        let bytes = any.numbered(self.tree, 2);
+        let bytes = any.find_by_number(self.tree, 2);
         let (place, bytes) = match bytes {
             Some(Entry { span, value, .. }) => (*span, value.as_bytes().unwrap_or_default()),
             None => (url.span, &[][..]),

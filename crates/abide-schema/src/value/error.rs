@@ -1,10 +1,10 @@
-//! What can go wrong between a value and its notations.
+//! Errors between values and their notations.
 
 use std::fmt;
 
 use crate::protobuf::WireError;
 
-/// Why bytes are not a value of a message type.
+/// The reason why bytes are not a value of a message type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// The byte at which reading stopped.
@@ -27,16 +27,16 @@ impl From<WireError> for DecodeError {
     }
 }
 
-/// What to do about undeclared keys and names of enum values.
+/// The policy about undeclared keys and names of enum values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undeclared {
+pub enum UndeclaredPolicy {
     /// They are an error.
     Refuse,
     /// They are skipped with their values.
     Ignore,
 }
 
-/// Why a value cannot be written in JSON.
+/// The reason why a value cannot be written in JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeError {
     /// One lower-case phrase.

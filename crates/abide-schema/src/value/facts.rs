@@ -1,19 +1,19 @@
-//! What the types of a tree say about values of them.
+//! Facts about values that follow from their types.
 
 use std::borrow::Cow;
 
 use crate::decl::Scalar;
 use crate::dynamic::{Message, Value};
 use crate::protobuf::descriptor_number::options;
-use crate::protobuf::last_varint;
+use crate::protobuf::find_last_varint;
 use crate::tree::{Openness, Presence, Tree, Type, view};
 
-/// What a reader sees if a singular field is absent: its default, or the zero
+/// Returns the value that a reader sees if a singular field is absent: its default, or the zero
 /// value of its type. `None` for messages and for unresolved types.
 pub fn default_of(field: view::Field<'_>) -> Option<Value> {
     let tree = field.tree;
     let Some(written) = field.decl().default() else {
-        return Value::zero(tree, field.ty()).filter(|value| value.as_message().is_none());
+        return Value::new_zero(tree, field.ty()).filter(|value| value.as_message().is_none());
     };
     // The notation of `FieldDescriptorProto.default_value`.
     let text = std::str::from_utf8(written).ok();
@@ -45,7 +45,7 @@ pub fn default_of(field: view::Field<'_>) -> Option<Value> {
 
 impl Value {
     /// The value of an unset field of this type without presence.
-    pub fn zero(tree: &Tree, ty: Type) -> Option<Value> {
+    pub fn new_zero(tree: &Tree, ty: Type) -> Option<Value> {
         Some(match ty {
             Type::Scalar(scalar) => match scalar {
                 Scalar::Double => Value::F64(0.0),
@@ -65,21 +65,21 @@ impl Value {
     }
 }
 
-/// Whether a field that holds this value counts as set. A field with implicit
+/// Returns true if a field that holds this value counts as set. A field with implicit
 /// presence does not if it holds zero.
 pub(crate) fn is_set(field: view::Field<'_>, value: &Value) -> bool {
     field.presence() != Presence::Implicit || !value.is_zero()
 }
 
-/// Whether a field keeps an enum value that the enum does not declare.
+/// Returns true if a field keeps an enum value that the enum does not declare.
 /// A field of a proto2 file treats every enum as closed: the feature
 /// `(pb.cpp).legacy_closed_enum` of that edition.
-pub(crate) fn keeps_unknown_values(field: view::Field<'_>) -> bool {
+pub(crate) fn can_hold_unknown_values(field: view::Field<'_>) -> bool {
     field.file().decl().edition != crate::protobuf::Edition::Proto2
         && field.enum_type().is_some_and(|it| it.features().openness == Openness::Open)
 }
 
-/// Whether a message is a message set: `message_set_wire_format` is true.
+/// Returns true if a message is a message set: `message_set_wire_format` is true.
 pub(crate) fn is_message_set(message: view::Message<'_>) -> bool {
     let decl = message.decl();
     // A message set holds only extensions.
@@ -97,7 +97,7 @@ pub(crate) fn is_message_set(message: view::Message<'_>) -> bool {
             })
         }
         (crate::decl::RawOptions::Wire(span), _) => {
-            let set = last_varint(file.strings.text(), span, options::MESSAGE_SET);
+            let set = find_last_varint(file.strings.text(), span, options::MESSAGE_SET);
             set.is_ok_and(|value| value.is_some_and(|value| value != 0))
         }
         _ => false,

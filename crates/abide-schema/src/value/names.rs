@@ -1,9 +1,9 @@
-//! What a full name means in a tree, for notations that name things without
+//! Resolves full names in a tree, for notations that name things without
 //! imports.
 
 use abide_syntax::Span;
 
-use super::aggregate::{Finder, extends, message_set_item};
+use super::aggregate::{Finder, find_message_set_item, is_extension_of};
 use super::facts::is_message_set;
 use crate::ids::{FieldId, FileId, MessageId};
 use crate::tree::{Field, Tree};
@@ -14,7 +14,7 @@ pub(super) struct TreeNames<'t>(pub(super) &'t Tree);
 
 impl TreeNames<'_> {
     /// The type that a type URL names: the part after its last slash.
-    pub(super) fn of_url(self, url: &str) -> Option<MessageId> {
+    pub(super) fn find_by_url(self, url: &str) -> Option<MessageId> {
         self.0.message_named(url.rsplit_once('/')?.1).map(|message| message.id)
     }
 
@@ -22,20 +22,20 @@ impl TreeNames<'_> {
     pub(super) fn extension(self, message: MessageId, name: &str) -> Option<FieldId> {
         let tree = self.0;
         let view = tree.message(message);
-        let own = tree.extensions_named(name).find(|field| extends(*field, view));
-        let item = || message_set_item(view, tree.message_named(name)?);
+        let own = tree.extensions_named(name).find(|field| is_extension_of(*field, view));
+        let item = || find_message_set_item(view, tree.message_named(name)?);
         own.map(|field: Field<'_>| field.id).or_else(|| is_message_set(view).then(item).flatten())
     }
 }
 
 impl Finder for TreeNames<'_> {
-    fn extension(&mut self, message: MessageId, name: &str, _: Span) -> Option<FieldId> {
+    fn find_extension(&mut self, message: MessageId, name: &str, _: Span) -> Option<FieldId> {
         TreeNames::extension(*self, message, name)
     }
 
-    fn message(&mut self, full_name: &str, _: Span) -> Option<MessageId> {
+    fn find_message(&mut self, full_name: &str, _: Span) -> Option<MessageId> {
         self.0.message_named(full_name).map(|message| message.id)
     }
 
-    fn used(&mut self, _: FileId) {}
+    fn mark_used(&mut self, _: FileId) {}
 }

@@ -12,7 +12,7 @@ impl Message {
     /// singular field, occurrences of a message merged, and without the zeros
     /// that a text sets and that fields without presence do not tell.
     #[must_use]
-    pub fn normalized(&self, tree: &Tree) -> Message {
+    pub fn normalize(&self, tree: &Tree) -> Message {
         normalize(tree, &[self])
     }
 }
@@ -22,7 +22,7 @@ impl Message {
 /// entries are merged in turn. Of any other singular field, and of a oneof, only
 /// the last counts. Source: "Last One Wins" and "Embedded Messages" of the
 /// protobuf encoding specification.
-pub(super) fn merged<'m>(tree: &Tree, parts: &[&'m Message]) -> Vec<(i32, &'m Entry)> {
+pub(super) fn merge_entries<'m>(tree: &Tree, parts: &[&'m Message]) -> Vec<(i32, &'m Entry)> {
     let mut rows: Vec<(i32, &Entry)> = parts
         .iter()
         .flat_map(|part| &part.entries)
@@ -56,7 +56,7 @@ fn normalize(tree: &Tree, parts: &[&Message]) -> Message {
     let mut message = Message::new(parts[0].ty);
     // Both fields of an entry of a map count.
     let is_pair = tree.message(message.ty).is_map_entry();
-    for rows in merged(tree, parts).chunk_by(|a, b| a.0 == b.0) {
+    for rows in merge_entries(tree, parts).chunk_by(|a, b| a.0 == b.0) {
         let singular = tree.field(rows[0].1.field).cardinality() == Cardinality::Singular;
         let counts = if singular { &rows[rows.len() - 1..] } else { rows };
         for (_, entry) in counts {
@@ -67,7 +67,7 @@ fn normalize(tree: &Tree, parts: &[&Message]) -> Message {
             }
             let value = match &entry.value {
                 Value::Message(_) if singular => {
-                    Value::Message(Box::new(normalize(tree, &messages(rows))))
+                    Value::Message(Box::new(normalize(tree, &collect_messages(rows))))
                 }
                 Value::Message(inner) => Value::Message(Box::new(normalize(tree, &[inner]))),
                 value => value.clone(),
@@ -80,6 +80,6 @@ fn normalize(tree: &Tree, parts: &[&Message]) -> Message {
 }
 
 /// The messages among the values of one field.
-pub(super) fn messages<'m>(rows: &[(i32, &'m Entry)]) -> Vec<&'m Message> {
+pub(super) fn collect_messages<'m>(rows: &[(i32, &'m Entry)]) -> Vec<&'m Message> {
     rows.iter().filter_map(|(_, entry)| entry.value.as_message()).collect()
 }

@@ -1,4 +1,4 @@
-//! What comes of reading a value from a text.
+//! The result of reading a value from a text.
 
 use abide_syntax::Span;
 
@@ -9,16 +9,16 @@ use crate::ids::{EnumId, FieldId, MessageId};
 /// A value that was read from a text, and all that is wrong with the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// What could be read. Its entries have the places of keys and values, in
+    /// The value, as far as it could be read. Its entries have the places of keys and values, in
     /// the order of the text; zeros that the text sets are among them, also of
     /// fields without presence, and what an Any holds is in
     /// [`content`](Message::content).
     pub message: Message,
-    /// What is wrong, in the order of the text.
+    /// The errors, in the order of the text.
     pub errors: Vec<ReadError>,
-    /// What only the reader that was asked for takes, in the order of the text: no
-    /// errors, but other readers refuse it.
-    pub liberties: Vec<ReadError>,
+    /// The leniencies, which only the reader that was asked for accepts, in the order of the text:
+    /// no errors, but other readers refuse it.
+    pub leniencies: Vec<ReadError>,
     /// The names that the tree does not declare, in the order of the text,
     /// whether they are refused or passed over.
     pub undeclared: Vec<UndeclaredName>,
@@ -26,16 +26,16 @@ pub struct Reading {
 
 impl Reading {
     /// A value that was read without an error.
-    pub fn of(message: Message) -> Reading {
+    pub fn from_message(message: Message) -> Reading {
         let (errors, liberties, undeclared) = (Vec::new(), Vec::new(), Vec::new());
-        Reading { message, errors, liberties, undeclared }
+        Reading { message, errors, leniencies: liberties, undeclared }
     }
 
     /// Moves every place to where it stands in another text.
-    pub fn relocate(&mut self, place: &dyn Fn(Span) -> Span) {
-        relocate(&mut self.message, place);
-        for error in self.errors.iter_mut().chain(&mut self.liberties) {
-            error.relocate(place);
+    pub fn move_spans(&mut self, place: &dyn Fn(Span) -> Span) {
+        move_message_spans(&mut self.message, place);
+        for error in self.errors.iter_mut().chain(&mut self.leniencies) {
+            error.move_spans(place);
         }
         for name in &mut self.undeclared {
             name.key = place(name.key);
@@ -60,29 +60,29 @@ impl Reading {
     }
 }
 
-fn relocate(message: &mut Message, place: &dyn Fn(Span) -> Span) {
+fn move_message_spans(message: &mut Message, place: &dyn Fn(Span) -> Span) {
     for entry in &mut message.entries {
         entry.key = place(entry.key);
         entry.span = place(entry.span);
         if let Value::Message(inner) = &mut entry.value {
-            relocate(inner, place);
+            move_message_spans(inner, place);
         }
     }
     if let Some(content) = &mut message.content {
-        relocate(content, place);
+        move_message_spans(content, place);
     }
 }
 
 /// Something in a text that is no value of its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: ReadErrorKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
     /// One lower-case phrase.
     pub message: String,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub help: Option<String>,
     /// Another place that explains it, and what is there.
     pub related: Option<(Span, String)>,
@@ -92,7 +92,7 @@ pub struct ReadError {
 
 impl ReadError {
     /// Moves its places to where they stand in another text.
-    pub fn relocate(&mut self, place: &dyn Fn(Span) -> Span) {
+    pub fn move_spans(&mut self, place: &dyn Fn(Span) -> Span) {
         self.span = place(self.span);
         if let Some((other, _)) = &mut self.related {
             *other = place(*other);
@@ -105,7 +105,7 @@ impl ReadError {
     }
 }
 
-/// What is wrong with a part of a text.
+/// The kind of an error in a part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReadErrorKind {
     /// It is malformed whatever its type is.
@@ -127,27 +127,27 @@ pub enum ReadErrorKind {
     /// Messages that nest too deeply.
     TooDeep,
     /// No error: what only a lenient reader takes.
-    Liberty,
+    Leniency,
 }
 
 /// A name in a text that the tree does not declare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndeclaredName {
     /// The type that lacks it.
-    pub lacked_by: LackedBy,
+    pub lacked_by: UnknownName,
     /// The name as it is written; of an extension, with its brackets in JSON
     /// and without them in text format.
     pub name: String,
-    /// Where the name stands.
+    /// The place of the name.
     pub key: Span,
-    /// Where the value stands that it names; for an enum value the name.
+    /// The place of the value that it names; for an enum value, of the name.
     pub value: Span,
 }
 
 /// A type that lacks a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is named as the type it holds")]
-pub enum LackedBy {
+pub enum UnknownName {
     Message(MessageId),
     Enum(EnumId),
 }

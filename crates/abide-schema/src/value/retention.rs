@@ -6,11 +6,11 @@ use crate::dynamic::{Entry, Message, Value};
 use crate::tree::{Field, Tree};
 
 impl Field<'_> {
-    /// Whether protoc leaves it out of the options in descriptor sets: its own
+    /// Returns true if protoc leaves it out of the options in descriptor sets: its own
     /// option `retention` is `RETENTION_SOURCE`.
     pub fn is_source_only(self) -> bool {
         const RETENTION_SOURCE: i64 = 2;
-        let retention = self.options().and_then(|options| options.i64(self.tree, "retention"));
+        let retention = self.options().and_then(|options| options.get_i64(self.tree, "retention"));
         retention == Some(RETENTION_SOURCE)
     }
 }
@@ -51,7 +51,7 @@ impl Message {
         })
     }
 
-    /// Whether it has nothing that is left out.
+    /// Returns true if it has nothing that is left out.
     pub(crate) fn is_without(&self, tree: &Tree, is_left_out: &dyn Fn(Field<'_>) -> bool) -> bool {
         self.entries.iter().all(|entry| {
             let field = tree.field(entry.field);

@@ -7,28 +7,28 @@ use abide_syntax::{Ast, Lexer, Span, SyntaxError, TokenKind, ValueId, ValueKind,
 
 use super::aggregate::{AggregateReader, URL_PREFIXES, is_any, is_group_like};
 use super::codec::Codec;
-use super::error::Undeclared;
+use super::error::UndeclaredPolicy;
 use super::facts::is_set;
 use super::names::TreeNames;
 use super::reading::{ReadError, ReadErrorKind, Reading};
 use super::shortest::shortest;
-use crate::decl::Text;
+use crate::decl::FileText;
 use crate::dynamic::{MAX_NESTING, Message, Value};
 use crate::ids::MessageId;
-use crate::protobuf::{Payload, WireReader};
+use crate::protobuf::{WirePayload, WireReader};
 use crate::tree::view;
 use crate::tree::{Cardinality, Tree};
 
 /// A text that is parsed.
 pub(crate) struct TextNode {
-    text: Text,
+    text: FileText,
     ast: Ast,
     errors: Vec<ReadError>,
 }
 
 impl TextNode {
     /// The messages that a message holds in the field with this name.
-    fn messages_in<'n>(
+    fn find_messages<'n>(
         &'n self,
         message: ValueId,
         name: &'n str,
@@ -57,7 +57,7 @@ pub(crate) fn parse(text: &[u8]) -> TextNode {
         return TextNode { text: Vec::new().into(), ast: Ast::default(), errors };
     }
     let mut text = text.to_vec();
-    let foreign = blank_what_is_text_only(&mut text).foreign;
+    let foreign = strip_comments(&mut text).foreign;
     let (ast, errors) = parse_fields(&text);
     let error = |error: SyntaxError| ReadError {
         help: error.help.map(str::to_owned),
@@ -73,13 +73,13 @@ pub(crate) fn parse(text: &[u8]) -> TextNode {
 }
 
 /// The comments of a text, in their order, with the sign that begins them.
-pub fn comments(text: &[u8]) -> Vec<Span> {
-    blank_what_is_text_only(&mut text.to_vec()).own
+pub fn find_comments(text: &[u8]) -> Vec<Span> {
+    strip_comments(&mut text.to_vec()).own
 }
 
-/// Where the comments of a text stand.
+/// The places of the comments of a text.
 #[derive(Default)]
-struct Comments {
+struct TextComments {
     own: Vec<Span>,
     /// Those of proto files, which text format does not have.
     foreign: Vec<Span>,
@@ -87,8 +87,8 @@ struct Comments {
 
 /// Replaces what proto files do not have: comments that start with `#`, and the `f`
 /// after a number. Returns the comments.
-fn blank_what_is_text_only(text: &mut [u8]) -> Comments {
-    let mut comments = Comments::default();
+fn strip_comments(text: &mut [u8]) -> TextComments {
+    let mut comments = TextComments::default();
     let mut at = 0;
     loop {
         let token = Lexer::new(text, at).next_token();
@@ -126,7 +126,7 @@ impl Codec<'_> {
     /// All errors of values are found, and those of the syntax up to
     /// [`MAX_ERRORS`](abide_syntax::MAX_ERRORS): a malformed field is left out
     /// and reading goes on behind it.
-    pub fn read_text(self, ty: MessageId, text: &[u8], undeclared: Undeclared) -> Reading {
+    pub fn read_text(self, ty: MessageId, text: &[u8], undeclared: UndeclaredPolicy) -> Reading {
         self.read_text_node(ty, &parse(text), undeclared)
     }
 
@@ -138,12 +138,12 @@ impl Codec<'_> {
         ty: MessageId,
         text: &[u8],
         path: &str,
-        undeclared: Undeclared,
+        undeclared: UndeclaredPolicy,
     ) -> Vec<(Span, Reading)> {
         let node = parse(text);
         let mut found: Vec<ValueId> = node.ast.values.first().map(|_| 0).into_iter().collect();
         for name in path.split('.').filter(|it| !it.is_empty()) {
-            found = found.iter().flat_map(|value| node.messages_in(*value, name)).collect();
+            found = found.iter().flat_map(|value| node.find_messages(*value, name)).collect();
         }
         let mut readings: Vec<(Span, Reading)> = Vec::new();
         for value in found {
@@ -161,7 +161,7 @@ impl Codec<'_> {
         self,
         ty: MessageId,
         node: &TextNode,
-        undeclared: Undeclared,
+        undeclared: UndeclaredPolicy,
     ) -> Reading {
         let mut reading = self.read_text_value(ty, node, 0, undeclared);
         reading.errors.extend(node.errors.iter().cloned());
@@ -174,21 +174,21 @@ impl Codec<'_> {
         ty: MessageId,
         node: &TextNode,
         value: ValueId,
-        undeclared: Undeclared,
+        undeclared: UndeclaredPolicy,
     ) -> Reading {
         let mut reader = AggregateReader {
             tree: self.tree,
             ast: &node.ast,
             text: &node.text,
             finder: TreeNames(self.tree),
-            ignore_undeclared: undeclared == Undeclared::Ignore,
+            ignore_undeclared: undeclared == UndeclaredPolicy::Ignore,
             as_written: true,
             faults: Vec::new(),
             max_faults: usize::MAX,
             undeclared: Vec::new(),
         };
         let message = match node.ast.values.get(value as usize) {
-            Some(_) => reader.message(value, ty),
+            Some(_) => reader.read_message(value, ty),
             None => Message::new(ty),
         };
         let faults = reader.faults.into_iter().map(|fault| ReadError {
@@ -198,7 +198,7 @@ impl Codec<'_> {
             ..ReadError::new(fault.reason, fault.span, fault.message)
         });
         let errors = faults.collect();
-        Reading { errors, undeclared: reader.undeclared, ..Reading::of(message) }
+        Reading { errors, undeclared: reader.undeclared, ..Reading::from_message(message) }
     }
 
     /// The message in text format, one field on each line: fields by number,
@@ -207,7 +207,7 @@ impl Codec<'_> {
     /// cannot be read back.
     pub fn to_text(self, message: &Message) -> String {
         let mut printer = TextPrinter { tree: self.tree, out: String::new() };
-        printer.fields(&message.normalized(self.tree), 0);
+        printer.write_fields(&message.normalize(self.tree), 0);
         printer.out
     }
 }
@@ -218,33 +218,33 @@ struct TextPrinter<'t> {
 }
 
 impl<'t> TextPrinter<'t> {
-    fn indent(&mut self, depth: u32) {
+    fn write_indent(&mut self, depth: u32) {
         (0..depth).for_each(|_| self.out.push_str("  "));
     }
 
     /// Prints `key { … }`.
-    fn block(&mut self, key: &str, depth: u32, fill: impl FnOnce(&mut Self)) {
-        self.indent(depth);
+    fn write_block(&mut self, key: &str, depth: u32, fill: impl FnOnce(&mut Self)) {
+        self.write_indent(depth);
         self.out.push_str(key);
         self.out.push_str(" {\n");
         fill(self);
-        self.indent(depth);
+        self.write_indent(depth);
         self.out.push_str("}\n");
     }
 
-    fn line(&mut self, key: &str, depth: u32, value: &str) {
-        self.indent(depth);
+    fn write_line(&mut self, key: &str, depth: u32, value: &str) {
+        self.write_indent(depth);
         self.out.extend([key, ": ", value, "\n"]);
     }
 
     /// Prints the fields of a message that is normalized.
-    fn fields(&mut self, message: &Message, depth: u32) {
+    fn write_fields(&mut self, message: &Message, depth: u32) {
         let tree = self.tree;
         let view = tree.message(message.ty);
         if is_any(view)
-            && let Some((key, content)) = self.any(message, depth)
+            && let Some((key, content)) = self.read_any(message, depth)
         {
-            self.block(&key, depth, |it| it.fields(&content, depth + 1));
+            self.write_block(&key, depth, |it| it.write_fields(&content, depth + 1));
             return;
         }
         for entry in &message.entries {
@@ -259,31 +259,33 @@ impl<'t> TextPrinter<'t> {
                 _ => Cow::Borrowed(field.name()),
             };
             match &entry.value {
-                Value::Message(inner) => self.block(&key, depth, |it| it.fields(inner, depth + 1)),
+                Value::Message(inner) => {
+                    self.write_block(&key, depth, |it| it.write_fields(inner, depth + 1))
+                }
                 value => {
-                    let value = self.scalar(field, value);
-                    self.line(&key, depth, &value);
+                    let value = self.format_scalar(field, value);
+                    self.write_line(&key, depth, &value);
                 }
             }
         }
-        self.unknown(&message.unknown, depth, 0);
+        self.write_unknown(&message.unknown, depth, 0);
     }
 
     /// The type URL and the content of an Any, if they can be read back.
-    fn any(&mut self, message: &Message, depth: u32) -> Option<(String, Message)> {
+    fn read_any(&mut self, message: &Message, depth: u32) -> Option<(String, Message)> {
         let tree = self.tree;
         if depth >= MAX_NESTING || !message.unknown.is_empty() {
             return None;
         }
-        let url = message.numbered(tree, 1)?.value.as_str()?;
-        let ty = TreeNames(tree).of_url(url)?;
+        let url = message.find_by_number(tree, 1)?.value.as_str()?;
+        let ty = TreeNames(tree).find_by_url(url)?;
         let host = &url[..=url.rfind('/')?];
-        let bytes = message.numbered(tree, 2).and_then(|entry| entry.value.as_bytes());
+        let bytes = message.find_by_number(tree, 2).and_then(|entry| entry.value.as_bytes());
         let content = Codec::new(tree).decode(ty, bytes.unwrap_or_default()).ok()?;
-        URL_PREFIXES.contains(&host).then(|| (format!("[{url}]"), content.normalized(tree)))
+        URL_PREFIXES.contains(&host).then(|| (format!("[{url}]"), content.normalize(tree)))
     }
 
-    fn scalar(&mut self, field: view::Field<'t>, value: &Value) -> String {
+    fn format_scalar(&mut self, field: view::Field<'t>, value: &Value) -> String {
         match value {
             Value::Bool(value) => value.to_string(),
             Value::I32(value) => value.to_string(),
@@ -292,8 +294,8 @@ impl<'t> TextPrinter<'t> {
             Value::U64(value) => value.to_string(),
             Value::F32(value) if value.is_finite() => shortest(value),
             Value::F64(value) if value.is_finite() => shortest(value),
-            Value::F32(value) => non_finite((*value).into()).to_owned(),
-            Value::F64(value) => non_finite(*value).to_owned(),
+            Value::F32(value) => format_non_finite((*value).into()).to_owned(),
+            Value::F64(value) => format_non_finite(*value).to_owned(),
             Value::String(text) => quote(text.as_bytes(), true),
             Value::Bytes(bytes) => quote(bytes, false),
             Value::Enum(number) => {
@@ -309,32 +311,42 @@ impl<'t> TextPrinter<'t> {
 
     /// Prints serialised fields. Bytes that can be read as fields are printed as
     /// a message, as in the C++ runtime.
-    fn unknown(&mut self, bytes: &[u8], depth: u32, level: u32) {
+    fn write_unknown(&mut self, bytes: &[u8], depth: u32, level: u32) {
         let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
         while let Ok(Some(record)) = reader.next_record() {
             let key = record.number.to_string();
             match record.payload {
-                Payload::Varint(value) => self.line(&key, depth, &value.to_string()),
-                Payload::Fixed32(value) => self.line(&key, depth, &format!("{value:#010x}")),
-                Payload::Fixed64(value) => self.line(&key, depth, &format!("{value:#018x}")),
-                Payload::Group(span) if level < MAX_NESTING => {
-                    self.block(&key, depth, |it| it.unknown(span.of(bytes), depth + 1, level + 1));
+                WirePayload::Varint(value) => self.write_line(&key, depth, &value.to_string()),
+                WirePayload::Fixed32(value) => {
+                    self.write_line(&key, depth, &format!("{value:#010x}"))
                 }
-                Payload::Bytes(span) if level < MAX_NESTED_GUESSES && is_fields(span.of(bytes)) => {
-                    self.block(&key, depth, |it| it.unknown(span.of(bytes), depth + 1, level + 1));
+                WirePayload::Fixed64(value) => {
+                    self.write_line(&key, depth, &format!("{value:#018x}"))
                 }
-                Payload::Bytes(span) | Payload::Group(span) => {
-                    self.line(&key, depth, &quote(span.of(bytes), false));
+                WirePayload::Group(span) if level < MAX_NESTING => {
+                    self.write_block(&key, depth, |it| {
+                        it.write_unknown(span.of(bytes), depth + 1, level + 1)
+                    });
+                }
+                WirePayload::Bytes(span)
+                    if level < MAX_NESTED_GUESSES && is_fields(span.of(bytes)) =>
+                {
+                    self.write_block(&key, depth, |it| {
+                        it.write_unknown(span.of(bytes), depth + 1, level + 1)
+                    });
+                }
+                WirePayload::Bytes(span) | WirePayload::Group(span) => {
+                    self.write_line(&key, depth, &quote(span.of(bytes), false));
                 }
             }
         }
     }
 }
 
-/// How deep bytes are guessed to be messages, as in the C++ runtime.
+/// The depth down to which bytes are guessed to be messages, as in the C++ runtime.
 const MAX_NESTED_GUESSES: u32 = 10;
 
-/// Whether bytes look like a serialised message.
+/// Returns true if bytes look like a serialised message.
 fn is_fields(bytes: &[u8]) -> bool {
     let mut reader = WireReader::new(bytes, Span::new(0, bytes.len() as u32));
     while let Ok(record) = reader.next_record() {
@@ -345,7 +357,7 @@ fn is_fields(bytes: &[u8]) -> bool {
     false
 }
 
-fn non_finite(value: f64) -> &'static str {
+fn format_non_finite(value: f64) -> &'static str {
     match value {
         f64::INFINITY => "inf",
         f64::NEG_INFINITY => "-inf",

@@ -1,4 +1,4 @@
-//! What one file offers to others, and what it claims for itself.
+//! The names a file exports, and those it reserves for itself.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -8,33 +8,33 @@ use abide_syntax::ImportKind;
 use rustc_hash::FxHasher;
 
 use crate::decl::{FieldDecl, FileDecl, RawOptions, TypeDecl};
-use crate::workspace::outline::claim;
-use crate::workspace::unique_names::{Claims, simple};
+use crate::workspace::outline::hash_name;
+use crate::workspace::unique_names::{UniqueNames, last_component};
 
 /// A file of a workspace, and what other files may depend on.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct FileExports {
     pub(super) decl: Arc<FileDecl>,
     /// The same the other way: imported where it is judged, and the reverse.
     other: OnceLock<Arc<FileDecl>>,
-    /// What it offers to those that import it, in order.
-    pub(super) offers: Box<[Offer]>,
+    /// The names it exports to those that import it, in order.
+    pub(super) offers: Box<[ExportedName]>,
     /// The files that it imports publicly.
     pub(super) passes_on: BTreeSet<Box<str>>,
-    /// What may stand once in a tree only: names, and numbers of extensions. In order.
-    pub(super) claims: Box<[Claim]>,
+    /// The names and numbers of extensions that only one file of a tree may declare. In order.
+    pub(super) claims: Box<[UniqueName]>,
     /// Every word of its text, as hashes in order. Few files are ever asked for them.
     words: OnceLock<Box<[u32]>>,
-    /// Whether it declares options.
+    /// True if it declares options.
     pub(super) extends_options: bool,
 }
 
 /// Something that an importing file may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Offer {
+pub(super) struct ExportedName {
     /// Its kind and its full name, as a hash.
     name: u64,
-    /// What of it matters to others, as a hash.
+    /// A hash of the facts that matter to others.
     facts: u64,
     /// Its simple name, as a word.
     pub(super) word: u32,
@@ -43,22 +43,22 @@ pub(super) struct Offer {
 /// A name that is claimed, or the number of an extension, as a hash. Two names of one hash make a
 /// tree larger, and no result wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Claim(u64);
+pub(super) struct UniqueName(u64);
 
-impl Claim {
+impl UniqueName {
     /// Of a file that nobody may share.
-    fn of(name: &str) -> Claim {
-        Claim(claim(name) & !1)
+    fn new(name: &str) -> UniqueName {
+        UniqueName(hash_name(name) & !1)
     }
 
     /// The same name, claimed by a package, which many files may share.
-    pub(super) fn as_package(self) -> Claim {
-        Claim(self.0 | 1)
+    pub(super) fn as_package(self) -> UniqueName {
+        UniqueName(self.0 | 1)
     }
 
     /// The same name, claimed otherwise than by a package.
-    pub(super) fn alone(self) -> Claim {
-        Claim(self.0 & !1)
+    pub(super) fn without_package(self) -> UniqueName {
+        UniqueName(self.0 & !1)
     }
 
     pub(super) fn is_package(self) -> bool {
@@ -66,22 +66,22 @@ impl Claim {
     }
 }
 
-impl Entry {
-    pub(super) fn new(decl: Arc<FileDecl>) -> Entry {
+impl FileExports {
+    pub(super) fn new(decl: Arc<FileDecl>) -> FileExports {
         let text = decl.strings.text();
         let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
-        let offers = offers(&decl, has(b"features") || has(b"message_set_wire_format"));
+        let offers = collect_exports(&decl, has(b"features") || has(b"message_set_wire_format"));
         let package = decl.package_name();
-        let Claims { names: claimed, extends_options } = Claims::of(&decl);
+        let UniqueNames { names: claimed, extends_options } = UniqueNames::from_decl(&decl);
         // A package claims its own name and those around it.
         let ends = package.match_indices('.').map(|(at, _)| at).chain([package.len()]);
-        let around = ends.map(|end| Claim::of(&package[..end]).as_package());
-        let claims = claimed.iter().map(|it| Claim::of(it)).chain(around);
+        let around = ends.map(|end| UniqueName::new(&package[..end]).as_package());
+        let claims = claimed.iter().map(|it| UniqueName::new(it)).chain(around);
         let public = decl.imports.iter().filter(|it| it.kind == ImportKind::Public);
-        Entry {
+        FileExports {
             passes_on: public.map(|it| it.path.clone()).collect(),
             offers,
-            claims: in_order(claims),
+            claims: sort_and_dedup(claims),
             words: OnceLock::new(),
             extends_options,
             other: OnceLock::new(),
@@ -90,7 +90,7 @@ impl Entry {
     }
 
     /// The file as a tree takes it.
-    pub(super) fn decl(&self, imported: bool) -> Arc<FileDecl> {
+    pub(super) fn parse_decl(&self, imported: bool) -> Arc<FileDecl> {
         if self.decl.imported == imported {
             return Arc::clone(&self.decl);
         }
@@ -102,8 +102,8 @@ impl Entry {
         Arc::clone(other)
     }
 
-    pub(super) fn mentions(&self, word: u32) -> bool {
-        let words = self.words.get_or_init(|| words(self.decl.strings.text()));
+    pub(super) fn contains_word(&self, word: u32) -> bool {
+        let words = self.words.get_or_init(|| hash_words(self.decl.strings.text()));
         words.binary_search(&word).is_ok()
     }
 }
@@ -115,35 +115,35 @@ fn hash_of(value: impl Hash) -> u64 {
 }
 
 /// A word, as a hash.
-pub(super) fn word(text: &[u8]) -> u32 {
+pub(super) fn hash_word(text: &[u8]) -> u32 {
     (hash_of(text) >> 32) as u32
 }
 
 /// The words of a text, as hashes in order.
-fn words(text: &[u8]) -> Box<[u32]> {
+fn hash_words(text: &[u8]) -> Box<[u32]> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    in_order(text.split(|byte| !is_word(byte)).filter(|it| !it.is_empty()).map(word))
+    sort_and_dedup(text.split(|byte| !is_word(byte)).filter(|it| !it.is_empty()).map(hash_word))
 }
 
 /// Each of some values once, in their order.
-fn in_order<T: Ord>(values: impl Iterator<Item = T>) -> Box<[T]> {
+fn sort_and_dedup<T: Ord>(values: impl Iterator<Item = T>) -> Box<[T]> {
     let mut values: Vec<T> = values.collect();
     values.sort_unstable();
     values.dedup();
     values.into()
 }
 
-/// What a file offers to others. Where it sets what turns the meaning of whole
+/// Collects the names a file exports. Where it sets what turns the meaning of whole
 /// scopes, its whole text counts.
-fn offers(decl: &FileDecl, whole: bool) -> Box<[Offer]> {
+fn collect_exports(decl: &FileDecl, whole: bool) -> Box<[ExportedName]> {
     let text = decl.source_text().unwrap_or_default();
     let common = hash_of((decl.package_name(), decl.edition as u32, whole.then_some(text)));
     let mut offers = Vec::new();
     let mut offer = |kind: &str, full: &str, facts: u64| {
-        offers.push(Offer {
+        offers.push(ExportedName {
             name: hash_of((kind, full)),
             facts: hash_of((common, facts)),
-            word: word(simple(full).as_bytes()),
+            word: hash_word(last_component(full).as_bytes()),
         });
     };
     // Those of the top level come first, and what is nested behind what encloses it.
@@ -167,18 +167,18 @@ fn offers(decl: &FileDecl, whole: bool) -> Box<[Offer]> {
         );
         for item in &decl.enums[message.enums.range()] {
             let full = format!("{name}.{}", decl.str(item.name));
-            offer("enum", &full, values(decl, item.values.range()));
+            offer("enum", &full, hash_values(decl, item.values.range()));
         }
         for extension in &decl.fields[message.extensions.range()] {
             let full = format!("{name}.{}", decl.str(extension.name));
-            offer("extension", &full, extension_facts(decl, extension));
+            offer("extension", &full, hash_extension(decl, extension));
         }
     }
     for item in &decl.enums[decl.top_enums.range()] {
-        offer("enum", decl.str(item.name), values(decl, item.values.range()));
+        offer("enum", decl.str(item.name), hash_values(decl, item.values.range()));
     }
     for extension in &decl.fields[decl.top_extensions.range()] {
-        offer("extension", decl.str(extension.name), extension_facts(decl, extension));
+        offer("extension", decl.str(extension.name), hash_extension(decl, extension));
     }
     for service in &decl.services {
         offer("service", decl.str(service.name), 0);
@@ -187,16 +187,16 @@ fn offers(decl: &FileDecl, whole: bool) -> Box<[Offer]> {
     for part in decl.package_name().split('.') {
         offer("package", part, 0);
     }
-    in_order(offers.into_iter())
+    sort_and_dedup(offers.into_iter())
 }
 
-fn values(decl: &FileDecl, range: std::ops::Range<usize>) -> u64 {
+fn hash_values(decl: &FileDecl, range: std::ops::Range<usize>) -> u64 {
     let values = &decl.values[range];
     let values: Vec<(&str, i32)> = values.iter().map(|it| (decl.str(it.name), it.number)).collect();
     hash_of(values)
 }
 
-fn extension_facts(decl: &FileDecl, field: &FieldDecl) -> u64 {
+fn hash_extension(decl: &FileDecl, field: &FieldDecl) -> u64 {
     let ty = match field.ty {
         TypeDecl::Scalar(scalar) => scalar.keyword(),
         TypeDecl::Named(name) | TypeDecl::GroupNamed(name) => decl.str(name),

@@ -8,36 +8,38 @@ use rustc_hash::FxHashMap;
 
 /// The values of each key, in their order.
 #[derive(Debug)]
-pub(super) struct Index<K, V>(FxHashMap<K, Values<V>>);
+pub(super) struct MultiIndex<K, V>(FxHashMap<K, IndexedValues<V>>);
 
 /// The values of one key. A B-tree takes room for eleven values even if it has one.
 #[derive(Debug)]
-enum Values<V> {
+enum IndexedValues<V> {
     One(V),
     Many(BTreeSet<V>),
 }
 
-impl<K, V> Default for Index<K, V> {
+impl<K, V> Default for MultiIndex<K, V> {
     fn default() -> Self {
-        Index(FxHashMap::default())
+        MultiIndex(FxHashMap::default())
     }
 }
 
-impl<K: Eq + Hash, V: Ord> Index<K, V> {
+impl<K: Eq + Hash, V: Ord> MultiIndex<K, V> {
     pub(super) fn insert(&mut self, key: K, value: V) {
         use std::collections::hash_map::Entry;
         match self.0.entry(key) {
             Entry::Vacant(entry) => {
-                entry.insert(Values::One(value));
+                entry.insert(IndexedValues::One(value));
             }
             Entry::Occupied(mut entry) => match entry.get_mut() {
-                Values::Many(values) => {
+                IndexedValues::Many(values) => {
                     values.insert(value);
                 }
-                Values::One(known) if *known == value => {}
-                values @ Values::One(_) => {
-                    let before = std::mem::replace(values, Values::Many(BTreeSet::from([value])));
-                    if let (Values::One(first), Values::Many(all)) = (before, values) {
+                IndexedValues::One(known) if *known == value => {}
+                values @ IndexedValues::One(_) => {
+                    let before =
+                        std::mem::replace(values, IndexedValues::Many(BTreeSet::from([value])));
+                    if let (IndexedValues::One(first), IndexedValues::Many(all)) = (before, values)
+                    {
                         all.insert(first);
                     }
                 }
@@ -52,8 +54,8 @@ impl<K: Eq + Hash, V: Ord> Index<K, V> {
     {
         let is_last = match self.0.get_mut(key) {
             None => false,
-            Some(Values::One(known)) => known == value,
-            Some(Values::Many(values)) => {
+            Some(IndexedValues::One(known)) => known == value,
+            Some(IndexedValues::Many(values)) => {
                 values.remove(value);
                 values.is_empty()
             }
@@ -64,21 +66,24 @@ impl<K: Eq + Hash, V: Ord> Index<K, V> {
     }
 
     /// The values of a key.
-    pub(super) fn of<'i, Q>(&'i self, key: &Q) -> impl Iterator<Item = &'i V> + use<'i, Q, K, V>
+    pub(super) fn get_all<'i, Q>(
+        &'i self,
+        key: &Q,
+    ) -> impl Iterator<Item = &'i V> + use<'i, Q, K, V>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
         let (one, many) = match self.0.get(key) {
             None => (None, None),
-            Some(Values::One(value)) => (Some(value), None),
-            Some(Values::Many(values)) => (None, Some(values)),
+            Some(IndexedValues::One(value)) => (Some(value), None),
+            Some(IndexedValues::Many(values)) => (None, Some(values)),
         };
         one.into_iter().chain(many.into_iter().flatten())
     }
 
     /// The key that is stored, if it has a value.
-    pub(super) fn key<Q>(&self, key: &Q) -> Option<&K>
+    pub(super) fn get_key<Q>(&self, key: &Q) -> Option<&K>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
@@ -94,7 +99,7 @@ mod tests {
     #[test]
     fn a_key_has_the_values_that_came_and_did_not_go() {
         let mut random = fastrand::Rng::with_seed(1);
-        let mut index: Index<String, u8> = Index::default();
+        let mut index: MultiIndex<String, u8> = MultiIndex::default();
         let mut all: BTreeSet<(u8, u8)> = BTreeSet::new();
         for _ in 0..2000 {
             let (key, value) = (random.u8(..3), random.u8(..4));
@@ -109,8 +114,8 @@ mod tests {
                 let expected: Vec<u8> =
                     all.iter().filter(|it| it.0 == key).map(|it| it.1).collect();
                 let name = key.to_string();
-                assert_eq!(index.of(name.as_str()).copied().collect::<Vec<u8>>(), expected);
-                assert_eq!(index.key(name.as_str()).is_some(), !expected.is_empty());
+                assert_eq!(index.get_all(name.as_str()).copied().collect::<Vec<u8>>(), expected);
+                assert_eq!(index.get_key(name.as_str()).is_some(), !expected.is_empty());
             }
         }
     }

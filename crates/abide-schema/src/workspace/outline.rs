@@ -1,4 +1,4 @@
-//! What one file says about itself that decides which files a change of it concerns.
+//! The facts of one file that decide which files a change of it concerns.
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rustc_hash::FxHasher;
 
 use crate::decl::FileDecl;
-use crate::workspace::unique_names::Claims;
+use crate::workspace::unique_names::UniqueNames;
 
-/// What one file says about itself that decides which files a change of it concerns. It depends on
+/// The facts of one file that decide which files a change of it concerns. It depends on
 /// the text of the file alone, and can be kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
@@ -22,16 +22,18 @@ pub struct Outline {
     /// The strings that may be names, as in options that name elements of files which nobody
     /// imports. They are sorted, and without the dots around them.
     pub strings: Vec<Arc<str>>,
-    /// Whether the text parses. If not, nobody knows what the file imports and claims.
+    /// True if the text parses. If not, nobody knows what the file imports and claims.
     pub parses: bool,
 }
 
 impl Outline {
     /// The outline of a file.
-    pub fn of(decl: &FileDecl) -> Outline {
-        let mut claims: Vec<u64> = Claims::of(decl).names.iter().map(|it| claim(it)).collect();
+    pub fn from_decl(decl: &FileDecl) -> Outline {
+        let mut claims: Vec<u64> =
+            UniqueNames::from_decl(decl).names.iter().map(|it| hash_name(it)).collect();
         claims.sort_unstable();
-        let mut strings: Vec<&str> = names(decl.source_text().unwrap_or_default()).collect();
+        let mut strings: Vec<&str> =
+            find_quoted_names(decl.source_text().unwrap_or_default()).collect();
         strings.sort_unstable();
         strings.dedup();
         Outline {
@@ -44,8 +46,8 @@ impl Outline {
     }
 }
 
-/// What is between two quotes of a kind and consists of letters, digits, `_` and dots only.
-fn names(text: &[u8]) -> impl Iterator<Item = &str> {
+/// Finds the texts between two quotes of a kind that consist of letters, digits, `_` and dots only.
+fn find_quoted_names(text: &[u8]) -> impl Iterator<Item = &str> {
     let is_part = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'.');
     memchr::memchr2_iter(b'"', b'\'', text).filter_map(move |at| {
         let (quote, rest) = text.get(at..)?.split_first()?;
@@ -57,7 +59,7 @@ fn names(text: &[u8]) -> impl Iterator<Item = &str> {
 
 /// The hash of something that a file claims. Two claims of one hash make a slice larger, and no
 /// result wrong.
-pub(crate) fn claim(name: &str) -> u64 {
+pub(crate) fn hash_name(name: &str) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(name.as_bytes());
     hasher.finish()

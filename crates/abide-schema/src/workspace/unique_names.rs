@@ -1,19 +1,19 @@
-//! What one file claims for itself, and no other file of its tree may claim.
+//! Names that only one file of a tree may declare.
 
 use std::collections::BTreeSet;
 
 use crate::decl::FileDecl;
 
-/// What a file claims besides its package.
-pub(crate) struct Claims {
+/// The names that a file reserves, besides its package.
+pub(crate) struct UniqueNames {
     /// Its full names at the top level, and the numbers of its extensions.
     pub(crate) names: BTreeSet<String>,
-    /// Whether it declares options.
+    /// True if it declares options.
     pub(crate) extends_options: bool,
 }
 
-impl Claims {
-    pub(crate) fn of(decl: &FileDecl) -> Claims {
+impl UniqueNames {
+    pub(crate) fn from_decl(decl: &FileDecl) -> UniqueNames {
         let package = decl.package_name();
         let mut names: BTreeSet<String> = BTreeSet::new();
         let mut extends_options = false;
@@ -40,16 +40,16 @@ impl Claims {
         }
         for field in &decl.fields {
             if let Some(extendee) = field.extendee() {
-                let extendee = simple(decl.str(extendee));
+                let extendee = last_component(decl.str(extendee));
                 names.insert(format!("{extendee} {}", field.number));
                 extends_options |= extendee.ends_with("Options");
             }
         }
-        Claims { names, extends_options }
+        UniqueNames { names, extends_options }
     }
 }
 
 /// The last part of a name.
-pub(crate) fn simple(name: &str) -> &str {
+pub(crate) fn last_component(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }

@@ -247,7 +247,7 @@ fn parse_table(name: &str, text: &str) -> Result<Vec<[String; 3]>, String> {
     if let Some(unknown) = readings().flat_map(|it| &it.undeclared).next() {
         return Err(format!("there is no key `{}`", unknown.name));
     }
-    let text = |row: &Message, field| row.str(&tree, field).unwrap_or_default().to_owned();
+    let text = |row: &Message, field| row.get_str(&tree, field).unwrap_or_default().to_owned();
     let rows = readings().flat_map(|it| it.message.get_all(&tree, "clients"));
     let rows = rows.filter_map(|it| it.value.as_message());
     Ok(rows.map(|row| ["user_agent", "version", "api"].map(|field| text(row, field))).collect())

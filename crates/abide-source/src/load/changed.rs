@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem;
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Outline, OutlinedFile, Slice, SourceFile, Text, Tree};
+use abide_schema::{FileDecl, FileText, Outline, OutlinedFile, SourceFile, Tree, TreeSlice};
 use gix::ObjectId;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,7 +24,7 @@ pub struct ChangedFiles<'s> {
     new: &'s Source,
     old: &'s Source,
     files: Vec<File>,
-    slice: Slice,
+    slice: TreeSlice,
     notes: [Vec<String>; 2],
     note: Option<String>,
     /// An import path that git does not track, if files may come from there.
@@ -80,7 +80,7 @@ impl Side {
         if self.outline.is_some() {
             return None;
         }
-        let made = Arc::new(Outline::of(self.parse()?));
+        let made = Arc::new(Outline::from_decl(self.parse()?));
         self.outline = Some(Arc::clone(&made));
         // Only what parses is kept.
         Some((self.blob.filter(|_| made.parses)?, made))
@@ -178,7 +178,7 @@ impl<'s> ChangedFiles<'s> {
             false => Outside::Same,
         };
         let outlined: Vec<OutlinedFile<'_>> = files.iter().map(File::outlined).collect();
-        let mut slice = Slice::of(&outlined, &records.packages);
+        let mut slice = TreeSlice::from_files(&outlined, &records.packages);
         let is_lost = |it: &File| it.sides().any(|it| it.outline.is_none());
         slice.whole = if has_problems || files.iter().any(is_lost) {
             Some("some files cannot be read")
@@ -231,10 +231,10 @@ impl<'s> ChangedFiles<'s> {
     /// changed, too.
     pub fn reached_in(&self, new: &Tree, old: &Tree, records: &ChangedRecords<'_>) -> Reached {
         let own: BTreeSet<&str> = self.files.iter().map(|it| it.place().1).collect();
-        let imported = |tree: &Tree| -> BTreeMap<String, (Outline, Option<Text>)> {
+        let imported = |tree: &Tree| -> BTreeMap<String, (Outline, Option<FileText>)> {
             let files = tree.files().filter(|it| !it.is_judged() && !own.contains(it.path()));
             let text = |it: &FileDecl| it.source_text().map(|_| it.strings.text().clone());
-            let outline = |it: &FileDecl| (Outline::of(it), text(it));
+            let outline = |it: &FileDecl| (Outline::from_decl(it), text(it));
             files.map(|it| (it.path().to_owned(), outline(it.decl()))).collect()
         };
         let (now, before) = (imported(new), imported(old));
@@ -251,7 +251,7 @@ impl<'s> ChangedFiles<'s> {
         });
         let all: Vec<OutlinedFile<'_>> =
             self.files.iter().map(File::outlined).chain(outside).collect();
-        Slice::of(&all, &records.packages).reached
+        TreeSlice::from_files(&all, &records.packages).reached
     }
 
     /// Loads what the change concerns, on both sides; `None` if that turns out not to be enough.
@@ -274,7 +274,7 @@ impl<'s> ChangedFiles<'s> {
                 return Ok(None);
             }
             let outlined: Vec<OutlinedFile<'_>> = self.files.iter().map(File::outlined).collect();
-            let Some(grown) = self.slice.grown(&outlined, [&new.tree, &old.tree]) else {
+            let Some(grown) = self.slice.extend(&outlined, [&new.tree, &old.tree]) else {
                 return Ok(None);
             };
             if grown.files == self.slice.files {
@@ -330,7 +330,7 @@ impl<'s> ChangedFiles<'s> {
 }
 
 /// Whether a slice has so many of the files that reading all of them is no more work.
-fn is_most(slice: &Slice, files: &[File]) -> bool {
+fn is_most(slice: &TreeSlice, files: &[File]) -> bool {
     slice.files.len() * 2 > files.len()
 }
 

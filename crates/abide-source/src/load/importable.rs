@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Problem, ProblemKind, Tree, missing_imports, well_known};
-use abide_syntax::dotted_name;
+use abide_schema::{FileDecl, Problem, ProblemKind, Tree, find_missing_imports, find_well_known};
+use abide_syntax::join_dotted_name;
 
 use super::{Known, Loaded, with_imports};
 use crate::error::LoadError;
@@ -35,11 +35,11 @@ pub(super) fn with_declaring(source: &Source, mut loaded: Loaded) -> Result<Load
         loaded.tree.files().map(|it| it.shared_decl()).cloned().collect();
     let declaring = with_imports(source, [known.clone(), declaring].concat(), &Known::of(&known))?;
     // What cannot be linked itself would only add errors.
-    let absent: HashSet<Box<str>> = missing_imports(&declaring).into_iter().collect();
+    let absent: HashSet<Box<str>> = find_missing_imports(&declaring).into_iter().collect();
     let is_whole = |file: &Arc<FileDecl>| {
         let mut imports = file.imports.iter().map(|it| &*it.path);
         known.iter().any(|it| Arc::ptr_eq(it, file))
-            || imports.all(|it| !absent.contains(it) || well_known(it).is_some())
+            || imports.all(|it| !absent.contains(it) || find_well_known(it).is_some())
     };
     let files = declaring.into_iter().filter(is_whole).collect();
     loaded.tree = Tree::link_beside(files, &loaded.tree);
@@ -73,7 +73,7 @@ impl MissingNames {
                 continue;
             };
             let span = problem.place.span;
-            let written = dotted_name(text, span).unwrap_or_else(|| span.str(text).to_owned());
+            let written = join_dotted_name(text, span).unwrap_or_else(|| span.str(text).to_owned());
             // A key in brackets, or the last part of a type URL in them.
             let name = written.trim_matches(['[', ']', '.']).rsplit('/').next().unwrap_or_default();
             missing.add(file.package().name(), name);

@@ -81,7 +81,7 @@ impl Imported {
             Origin::Blob(blob) if is_same => outlines.get(blob).cloned(),
             _ => None,
         };
-        let outline = known.or_else(|| Some(Arc::new(Outline::of(&FileDecl::parse(file?)))));
+        let outline = known.or_else(|| Some(Arc::new(Outline::from_decl(&FileDecl::parse(file?)))));
         let outside = if is_same { Outside::Same } else { Outside::Changed };
         Ok(Imported { outside, outline })
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, SourceFile, Text};
+use abide_schema::{FileDecl, FileText, SourceFile};
 
 use super::Parsed;
 use crate::printable::shown;
@@ -13,12 +13,12 @@ use crate::source::{ReadProblem, Source};
 pub(super) fn read_as_last_parsed(source: &Source, old: &mut Parsed) {
     for file in old.files.iter_mut().filter(|it| !it.parses && !it.imported) {
         let name = shown(&file.display).to_string();
-        let error = file.why_unread();
+        let error = file.describe_parse_failure();
         if file.has_unknown_edition() {
             old.notes.push(format!("in the baseline, `{name}` is not compared: {error}"));
             continue;
         }
-        let parse = |text: Text| {
+        let parse = |text: FileText| {
             FileDecl::parse(SourceFile {
                 path: Arc::clone(&file.path),
                 display: Arc::clone(&file.display),

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide_schema::{SourceFile, Text};
+use abide_schema::{FileText, SourceFile};
 
 use super::contents::Gathered;
 use super::disk::read_regular;
@@ -54,7 +54,7 @@ impl OpenSource for FileAlone {
         &self,
         path: &str,
         layout: &RootLayout,
-    ) -> Result<Option<(usize, Text)>, SourceError> {
+    ) -> Result<Option<(usize, FileText)>, SourceError> {
         for (index, root) in layout.roots.iter().enumerate() {
             if let Some(text) = self.links.find(&self.folder.join(root), path)? {
                 return Ok(Some((index, text)));

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use abide_schema::{FileDecl, SourceFile, Text};
+use abide_schema::{FileDecl, FileText, SourceFile};
 
 use super::contents::{ACCEPTED, CONFIG, Gathered, LOCK, OWNERS};
 use super::disk::{MAX_FILE, MAX_SETTINGS, over_limit};
@@ -62,11 +62,11 @@ impl OpenSource for Archive {
         Ok(Reading::Files(self.gather(layout)))
     }
 
-    fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    fn find(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         Ok(self.entries.files.get(path).cloned())
     }
 
-    fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    fn text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         self.find(&join(&self.top, path))
     }
 
@@ -74,7 +74,7 @@ impl OpenSource for Archive {
         true
     }
 
-    fn packed_settings(&self, name: &str) -> Option<Text> {
+    fn packed_settings(&self, name: &str) -> Option<FileText> {
         let tops = [Some(self.top.clone()), self.only_folder()];
         let files = &self.entries.files;
         tops.into_iter().flatten().find_map(|top| files.get(&join(&top, name)).cloned())
@@ -113,7 +113,7 @@ struct Archive {
 
 #[derive(Default)]
 struct Entries {
-    files: BTreeMap<String, Text>,
+    files: BTreeMap<String, FileText>,
     /// Links named `.proto`, with their targets from the archive's top.
     links: BTreeMap<String, String>,
     problems: Vec<ReadProblem>,
@@ -228,7 +228,7 @@ impl Archive {
 
 impl Entries {
     /// The files below a folder, with their paths relative to it.
-    fn files_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e Text)> {
+    fn files_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e FileText)> {
         self.files.iter().filter_map(move |(name, text)| Some((below(name, folder)?, text)))
     }
 

@@ -8,7 +8,7 @@ use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abide_schema::{SourceFile, Text};
+use abide_schema::{FileText, SourceFile};
 use gix::ObjectId;
 use gix::index::entry::Stat;
 use ignore::Match;
@@ -186,12 +186,12 @@ impl OpenSource for Directory {
         may_be_rewritten(&self.top, paths)
     }
 
-    fn find_left_out(&self, path: &Path) -> Option<Text> {
+    fn find_left_out(&self, path: &Path) -> Option<FileText> {
         let left_out = self.left_out.as_ref().filter(|_| fs::symlink_metadata(path).is_err())?;
         left_out.read(&[left_out.at(path)?]).pop()?
     }
 
-    fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    fn text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         let file = self.top.join(path);
         if fs::symlink_metadata(&file).is_err() {
             return Ok(self.find_left_out(&file));

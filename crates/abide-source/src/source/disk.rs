@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use abide_schema::Text;
+use abide_schema::FileText;
 
 use super::failure::{NOT_REGULAR, SourceError, TOO_LARGE, io_reason};
 
@@ -45,7 +45,7 @@ pub fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// A proto file, if there is one at a path.
-pub(super) fn find_on_disk(path: &Path) -> Result<Option<Text>, SourceError> {
+pub(super) fn find_on_disk(path: &Path) -> Result<Option<FileText>, SourceError> {
     use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
     match fs::metadata(path) {
         // Check before opening: opening a FIFO would wait for a writer.
@@ -70,7 +70,7 @@ pub(super) fn find_on_disk(path: &Path) -> Result<Option<Text>, SourceError> {
 
 /// Reads a file that is known to be regular, with four system calls, and one allocation if the
 /// buffer is large enough.
-pub(super) fn read_regular(path: &Path, buffer: &mut Vec<u8>) -> io::Result<Text> {
+pub(super) fn read_regular(path: &Path, buffer: &mut Vec<u8>) -> io::Result<FileText> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     if length > MAX_FILE {

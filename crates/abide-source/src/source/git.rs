@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use abide_schema::{SourceFile, Text};
+use abide_schema::{FileText, SourceFile};
 use gix::bstr::{BString, ByteSlice};
 use gix::error::MetadataValue;
 use gix::objs::tree::EntryKind;
@@ -133,7 +133,7 @@ impl OpenSource for Revision {
         layout: &RootLayout,
         root: u32,
         path: &str,
-        wanted: &mut dyn FnMut(Text) -> bool,
+        wanted: &mut dyn FnMut(FileText) -> bool,
     ) -> Option<String> {
         let root = root as usize;
         let (revision, top) = match self.submodules.get(&root) {
@@ -161,7 +161,7 @@ impl OpenSource for Revision {
         self.path_in_work(path).is_some()
     }
 
-    fn beside(&self, path: &Path) -> Result<Option<Text>, SourceError> {
+    fn beside(&self, path: &Path) -> Result<Option<FileText>, SourceError> {
         self.path_in_work(path).map_or(Ok(None), |path| self.find(&path))
     }
 
@@ -185,18 +185,18 @@ impl OpenSource for Revision {
         found.map_err(|it| self.failed(it))
     }
 
-    fn find(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    fn find(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         let repo = self.repository.to_thread_local();
         let Some(id) = self.blob(path)? else { return Ok(None) };
         let text = read_blob(&repo, id).or_else(|reason| self.nested().text(id, reason));
         text.map(Some).map_err(|reason| self.failed(reason))
     }
 
-    fn text(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    fn text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         self.settings(&join(&self.top, path))
     }
 
-    fn settings(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    fn settings(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         let repo = self.repository.to_thread_local();
         let Some(blob) = self.blob(path)? else { return Ok(None) };
         let size = repo.find_header(blob).map_or(0, |it| it.size());

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide_schema::{SourceFile, Text};
+use abide_schema::{FileText, SourceFile};
 use gix::ObjectId;
 
 use super::contents::{DescriptorFormat, Gathered};
@@ -101,7 +101,7 @@ pub(super) trait OpenSource: Send + Sync {
         _layout: &RootLayout,
         _root: u32,
         _path: &str,
-        _wanted: &mut dyn FnMut(Text) -> bool,
+        _wanted: &mut dyn FnMut(FileText) -> bool,
     ) -> Option<String> {
         None
     }
@@ -112,7 +112,7 @@ pub(super) trait OpenSource: Send + Sync {
     }
 
     /// What the repository of a revision had at a path on disk.
-    fn beside(&self, _path: &Path) -> Result<Option<Text>, SourceError> {
+    fn beside(&self, _path: &Path) -> Result<Option<FileText>, SourceError> {
         Ok(None)
     }
 
@@ -147,7 +147,7 @@ pub(super) trait OpenSource: Send + Sync {
     }
 
     /// A file by its path on disk that a sparse checkout leaves out.
-    fn find_left_out(&self, _path: &Path) -> Option<Text> {
+    fn find_left_out(&self, _path: &Path) -> Option<FileText> {
         None
     }
 
@@ -157,17 +157,17 @@ pub(super) trait OpenSource: Send + Sync {
     }
 
     /// A text of the settings that an archive holds, by its name.
-    fn packed_settings(&self, _name: &str) -> Option<Text> {
+    fn packed_settings(&self, _name: &str) -> Option<FileText> {
         None
     }
 
     /// A text beside the protos, by its path from the top of the repository or the archive.
-    fn settings(&self, path: &str) -> Result<Option<Text>, SourceError> {
+    fn settings(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         self.find(path)
     }
 
     /// A file by its path from the top of the repository or the archive.
-    fn find(&self, _path: &str) -> Result<Option<Text>, SourceError> {
+    fn find(&self, _path: &str) -> Result<Option<FileText>, SourceError> {
         Ok(None)
     }
 
@@ -177,12 +177,12 @@ pub(super) trait OpenSource: Send + Sync {
         &self,
         _path: &str,
         _layout: &RootLayout,
-    ) -> Result<Option<(usize, Text)>, SourceError> {
+    ) -> Result<Option<(usize, FileText)>, SourceError> {
         Ok(None)
     }
 
     /// Any other text of the tree, by its path from the folder of the tree.
-    fn text(&self, _path: &str) -> Result<Option<Text>, SourceError> {
+    fn text(&self, _path: &str) -> Result<Option<FileText>, SourceError> {
         Ok(None)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Text};
+use abide_schema::{FileDecl, FileText};
 use gix::ObjectId;
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use super::Source;
 /// The texts of a tree, by the ids of their blobs. An old side that consists of blobs takes its
 /// texts from here, and reads only those that are not.
 #[derive(Default)]
-pub struct KnownTexts(FxHashMap<ObjectId, Text>);
+pub struct KnownTexts(FxHashMap<ObjectId, FileText>);
 
 impl KnownTexts {
     /// The texts of files that were read from `new`, for reading `old`.
@@ -33,7 +33,11 @@ impl KnownTexts {
 
     /// The text of a blob. A file on disk is not always byte for byte what git stores: line ends
     /// may differ. `size` asks git for the size of the blob, which differs then, too.
-    pub(super) fn find(&self, id: ObjectId, size: impl FnOnce() -> Option<u64>) -> Option<Text> {
+    pub(super) fn find(
+        &self,
+        id: ObjectId,
+        size: impl FnOnce() -> Option<u64>,
+    ) -> Option<FileText> {
         let text = self.0.get(&id)?;
         (size() == Some(text.len() as u64)).then(|| text.clone())
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use abide_schema::{FileDecl, SourceFile, Text};
+use abide_schema::{FileDecl, FileText, SourceFile};
 
 use super::disk::{find_on_disk, read_settings};
 use super::failure::SourceError;
@@ -27,7 +27,7 @@ pub(super) struct LinkedFolder<'l> {
 /// A file of a linked folder that stands for all: its path there, and its text.
 pub(super) struct Sample {
     pub(super) path: String,
-    pub(super) text: Text,
+    pub(super) text: FileText,
 }
 
 /// So many entries of a linked folder are looked at: build systems link whole output trees.
@@ -173,7 +173,7 @@ impl Links {
     }
 
     /// A file below a folder, if there is one.
-    pub(super) fn find(&self, folder: &Path, path: &str) -> Result<Option<Text>, SourceError> {
+    pub(super) fn find(&self, folder: &Path, path: &str) -> Result<Option<FileText>, SourceError> {
         let file = folder.join(path);
         if !self.elsewhere.iter().any(|it| it == folder) && file.is_file() {
             let unusable = |error| SourceError::unusable(file.to_string_lossy(), error);

@@ -1,6 +1,6 @@
 //! The files of a source, found but not read.
 
-use abide_schema::{SourceFile, Text};
+use abide_schema::{FileText, SourceFile};
 use gix::ObjectId;
 
 use super::contents::Gathered;
@@ -20,7 +20,7 @@ pub struct Listed {
 
 impl Listed {
     /// The file with its text.
-    pub(super) fn file(&self, layout: &RootLayout, text: Text) -> SourceFile {
+    pub(super) fn file(&self, layout: &RootLayout, text: FileText) -> SourceFile {
         SourceFile {
             path: self.path.as_str().into(),
             display: layout.display(self.root as usize, &self.path).into(),

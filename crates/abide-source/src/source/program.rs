@@ -60,7 +60,7 @@ impl OpenSource for Program {
         loop {
             match program.read(&mut piece) {
                 Ok(0) => break,
-                Ok(length) => files.feed(&piece[..length]),
+                Ok(length) => files.scan(&piece[..length]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(unusable(error)),
             }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use abide_lint::Config;
-use abide_schema::Text;
+use abide_schema::FileText;
 
 use super::failure::SourceError;
 use super::kind::OpenSource;
@@ -67,7 +67,7 @@ impl RootLayout {
     pub(super) fn former(
         &self,
         was_there: impl Fn(usize) -> bool,
-        configuration: impl FnOnce() -> Option<Text>,
+        configuration: impl FnOnce() -> Option<FileText>,
     ) -> Option<RootLayout> {
         let absent: Vec<usize> = (0..self.roots.len()).filter(|it| !was_there(*it)).collect();
         if absent.is_empty() {

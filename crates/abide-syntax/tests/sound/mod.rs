@@ -1,7 +1,7 @@
 //! What must hold for the tree of any text, understood or not.
 
 use abide_syntax::{
-    Ast, Decl, DeclKind, Lexer, Slice, Span, SyntaxError, TokenKind, ValueKind, comments_between,
+    Ast, Decl, DeclKind, Lexer, Slice, Span, SyntaxError, TokenKind, ValueKind, find_comments,
     parse, unescape_all,
 };
 
@@ -28,7 +28,7 @@ fn token_ends(text: &[u8]) -> Vec<u32> {
         assert!(token.span.start >= last, "{token:?} begins before {last}");
         let mut at = last;
         let gap = Span::new(last, token.span.start);
-        for comment in comments_between(text, gap) {
+        for comment in find_comments(text, gap) {
             assert!(comment.span.end <= gap.end, "{comment:?} leaves the gap {gap:?}");
             assert_blank(text, Span::new(at, comment.span.start));
             at = comment.span.end;
@@ -169,7 +169,7 @@ fn check_options(text: &[u8], ast: &Ast) {
     for option in &ast.options {
         assert_inside(option.span, Span::new(0, text.len() as u32));
         assert_inside(option.name, option.span);
-        let parts = ast.parts(option);
+        let parts = ast.name_parts(option);
         assert!(!parts.is_empty(), "{option:?} has no name");
         for part in parts {
             assert_inside(part.span, option.name);

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use abide_schema::Element;
-use abide_syntax::{Lexer, Span, TokenKind, comments_between};
+use abide_syntax::{Lexer, Span, TokenKind, find_comments};
 use rustc_hash::FxHashMap;
 
 use crate::edit::Edit;
@@ -28,7 +28,7 @@ impl<'p, 't> Links<'p, 't> {
         let mut end = 0;
         loop {
             let token = lexer.next_token();
-            for comment in comments_between(text, Span::new(end, token.span.start)) {
+            for comment in find_comments(text, Span::new(end, token.span.start)) {
                 let found = self.replaced(comment.span.str(text));
                 edits.extend(found.into_iter().map(|(at, length, new)| {
                     let start = comment.span.start + at as u32;

@@ -69,7 +69,8 @@ pub(crate) fn lossy<'t>(policy: &UpgradePolicy, element: Element<'t>) -> Option<
         return Some(reason);
     }
     let (name, within) = (element.full_name(), name_within(element));
-    let is_meant = policy.lossy.iter().any(|it| it.covers(&name) || it.covers(&within));
+    let is_meant =
+        policy.lossy.iter().any(|it| it.matches_container(&name) || it.matches_container(&within));
     is_meant.then_some("the configuration says so")
 }
 

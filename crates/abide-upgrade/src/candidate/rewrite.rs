@@ -15,7 +15,7 @@ use abide_schema::{
     Element, Enum, File, Message, MessageKind, Method, Node, PackageVersion, PackageVersionStatus,
     value,
 };
-use abide_syntax::{DeclId, DeclKind, Span, text_start};
+use abide_syntax::{DeclId, DeclKind, Span, skip_byte_order_mark};
 
 use self::rewriter::{ImportNeeds, Mode, Rewriter, ScopeChange, extension};
 use self::vocabulary::ANCESTRIES;
@@ -173,14 +173,14 @@ impl<'t> Rewriter<'_, 't> {
         let has_status = file.package().files().any(|it| it.package_version_status().is_some());
         if self.ancestry.is_none() || !has_status {
             // A byte order mark may only be at the start.
-            let start = text_start(self.text);
+            let start = skip_byte_order_mark(self.text);
             self.edits.push(Edit::replace(Span::new(0, start), mark(file.path())));
         }
     }
 
     /// The statements between the braces of a declaration, or of the file.
     fn body(&mut self, parent: Option<DeclId>, scope: ScopeChange<'_>) {
-        let children: Vec<DeclId> = self.ast.children(parent).collect();
+        let children: Vec<DeclId> = self.ast.children_of(parent).collect();
         if self.mode == Mode::Follow {
             return children.into_iter().for_each(|id| self.statement(id, scope));
         }
@@ -259,7 +259,7 @@ impl<'t> Rewriter<'_, 't> {
                 self.body(Some(id), (&old, &new));
             }
             DeclKind::Extend { extendee, .. } => {
-                let target = self.ast.children(Some(id)).find_map(|child| {
+                let target = self.ast.children_of(Some(id)).find_map(|child| {
                     let Element::Field(field) = self.elements.get(&child)? else { return None };
                     field.extendee()
                 });
@@ -311,7 +311,7 @@ impl<'t> Rewriter<'_, 't> {
     /// two stable majors never answer at the same route.
     fn routes(&mut self, method: Method<'t>) {
         let (old, new) =
-            (self.file.package().version(), PackageVersion::of_package(&self.next.package));
+            (self.file.package().version(), PackageVersion::from_package(&self.next.package));
         let (Some(old), Some(new), true) = (old, new, self.mode != Mode::Follow) else { return };
         let http_major = self.plan.policy.http_major;
         let kept = http_major.filter(|_| self.plan.stage == Stage::Candidate);
@@ -345,7 +345,7 @@ impl<'t> Rewriter<'_, 't> {
         }
         if let DeclKind::Extend { .. } = self.ast.decls[id as usize].kind {
             // An `extend` block must not be empty.
-            let mut members = self.ast.children(Some(id)).filter_map(|it| self.element(it));
+            let mut members = self.ast.children_of(Some(id)).filter_map(|it| self.element(it));
             return members.all(|it| self.plan.removed(it));
         }
         self.element(id).is_some_and(|it| self.plan.removed(it))

@@ -63,7 +63,7 @@ impl LanguagePackage {
 
     /// A value that names no version gets one.
     fn with_version_behind(&self, value: &str, package: &str) -> String {
-        let Some(version) = PackageVersion::of_package(package).filter(|_| !value.is_empty())
+        let Some(version) = PackageVersion::from_package(package).filter(|_| !value.is_empty())
         else {
             return value.to_owned();
         };
@@ -145,7 +145,7 @@ fn go_alias(alias: &str, old: &str, new: &str) -> String {
 /// is a whole component, else at the end of a word. Other versions in a Go path may
 /// be those of the module.
 fn with_version(value: &str, old: &str, new: &str) -> Option<String> {
-    let (from, to) = (PackageVersion::of_package(old)?, PackageVersion::of_package(new)?);
+    let (from, to) = (PackageVersion::from_package(old)?, PackageVersion::from_package(new)?);
     let named = from.position.checked_sub(1).and_then(|at| old.split('.').nth(at));
     let spellings = [
         (["api", named.unwrap_or("api")].map(str::to_owned), from.text.clone(), to.text.clone()),
@@ -194,7 +194,7 @@ fn find_attached(text: &str, name: &str, version: &str) -> Option<usize> {
 /// Replaces the version in a prefix of class names: `GMPSV1` becomes `GMPSV2A` in
 /// `v2alpha` and `GMPSV2` in `v2`.
 fn with_version_in_prefix(value: &str, old: &str, new: &str) -> Option<String> {
-    let (from, to) = (PackageVersion::of_package(old)?, PackageVersion::of_package(new)?);
+    let (from, to) = (PackageVersion::from_package(old)?, PackageVersion::from_package(new)?);
     let spelled = |spell: fn(&PackageVersion) -> String| (spell(&from), spell(&to));
     let long = [spelled(|it| pascal_case(&it.text)), spelled(|it| it.text.to_ascii_uppercase())];
     let is_long = from.stability != Stability::Stable;

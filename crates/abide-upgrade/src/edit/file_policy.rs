@@ -3,7 +3,7 @@
 
 use abide_schema::value::{self, Entry};
 use abide_schema::{File, Node, Part, RawOptions};
-use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind, comments_between, text_start};
+use abide_syntax::{Ast, Lexer, OptionNode, Span, TokenKind, find_comments, skip_byte_order_mark};
 
 use super::text_edit::Edit;
 
@@ -39,7 +39,7 @@ impl<'t> Editor<'t> {
     fn edits(&self, wanted: &[(&str, String)]) -> Vec<Edit> {
         let mut edits = Vec::new();
         let tree = self.file.tree;
-        let outer = self.file.options().and_then(|it| it.extension(tree, OPTION));
+        let outer = self.file.options().and_then(|it| it.find_extension(tree, OPTION));
         let policy = outer.and_then(|it| it.value.as_message());
         let found = |name: &str| policy.and_then(|it| it.get(tree, name));
         let mut missing: Vec<(&str, &str)> = Vec::new();
@@ -99,7 +99,7 @@ impl<'t> Editor<'t> {
     /// Adds fields to a statement: inside its braces, or as statements of the same
     /// form after it.
     fn beside(&self, option: OptionNode, missing: &[(&str, &str)]) -> Edit {
-        let parts = self.ast.parts(&option);
+        let parts = self.ast.name_parts(&option);
         let [_] = parts else {
             let name = parts.first().map_or("", |it| it.span.str(self.text));
             let statement = |(field, value): &(&str, &str)| {
@@ -139,7 +139,7 @@ impl<'t> Editor<'t> {
         let end = |node: Node| self.file.place_of(node, Part::Whole).span.end;
         let head = decl.package.map(|it| it.node).or(decl.syntax.map(|it| it.node)).map(end);
         let head = head.or(self.opening());
-        let start = text_start(self.text);
+        let start = skip_byte_order_mark(self.text);
         let last_import = decl.imports.iter().map(|it| end(it.node)).max();
         let last_option = self.options().map(|it| it.span.end).max();
         let behind = |near: Option<u32>, far: Option<u32>| match (near, far) {
@@ -178,7 +178,7 @@ impl<'t> Editor<'t> {
     /// follows it: it then belongs to the next statement.
     fn opening(&self) -> Option<u32> {
         let first = Lexer::new(self.text, 0).next_token().span.start;
-        let mut comments = comments_between(self.text, Span::new(0, first)).peekable();
+        let mut comments = find_comments(self.text, Span::new(0, first)).peekable();
         while let Some(comment) = comments.next() {
             let next = comments.peek().map_or(first, |it| it.span.start);
             let between = Span::new(comment.span.end, next).str(self.text);

@@ -21,12 +21,12 @@ impl<'a> Outline<'a> {
     }
 
     pub(crate) fn children(self, parent: Option<DeclId>) -> Vec<DeclId> {
-        self.ast.children(parent).collect()
+        self.ast.children_of(parent).collect()
     }
 
     /// From `{` to `}`, where a declaration has them.
     pub(crate) fn body(self, id: DeclId) -> Option<Span> {
-        self.ast.body(&self.ast.decls[id as usize])
+        self.ast.body_of(&self.ast.decls[id as usize])
     }
 
     /// The end of the `{` of a declaration, including its comment.

@@ -16,7 +16,7 @@ pub(crate) const RECORD: &[&str] = &["frozen", "hash", "introduced", "version"];
 pub(crate) fn recorded(file: File<'_>) -> Vec<(&'static str, String)> {
     let policy = file
         .options()
-        .and_then(|it| it.extension(file.tree, FILE_POLICY))
+        .and_then(|it| it.find_extension(file.tree, FILE_POLICY))
         .and_then(|it| it.value.as_message());
     let text = |name: &&'static str| {
         let value = policy?.get(file.tree, name)?.value.as_str()?;
@@ -79,7 +79,7 @@ pub(crate) fn cuts(
 pub(crate) fn unrecorded(text: &[u8]) -> Vec<u8> {
     let (ast, _) = parse(text);
     let mut edits = Vec::new();
-    for id in ast.children(None) {
+    for id in ast.children_of(None) {
         let decl = &ast.decls[id as usize];
         let option = match decl.kind {
             DeclKind::Option(option) => &ast.options[option as usize],
@@ -91,7 +91,7 @@ pub(crate) fn unrecorded(text: &[u8]) -> Vec<u8> {
             }
             _ => continue,
         };
-        let parts = ast.parts(option);
+        let parts = ast.name_parts(option);
         let Some(first) = parts.first().filter(|it| it.extension) else { continue };
         if !names(FILE_POLICY, first.name.str(text)) {
             continue;

@@ -1,7 +1,7 @@
 //! Edits of a text: what a change is made of when comments, order and layout
 //! of everything else must stay as they are.
 
-use abide_syntax::{Lexer, Span, TokenKind, comments_between, text_start};
+use abide_syntax::{Lexer, Span, TokenKind, find_comments, skip_byte_order_mark};
 
 /// A part of a text, and what stands there afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,11 +92,11 @@ pub(crate) fn apply_to_proto(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8
 /// The `//` comments of a text.
 fn line_comments(text: &[u8]) -> Vec<Span> {
     let mut found = Vec::new();
-    let mut lexer = Lexer::new(text, text_start(text));
-    let mut at = text_start(text);
+    let mut lexer = Lexer::new(text, skip_byte_order_mark(text));
+    let mut at = skip_byte_order_mark(text);
     loop {
         let token = lexer.next_token();
-        let comments = comments_between(text, Span::new(at, token.span.start));
+        let comments = find_comments(text, Span::new(at, token.span.start));
         found.extend(comments.filter(|it| !it.block).map(|it| it.span));
         at = token.span.end;
         if token.kind == TokenKind::End {

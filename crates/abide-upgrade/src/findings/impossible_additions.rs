@@ -92,8 +92,8 @@ fn clash<'t>(
         return Some(AdditionFault::Name(*other));
     }
     let reserves = |number: i32| match source {
-        Element::Message(it) => it.reserves_number(number) || it.reserves_name(name),
-        Element::Enum(it) => it.reserves_number(number) || it.reserves_name(name),
+        Element::Message(it) => it.is_reserved_number(number) || it.reserves_name(name),
+        Element::Enum(it) => it.is_reserved_number(number) || it.is_reserved_name(name),
         _ => false,
     };
     if own.is_some_and(reserves) {

@@ -11,7 +11,7 @@ mod groups;
 mod order;
 mod source_text;
 
-use abide_syntax::{DeclId, DeclKind, Run, Span, parse};
+use abide_syntax::{CommentBlock, DeclId, DeclKind, Span, parse};
 
 use self::groups::{Doc, Item};
 use self::order::Statement;
@@ -105,7 +105,7 @@ impl LayoutPrinter<'_> {
             self.line();
         }
         let decl = self.source.ast.decls[statement.id as usize];
-        let body = self.source.ast.body(&decl);
+        let body = self.source.ast.body_of(&decl);
         let end = body.map_or(decl.span.end.saturating_sub(1), |body| body.start);
         let (head, value, rest) = self.source.parts(statement.id, end);
         let mut words = self.source.words(head);
@@ -237,7 +237,7 @@ impl LayoutPrinter<'_> {
     }
 
     /// Prints a comment that belongs to the line before.
-    fn trailing(&mut self, run: Run, indent: usize) {
+    fn trailing(&mut self, run: CommentBlock, indent: usize) {
         if self.source.is_tall(run) {
             self.comment(run.span, indent);
         } else {

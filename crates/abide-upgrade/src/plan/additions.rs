@@ -102,7 +102,7 @@ impl<'t> Additions<'t> {
         let mut found: FxHashSet<DeclId> = self.elements.iter().map(|it| it.node().0).collect();
         for id in 0..outline.ast.decls.len() as DeclId {
             if let DeclKind::Extend { .. } = outline.ast.decls[id as usize].kind
-                && outline.ast.children(Some(id)).all(|it| found.contains(&it))
+                && outline.ast.children_of(Some(id)).all(|it| found.contains(&it))
             {
                 found.insert(id);
             }

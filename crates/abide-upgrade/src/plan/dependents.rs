@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::{
-    Element, EnumId, File, Graph, Level, MessageId, Package, PackageId, ServiceId, Tree, Type,
+    DependencyGraph, DependencyLevel, Element, EnumId, File, MessageId, Package, PackageId,
+    ServiceId, Tree, Type,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -107,17 +108,17 @@ pub(crate) fn by_package<'t>(
     tree: &'t Tree,
     seeds: Vec<PackageId>,
     rises: impl Fn(Package<'t>) -> bool,
-    graph: Option<&Graph<'t>>,
+    graph: Option<&DependencyGraph<'t>>,
 ) -> BTreeSet<PackageId> {
     if seeds.is_empty() {
         return BTreeSet::new();
     }
-    let own = graph.is_none().then(|| tree.graph());
+    let own = graph.is_none().then(|| tree.build_graph());
     let Some(graph) = graph.or(own.as_ref()) else { return BTreeSet::new() };
     let mut users: BTreeMap<PackageId, Vec<PackageId>> = BTreeMap::new();
     for package in tree.packages().filter(|it| rises(*it)) {
         for edge in graph.edges_of(package) {
-            if edge.counts().any(&Level::USED) {
+            if edge.counts().has_any(&DependencyLevel::USED) {
                 users.entry(edge.to.id).or_default().push(package.id);
             }
         }

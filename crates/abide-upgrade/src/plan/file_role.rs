@@ -1,6 +1,8 @@
 //! The role of each file in an upgrade.
 
-use abide_schema::{Element, File, FileId, Message, Package, PackageVersionStatus, Tree, api_name};
+use abide_schema::{
+    Element, File, FileId, Message, Package, PackageVersionStatus, Tree, format_api_name,
+};
 use abide_syntax::Span;
 use rustc_hash::FxHashSet;
 
@@ -129,7 +131,7 @@ impl Standings {
         }
         let apis_with = |has: &dyn Fn(File<'_>) -> bool| {
             let packages = tree.packages().filter(|package| package.files().any(has));
-            packages.filter_map(|it| api_name(it.name())).collect()
+            packages.filter_map(|it| format_api_name(it.name())).collect()
         };
         Standings {
             active_apis: apis_with(&|it| standings[it.id.0 as usize] == Standing::Active),
@@ -161,7 +163,7 @@ impl Standings {
     /// Whether another version of the API of a candidate is there to be imported:
     /// what it was made from may be outside of the tree then.
     pub(crate) fn may_have_source(&self, candidate: File<'_>) -> bool {
-        let api = api_name(candidate.package().name());
+        let api = format_api_name(candidate.package().name());
         api.is_some_and(|it| self.imported_apis.contains(&it))
     }
 
@@ -171,7 +173,7 @@ impl Standings {
         let tree = candidate.tree;
         let active =
             |package: Package<'_>| package.files().any(|it| self.file(it) == Standing::Active);
-        let api = api_name(candidate.package().name());
+        let api = format_api_name(candidate.package().name());
         let previous =
             candidate.messages().filter_map(|it| it.previous_type()).find_map(|(name, _)| {
                 let mut ends = name.match_indices('.').map(|(at, _)| at).rev();

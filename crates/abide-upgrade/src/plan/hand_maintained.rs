@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{Element, File, Message, Package, PackageId, Stability, Tree, api_name};
+use abide_schema::{Element, File, Message, Package, PackageId, Stability, Tree, format_api_name};
 
 use super::file_role::{Standing, Standings};
 use super::newest_stable::NewestStable;
@@ -48,12 +48,12 @@ impl ByHand {
         found.sort_by_key(|it| it.version());
         for package in found {
             let Some(version) = package.version() else { continue };
-            let api = api_name(package.name());
+            let api = format_api_name(package.name());
             let is_before = |it: &Package<'_>| {
                 let major = it.version().filter(|it| it.is_stable()).map(|it| it.major);
                 it.is_judged()
                     && major.is_some_and(|it| it < version.major)
-                    && api_name(it.name()) == api
+                    && format_api_name(it.name()) == api
             };
             let before = tree.packages().filter(is_before).max_by_key(|it| it.version());
             if let Some(before) = before {

@@ -1,6 +1,6 @@
 //! The newest stable version of each API.
 
-use abide_schema::{File, Package, Tree, api_name};
+use abide_schema::{File, Package, Tree, format_api_name};
 use rustc_hash::FxHashMap;
 
 use super::file_role::mark_of;
@@ -16,7 +16,7 @@ impl NewestStable {
         for package in tree.packages() {
             let stable = package.version().filter(|it| it.is_stable());
             let stable = stable.filter(|_| !package.files().all(is_candidate));
-            if let Some((api, version)) = api_name(package.name()).zip(stable) {
+            if let Some((api, version)) = format_api_name(package.name()).zip(stable) {
                 let newest = newest.entry(api).or_default();
                 *newest = (version.major, version.minor).max(*newest);
             }
@@ -26,7 +26,7 @@ impl NewestStable {
 
     /// The newest stable major of the API of a package.
     pub(crate) fn major(&self, package: Package<'_>) -> Option<u32> {
-        let newest = api_name(package.name()).and_then(|api| self.0.get(&api));
+        let newest = format_api_name(package.name()).and_then(|api| self.0.get(&api));
         newest.map(|(major, _)| *major)
     }
 
@@ -34,7 +34,7 @@ impl NewestStable {
     /// to the past like a frozen version, so it keeps using what it was written for.
     pub(crate) fn supersedes(&self, package: Package<'_>) -> bool {
         let unstable = package.version().filter(|it| !it.is_stable());
-        let newest = api_name(package.name()).and_then(|api| self.0.get(&api));
+        let newest = format_api_name(package.name()).and_then(|api| self.0.get(&api));
         unstable.zip(newest).is_some_and(|(own, newest)| *newest >= (own.major, own.minor))
     }
 }

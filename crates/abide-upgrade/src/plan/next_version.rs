@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_schema::{File, Package, PackageVersion, Stability, api_name};
+use abide_schema::{File, Package, PackageVersion, Stability, format_api_name};
 
 use super::file_elements::upgradable;
 use super::file_role::{Standing, Standings};
@@ -64,10 +64,11 @@ pub fn candidate_packages(
     };
     let own = of(package);
     let is_frozen = package.files().any(|it| standings.file(it) == Standing::Frozen);
-    let Some(api) = api_name(package.name()).filter(|_| own.is_empty() && is_frozen) else {
+    let Some(api) = format_api_name(package.name()).filter(|_| own.is_empty() && is_frozen) else {
         return own;
     };
-    let versions = package.tree.packages().filter(|it| api_name(it.name()).as_ref() == Some(&api));
+    let versions =
+        package.tree.packages().filter(|it| format_api_name(it.name()).as_ref() == Some(&api));
     versions.flat_map(of).collect()
 }
 
@@ -79,7 +80,7 @@ pub(crate) fn has_successor(policy: &UpgradePolicy, file: File<'_>) -> bool {
 /// The package of a file in the next major version.
 pub(crate) fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage) -> Option<String> {
     let name = candidate_package(policy, file)?;
-    let version = PackageVersion::of_package(&name);
+    let version = PackageVersion::from_package(&name);
     let Some(version) = version.filter(|_| stage == Stage::Stable) else { return Some(name) };
     let mut components: Vec<&str> = name.split('.').collect();
     let component = components.get_mut(version.position)?;
@@ -92,7 +93,7 @@ pub(crate) fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage)
 pub(crate) fn candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Option<String> {
     let package = file.package();
     if let Some((name, _)) = file.move_to_package() {
-        let version = PackageVersion::of_package(name);
+        let version = PackageVersion::from_package(name);
         let Some(version) = version.filter(|it| it.is_stable() && !policy.stable_moves) else {
             return Some(name.to_owned());
         };
@@ -149,7 +150,7 @@ fn next_path(settings: UpgradeSettings<'_>, file: File<'_>, package: &str) -> St
             }
         }
     }
-    let version = |package: &str| PackageVersion::of_package(package).map(|it| it.text);
+    let version = |package: &str| PackageVersion::from_package(package).map(|it| it.text);
     if let (Some(old), Some(new)) = (version(whole), version(package)) {
         let mut folders: Vec<&str> = folder.split('/').collect();
         if let Some(found) = folders.iter_mut().rfind(|it| **it == old) {

@@ -56,7 +56,7 @@ fn first_apart<'t>(message: Message<'t>, oneof: &str) -> Option<Field<'t>> {
     if node == Node::NONE {
         return None;
     }
-    for id in ast.children(Some(node.0)) {
+    for id in ast.children_of(Some(node.0)) {
         let field = fields.get(&id);
         if field.is_some_and(|it| removed(Element::Field(*it)) && promoted(*it).is_none()) {
             continue;

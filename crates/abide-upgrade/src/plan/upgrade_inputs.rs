@@ -1,6 +1,6 @@
 //! What an upgrade is planned from, and what is asked of it.
 
-use abide_schema::{Graph, PackageId, Tree};
+use abide_schema::{DependencyGraph, PackageId, Tree};
 
 use super::file_role::Standings;
 use super::upgrade_policy::{Closure, UpgradeSettings};
@@ -15,7 +15,7 @@ pub struct Basis<'a, 't> {
     /// What each of its files is to the upgrade.
     pub standings: &'a Standings,
     /// The graph, if it is already computed.
-    pub graph: Option<&'a Graph<'t>>,
+    pub graph: Option<&'a DependencyGraph<'t>>,
 }
 
 /// The options of an upgrade.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_schema::{
-    Element, File, FileDecl, FileId, Level, PackageVersion, PackageVersionStatus, SourceFile, Tree,
-    api_name,
+    DependencyLevel, Element, File, FileDecl, FileId, PackageVersion, PackageVersionStatus,
+    SourceFile, Tree, format_api_name,
 };
 
 use crate::candidate::{Generated, Links, generate, is_made, repointed, stabilised};
@@ -80,7 +80,7 @@ pub struct Risen {
 /// An interrupted release is continued: files that it wrote must equal what would
 /// be written now, and candidates that it did not delete are deleted.
 pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Refusal> {
-    let (standings, graph) = (Standings::of(tree, settings.policy), tree.graph());
+    let (standings, graph) = (Standings::of(tree, settings.policy), tree.build_graph());
     let basis = Basis { tree, settings, standings: &standings, graph: Some(&graph) };
     let left: BTreeSet<FileId> = left_behind(basis).into_iter().collect();
     let mut made = release_all(basis, &graph, &left)?;
@@ -101,7 +101,7 @@ pub fn release(tree: &Tree, settings: UpgradeSettings<'_>) -> Result<Release, Re
 
 fn release_all<'t>(
     basis: Basis<'_, 't>,
-    graph: &abide_schema::Graph<'t>,
+    graph: &abide_schema::DependencyGraph<'t>,
     left: &BTreeSet<FileId>,
 ) -> Result<Release, Refusal> {
     let Basis { tree, standings, settings, .. } = basis;
@@ -197,13 +197,13 @@ fn release_all<'t>(
 /// The first type that a file names of another version of its own API, where a release would make
 /// it that of the next version: what a person wrote would mean something else.
 fn earlier_major_of_itself(plan: &UpgradePlan<'_>, file: File<'_>) -> Option<String> {
-    let api = api_name(file.package().name())?;
+    let api = format_api_name(file.package().name())?;
     let is_earlier = |target: &Element<'_>| {
         let package = target.file().package();
         package.id != file.package().id
             && package.version().is_some_and(PackageVersion::is_stable)
             && plan.next(target.file().id).is_some()
-            && api_name(package.name()).as_ref() == Some(&api)
+            && format_api_name(package.name()).as_ref() == Some(&api)
     };
     let mut targets = file.elements().flat_map(named_types).flatten();
     targets.find(is_earlier).map(Element::full_name)
@@ -279,7 +279,7 @@ fn extends_what_stays(plan: &UpgradePlan<'_>, file: File<'_>) -> bool {
 fn risen(
     plan: &UpgradePlan<'_>,
     sources: &[String],
-    graph: &abide_schema::Graph<'_>,
+    graph: &abide_schema::DependencyGraph<'_>,
 ) -> Vec<Risen> {
     let rises =
         |package: abide_schema::Package<'_>| package.files().any(|file| plan.generates(file.id));
@@ -294,7 +294,8 @@ fn risen(
         let is_new = |it: abide_schema::Package<'_>| {
             rises(it) || it.files().any(|file| plan.is_replaced(file))
         };
-        let because = edges.find(|edge| edge.counts().any(&Level::USED) && is_new(edge.to));
+        let because =
+            edges.find(|edge| edge.counts().has_any(&DependencyLevel::USED) && is_new(edge.to));
         let is_own = sources.binary_search_by(|it| (**it).cmp(package.name())).is_ok()
             || package.files().any(|file| plan.keeps(file));
         let because = because.filter(|_| !is_own);

@@ -56,7 +56,7 @@ impl Facet {
         let declared = || {
             let name = self.key().strip_prefix('(')?.strip_suffix(')')?;
             let field = tree.extensions_named(name).next()?;
-            field.options()?.extension(tree, "buf.validate.predefined")
+            field.options()?.find_extension(tree, "buf.validate.predefined")
         };
         self.dialect == Dialect::Buf && (self.key() == "cel" || declared().is_some())
     }

@@ -12,11 +12,11 @@ pub fn oneof_required(oneof: abide_schema::Oneof<'_>) -> Option<(Dialect, Place)
     let options = oneof.options()?;
     let tree = oneof.message().tree;
     let element = Element::Oneof(oneof);
-    let pgv = options.extension(tree, "validate.required");
+    let pgv = options.find_extension(tree, "validate.required");
     if let Some(entry) = pgv.filter(|entry| entry.value == Value::Bool(true)) {
         return Some((Dialect::Pgv, place(element, entry)));
     }
-    let limits = options.extension(tree, "buf.validate.oneof")?;
+    let limits = options.find_extension(tree, "buf.validate.oneof")?;
     let required = limits.value.as_message()?.get(tree, "required")?;
     (required.value == Value::Bool(true)).then(|| (Dialect::Buf, place(element, required)))
 }
@@ -53,12 +53,12 @@ impl MessageLimits {
         let tree = message.tree;
         let element = Element::Message(message);
         for (name, key) in [("validate.disabled", "disabled"), ("validate.ignored", "ignored")] {
-            let entry = options.extension(tree, name);
+            let entry = options.find_extension(tree, name);
             if let Some(entry) = entry.filter(|entry| entry.value == Value::Bool(true)) {
                 limits.disabled.push((Dialect::Pgv, key, place(element, entry)));
             }
         }
-        let entry = options.extension(tree, "buf.validate.message");
+        let entry = options.find_extension(tree, "buf.validate.message");
         let Some(inner) = entry.and_then(|entry| entry.value.as_message()) else { return limits };
         for entry in &inner.entries {
             let field = tree.field(entry.field);
@@ -72,7 +72,7 @@ impl MessageLimits {
                     limits.expressions.push((normalized_cel(text), place));
                 }
                 ("cel", Value::Message(cel)) => {
-                    let text = cel.str(tree, "expression").unwrap_or_default();
+                    let text = cel.get_str(tree, "expression").unwrap_or_default();
                     limits.expressions.push((normalized_cel(text), place));
                 }
                 ("oneof", Value::Message(oneof)) => {
@@ -82,7 +82,7 @@ impl MessageLimits {
                         .collect();
                     fields.sort_unstable();
                     fields.dedup();
-                    let required = oneof.bool(tree, "required").unwrap_or_default();
+                    let required = oneof.get_bool(tree, "required").unwrap_or_default();
                     limits.exclusive.push(Exclusive { fields, required, place });
                 }
                 (name, value) => limits.opaque.push((format!("{name} = {value:?}"), place)),

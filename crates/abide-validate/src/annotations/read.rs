@@ -40,7 +40,7 @@ pub(crate) fn of_field(field: Field<'_>) -> Vec<Facet> {
     let mut facets = Vec::new();
     let Some(options) = field.options() else { return facets };
     for dialect in Dialect::ALL {
-        let Some(entry) = options.extension(field.tree, dialect.name()) else { continue };
+        let Some(entry) = options.find_extension(field.tree, dialect.name()) else { continue };
         let Some(limits) = entry.value.as_message() else { continue };
         let fallback = place(Element::Field(field), entry);
         let mut reader = FacetReader { tree: field.tree, dialect, fallback, facets: &mut facets };
@@ -118,7 +118,8 @@ impl FacetReader<'_, '_> {
                     match (name, ty.as_str()) {
                         ("example", _) => continue,
                         ("cel", _) => {
-                            let expression = inner.str(self.tree, "expression").unwrap_or_default();
+                            let expression =
+                                inner.get_str(self.tree, "expression").unwrap_or_default();
                             Literal::Opaque(normalized_cel(expression))
                         }
                         ("items" | "keys" | "values", _) if prefix.is_empty() => {
@@ -190,6 +191,6 @@ impl FacetReader<'_, '_> {
 
 /// The nanoseconds of a duration or timestamp.
 pub(crate) fn nanos(tree: &Tree, message: &value::Message) -> i128 {
-    let part = |name| i128::from(message.i64(tree, name).unwrap_or_default());
+    let part = |name| i128::from(message.get_i64(tree, name).unwrap_or_default());
     part("seconds") * SECOND + part("nanos")
 }

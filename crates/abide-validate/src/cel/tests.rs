@@ -141,7 +141,7 @@ fn value_of(text: &str, value: &str) -> Result<bool, String> {
     let tree = tree();
     let message = tree.message_named("t.M").expect("it is declared");
     let codec = abide_schema::value::Codec::new(&tree);
-    let refuse = abide_schema::value::Undeclared::Refuse;
+    let refuse = abide_schema::value::UndeclaredPolicy::Refuse;
     let read = codec.read_text(message.id, value.as_bytes(), refuse).into_result();
     let held = read.expect("the value is well-formed");
     let program = super::Program::compile(&tree, text, &[("this", CelType::of_message(message))]);

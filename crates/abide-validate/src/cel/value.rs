@@ -104,7 +104,7 @@ impl<'v> CelValue<'v> {
             }
             (Message(a), Message(b)) => {
                 let (a, b) = (a.message(), b.message());
-                let bytes = |it: &value::Message| Codec::new(tree).encode(&it.normalized(tree));
+                let bytes = |it: &value::Message| Codec::new(tree).encode(&it.normalize(tree));
                 a.ty == b.ty && !holds_nan(a) && bytes(a) == bytes(b)
             }
             _ => self.compare(other) == Some(Ordering::Equal),
@@ -161,7 +161,7 @@ impl<'v> CelValue<'v> {
         let mut places = std::collections::HashMap::new();
         for pair in values.filter_map(Value::as_message) {
             let part = |field: Field<'_>| {
-                CelValue::of_field(tree, field, &mut pair.of(field.id).map(|it| &it.value))
+                CelValue::of_field(tree, field, &mut pair.entries_of(field.id).map(|it| &it.value))
             };
             let (key, value) = (part(key_field), part(value_field));
             // Keys are scalars, which their notation tells apart.
@@ -197,7 +197,7 @@ impl<'v> CelValue<'v> {
     pub(crate) fn of_message(tree: &Tree, message: &'v value::Message) -> CelValue<'v> {
         let view = tree.message(message.ty);
         let only = |number: i32| {
-            let entry = message.numbered(tree, number);
+            let entry = message.find_by_number(tree, number);
             entry.map(|it| CelValue::of_value(tree, tree.field(it.field), &it.value))
         };
         match CelType::of_message(view) {
@@ -254,11 +254,11 @@ impl<'v> CelValue<'v> {
                 let field = tree.message(held.message().ty).field_named(name)?;
                 Some(match held {
                     Held::Borrowed(message) => {
-                        let values = &mut message.of(field.id).map(|it| &it.value);
+                        let values = &mut message.entries_of(field.id).map(|it| &it.value);
                         CelValue::of_field(tree, field, values)
                     }
                     Held::Made(message) => {
-                        let values = &mut message.of(field.id).map(|it| &it.value);
+                        let values = &mut message.entries_of(field.id).map(|it| &it.value);
                         CelValue::of_field(tree, field, values).made()
                     }
                 })
@@ -330,18 +330,18 @@ fn holds_nan(message: &value::Message) -> bool {
 fn only_field<'v>(tree: &Tree, message: &'v value::Message) -> CelValue<'v> {
     match tree.message(message.ty).field_numbered(1) {
         Some(field) => {
-            CelValue::of_field(tree, field, &mut message.of(field.id).map(|it| &it.value))
+            CelValue::of_field(tree, field, &mut message.entries_of(field.id).map(|it| &it.value))
         }
         None => CelValue::Null,
     }
 }
 
 fn is_set(message: &value::Message, field: FieldId, is_implicit: bool) -> bool {
-    message.of(field).next_back().is_some_and(|it| !is_implicit || !it.value.is_zero())
+    message.entries_of(field).next_back().is_some_and(|it| !is_implicit || !it.value.is_zero())
 }
 
 fn nanos(tree: &Tree, message: &value::Message) -> i128 {
-    let part = |name| i128::from(message.i64(tree, name).unwrap_or_default());
+    let part = |name| i128::from(message.get_i64(tree, name).unwrap_or_default());
     part("seconds") * NANOS + part("nanos")
 }
 

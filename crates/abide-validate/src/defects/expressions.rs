@@ -55,7 +55,7 @@ pub(super) fn of_predefined(field: Field<'_>, found: &mut Vec<ConstraintDefect>)
         _ => return,
     };
     let options = field.options();
-    let entry = options.and_then(|it| it.extension(field.tree, "buf.validate.predefined"));
+    let entry = options.and_then(|it| it.find_extension(field.tree, "buf.validate.predefined"));
     let Some(annotation) = entry.and_then(|it| it.value.as_message()) else { return };
     let variables = &[
         ("this", this),

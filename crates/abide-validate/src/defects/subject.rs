@@ -33,7 +33,7 @@ pub(super) fn subjects(field: Field<'_>) -> Vec<Subject<'_>> {
     let mut subjects = Vec::new();
     let Some(options) = field.options() else { return subjects };
     for dialect in Dialect::ALL {
-        let entry = options.extension(field.tree, dialect.name());
+        let entry = options.find_extension(field.tree, dialect.name());
         let Some(rules) = entry.and_then(|entry| entry.value.as_message()) else { continue };
         let whole = Subject { field, dialect, typed: field, part: None, rules };
         subjects.push(whole);
@@ -46,7 +46,7 @@ pub(super) fn subjects(field: Field<'_>) -> Vec<Subject<'_>> {
             ("values", Cardinality::Map, of_entry(2)),
         ];
         for (part, cardinality, of) in parts {
-            let rules = typed.rules.message(field.tree, part);
+            let rules = typed.rules.get_message(field.tree, part);
             if let (Some(rules), Some(of)) = (rules, of)
                 && field.cardinality() == cardinality
             {
@@ -85,11 +85,11 @@ impl<'t> Subject<'t> {
     /// The name of `ignore`, if it is set.
     pub(super) fn ignore(&self) -> Option<(&'t Entry, &'t str)> {
         let entry = self.get("ignore")?;
-        Some((entry, self.rules.enum_name(self.field.tree, "ignore")?))
+        Some((entry, self.rules.get_enum_name(self.field.tree, "ignore")?))
     }
 
     pub(super) fn is_true(&self, name: &str) -> bool {
-        self.rules.bool(self.field.tree, name) == Some(true)
+        self.rules.get_bool(self.field.tree, name) == Some(true)
     }
 
     /// The subject as a person names it.
@@ -122,7 +122,7 @@ pub(super) struct MessageAnnotation<'t> {
 
 impl<'t> MessageAnnotation<'t> {
     pub(super) fn of(message: Message<'t>) -> Option<MessageAnnotation<'t>> {
-        let entry = message.options()?.extension(message.tree, "buf.validate.message")?;
+        let entry = message.options()?.find_extension(message.tree, "buf.validate.message")?;
         Some(MessageAnnotation { message, rules: entry.value.as_message()? })
     }
 
@@ -155,7 +155,7 @@ impl<'t> MessageAnnotation<'t> {
 /// The seconds and nanoseconds of a duration or timestamp.
 pub(super) fn seconds_and_nanos(tree: &Tree, value: &Value) -> Option<(i64, i64)> {
     let message = value.as_message()?;
-    let part = |name| message.i64(tree, name).unwrap_or_default();
+    let part = |name| message.get_i64(tree, name).unwrap_or_default();
     Some((part("seconds"), part("nanos")))
 }
 

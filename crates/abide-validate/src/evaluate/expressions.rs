@@ -61,8 +61,8 @@ impl<'t> Reader<'t> {
         for entry in &rules.entries {
             let (text, message) = match (tree.field(entry.field).name(), &entry.value) {
                 ("cel", Value::Message(cel)) => {
-                    let message = cel.str(tree, "message").filter(|it| !it.is_empty());
-                    (cel.str(tree, "expression").unwrap_or_default(), message)
+                    let message = cel.get_str(tree, "message").filter(|it| !it.is_empty());
+                    (cel.get_str(tree, "expression").unwrap_or_default(), message)
                 }
                 ("cel_expression", Value::String(text)) => (&**text, None),
                 _ => continue,
@@ -124,7 +124,7 @@ impl<'t> Reader<'t> {
     ) {
         let tree = self.tree;
         let options = declared.options();
-        let entry = options.and_then(|it| it.extension(tree, "buf.validate.predefined"));
+        let entry = options.and_then(|it| it.find_extension(tree, "buf.validate.predefined"));
         let Some(annotation) = entry.and_then(|it| it.value.as_message()) else { return };
         let variables = [
             ("this", this.clone()),
@@ -253,7 +253,7 @@ impl Expression<'_> {
 }
 
 fn annotation<'t>(element: Element<'t>, name: &str) -> Option<&'t value::Message> {
-    element.options()?.extension(element.file().tree, name)?.value.as_message()
+    element.options()?.find_extension(element.file().tree, name)?.value.as_message()
 }
 
 /// The functions that protovalidate adds to the language, and patterns.

@@ -93,7 +93,7 @@ impl ValueType {
     fn bare(self, tree: &Tree, value: &Value) -> Datum {
         match (self.shape, value) {
             (DatumKind::Any, Value::Message(message)) => {
-                Datum::Bytes(message.str(tree, "type_url").unwrap_or_default().into())
+                Datum::Bytes(message.get_str(tree, "type_url").unwrap_or_default().into())
             }
             (
                 DatumKind::Number(NumberKind::Duration | NumberKind::Timestamp),

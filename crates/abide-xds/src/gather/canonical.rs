@@ -10,7 +10,7 @@ use abide_schema::{Cardinality, Tree};
 /// # Errors
 /// Messages that nest too deeply, and bytes in an Any that are no value of its type.
 pub(super) fn canonical(tree: &Tree, message: &Message) -> Result<Message, String> {
-    settle(tree, &message.normalized(tree), 0)
+    settle(tree, &message.normalize(tree), 0)
 }
 
 fn settle(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String> {
@@ -42,12 +42,12 @@ fn settle(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String>
 fn any(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String> {
     let codec = Codec::new(tree);
     let ty = message.content.as_ref().map(|it| it.ty).or_else(|| {
-        let url = message.str(tree, "type_url")?;
+        let url = message.get_str(tree, "type_url")?;
         Some(tree.message_named(url.rsplit('/').next()?)?.id)
     });
     let Some(ty) = ty else { return Ok(message.clone()) };
     let content = match &message.content {
-        Some(content) => content.normalized(tree),
+        Some(content) => content.normalize(tree),
         None => {
             let bytes = message.get(tree, "value").and_then(|it| it.value.as_bytes());
             let decoded = codec.decode(ty, bytes.unwrap_or_default());

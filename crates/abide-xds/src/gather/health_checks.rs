@@ -18,7 +18,7 @@ pub(super) fn first_round(tree: &Tree, message: &Message) -> Option<Duration> {
     let checks = message.get_all(tree, "health_checks").filter_map(|it| it.value.as_message());
     let rounds = checks.map(|check| {
         let time =
-            |field| check.message(tree, field).map_or(Duration::ZERO, |it| duration(tree, it));
+            |field| check.get_message(tree, field).map_or(Duration::ZERO, |it| duration(tree, it));
         time("initial_jitter").saturating_add(time("timeout"))
     });
     rounds.max()

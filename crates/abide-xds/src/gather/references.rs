@@ -16,7 +16,7 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
         let view = tree.message(message.ty);
         let full_name = view.full_name();
         for referring in types.referring(&full_name) {
-            let name = message.str(tree, &referring.field).filter(|it| !it.is_empty());
+            let name = message.get_str(tree, &referring.field).filter(|it| !it.is_empty());
             found.extend(name.map(|name| Reference {
                 kind: referring.kind,
                 name: name.into(),
@@ -26,7 +26,7 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
         let is_cluster =
             |it: &str| it == "envoy.config.cluster.v3.Cluster" || it == "envoy.api.v2.Cluster";
         if is_cluster(&full_name)
-            && message.enum_name(tree, "type") == Some("EDS")
+            && message.get_enum_name(tree, "type") == Some("EDS")
             && let Some(name) = endpoints_of(tree, message)
         {
             found.push(Reference::optional(Kind::ENDPOINTS, name));
@@ -37,7 +37,7 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
 
 /// The name of the endpoints of a cluster.
 fn endpoints_of<'m>(tree: &Tree, cluster: &'m Message) -> Option<&'m str> {
-    let eds = cluster.message(tree, "eds_cluster_config");
-    let service = eds.and_then(|eds| eds.str(tree, "service_name")).filter(|it| !it.is_empty());
-    service.or_else(|| cluster.str(tree, "name"))
+    let eds = cluster.get_message(tree, "eds_cluster_config");
+    let service = eds.and_then(|eds| eds.get_str(tree, "service_name")).filter(|it| !it.is_empty());
+    service.or_else(|| cluster.get_str(tree, "name"))
 }

@@ -105,7 +105,7 @@ impl UnknownFieldFilter<'_> {
     }
 
     fn any(&mut self, message: &Message, depth: u32) -> Result<Message, Unknown> {
-        let url = message.str(self.newest, "type_url").unwrap_or_default();
+        let url = message.get_str(self.newest, "type_url").unwrap_or_default();
         let (prefix, name) = url.rsplit_once('/').unwrap_or(("type.googleapis.com", url));
         let Some(ty) = self.newest.message_named(name) else { return Ok(message.clone()) };
         let codec = Codec::new(self.newest);
@@ -157,5 +157,5 @@ impl UnknownFieldFilter<'_> {
 
 /// Returns true if a value says itself that readers may go on without it.
 fn is_optional(tree: &Tree, value: &Value) -> bool {
-    value.as_message().is_some_and(|it| it.bool(tree, "is_optional") == Some(true))
+    value.as_message().is_some_and(|it| it.get_bool(tree, "is_optional") == Some(true))
 }

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_schema::known_repository;
+use abide_schema::find_known_repository;
 use abide_source::home_by_package;
 
 use super::mentions::Mentions;
@@ -82,7 +82,7 @@ fn find_published_homes(files: &[ProtoFile]) -> BTreeSet<&str> {
         if let Some(home) = file.home_by_package() {
             let path = strip_folder(&file.path, home).unwrap_or(&file.path);
             let (known, all) = counts.entry(home).or_default();
-            *known += usize::from(known_repository(path).is_some());
+            *known += usize::from(find_known_repository(path).is_some());
             *all += 1;
         }
     }

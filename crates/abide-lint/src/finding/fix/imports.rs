@@ -1,7 +1,7 @@
 //! Fixes that add and remove imports, and the statement above them.
 
 use abide_schema::{File, Import, Node, Part};
-use abide_syntax::{DeclKind, ImportKind, text_start};
+use abide_syntax::{DeclKind, ImportKind, skip_byte_order_mark};
 use abide_upgrade::Edit;
 
 use super::source_text::SourceText;
@@ -72,7 +72,7 @@ pub(crate) fn with_syntax(file: File<'_>) -> Option<Fix> {
 /// Where a file begins to say something: behind its licence, before what documents its first
 /// declaration.
 fn first_statement(source: SourceText<'_>) -> u32 {
-    let Some(first) = source.ast.decls.first() else { return text_start(source.text) };
+    let Some(first) = source.ast.decls.first() else { return skip_byte_order_mark(source.text) };
     let documents = matches!(
         first.kind,
         DeclKind::Message { .. }

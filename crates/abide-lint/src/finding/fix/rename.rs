@@ -23,7 +23,7 @@ pub(crate) fn renamed(element: Element<'_>, name: &str) -> Option<Fix> {
             return None;
         }
     }
-    let edits = element.renamed(name).into_iter().map(|(file, span, text)| {
+    let edits = element.collect_renames(name).into_iter().map(|(file, span, text)| {
         let location = Location::tree(Place { file: file.id, span });
         FixEdit { location, text }
     });

@@ -1,6 +1,6 @@
 //! Fixes that reserve numbers and names.
 
-use abide_schema::{Edition, Element, Enum, Message, Part, Ranges};
+use abide_schema::{Edition, Element, Enum, Message, NumberRanges, Part};
 use abide_syntax::{DeclId, DeclKind, RangeNode, Slice};
 use abide_upgrade::Edit;
 
@@ -10,7 +10,8 @@ use super::source_text::SourceText;
 /// Reserves the numbers and names of fields that a message no longer has: all of them at once, so
 /// that they share a statement. Numbers that extensions may have cannot be reserved.
 pub(crate) fn of_message<'t>(old: Message<'t>, new: Message<'t>) -> Option<Fix> {
-    let numbers = |it: Message<'_>| Ranges::single(it.fields().map(|it| it.number().into()));
+    let numbers =
+        |it: Message<'_>| NumberRanges::from_numbers(it.fields().map(|it| it.number().into()));
     let numbers = numbers(old).without(&numbers(new)).without(&new.reserved_ranges().into());
     // A number that extensions may have cannot be reserved.
     let numbers = numbers.without(&new.extension_ranges().into());
@@ -21,21 +22,26 @@ pub(crate) fn of_message<'t>(old: Message<'t>, new: Message<'t>) -> Option<Fix> 
 
 /// The same for the values of an enum.
 pub(crate) fn of_enum<'t>(old: Enum<'t>, new: Enum<'t>) -> Option<Fix> {
-    let numbers = |it: Enum<'_>| Ranges::single(it.values().map(|it| it.number().into()));
-    let reserved = Ranges::inclusive(new.reserved_ranges());
+    let numbers =
+        |it: Enum<'_>| NumberRanges::from_numbers(it.values().map(|it| it.number().into()));
+    let reserved = NumberRanges::from_ranges(new.reserved_ranges());
     let numbers = numbers(old).without(&numbers(new)).without(&reserved);
     let is_lost =
-        |name: &&str| new.values().all(|it| it.name() != *name) && !new.reserves_name(name);
+        |name: &&str| new.values().all(|it| it.name() != *name) && !new.is_reserved_name(name);
     let names: Vec<&str> = old.values().map(|it| it.name()).filter(is_lost).collect();
     with_reserved(Element::Enum(new), &numbers, &names)
 }
 
 /// Reserves numbers and names in a message or an enum: in the statements that it has, or in new
 /// ones at its top.
-pub(crate) fn with_reserved(holder: Element<'_>, numbers: &Ranges, names: &[&str]) -> Option<Fix> {
+pub(crate) fn with_reserved(
+    holder: Element<'_>,
+    numbers: &NumberRanges,
+    names: &[&str],
+) -> Option<Fix> {
     let source = SourceText::of(holder.file())?;
     let decls = &source.ast.decls;
-    let children: Vec<DeclId> = source.ast.children(Some(holder.node().0)).collect();
+    let children: Vec<DeclId> = source.ast.children_of(Some(holder.node().0)).collect();
     let kind = |id: &DeclId| decls.get(*id as usize).map(|it| it.kind);
     let numbers_of = |id: &DeclId| match kind(id)? {
         DeclKind::ReservedNumbers { ranges } => Some((*id, ranges)),

@@ -104,7 +104,7 @@ impl<'t> SourceText<'t> {
 
     /// The end of the `{` of a declaration, with the comment behind it.
     pub(crate) fn end_of_head(self, node: Node) -> Option<u32> {
-        let body = self.ast.body(self.ast.decls.get(node.0 as usize)?)?;
+        let body = self.ast.body_of(self.ast.decls.get(node.0 as usize)?)?;
         let trailing = self.file.decl().comments(node).trailing;
         Some(trailing.map_or(body.start + 1, |it| it.span.end))
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_change::Sides;
 use abide_hash::{Hashes, SemanticHash, TreeHashes};
-use abide_schema::{Package, PackageVersion, Stability, Tree, api_name};
+use abide_schema::{Package, PackageVersion, Stability, Tree, format_api_name};
 use abide_upgrade::{Standing, Standings, candidate_packages};
 use jiff::civil::Date;
 use semver::Version;
@@ -405,12 +405,12 @@ fn find_superseding_day(
     package: Package<'_>,
     history: &BTreeMap<String, PackagePast>,
 ) -> Option<Date> {
-    let (api, major) = (api_name(package.name())?, stable_major(package)?);
+    let (api, major) = (format_api_name(package.name())?, stable_major(package)?);
     let later = history.iter().filter(|(name, _)| {
-        let version = PackageVersion::of_package(name);
+        let version = PackageVersion::from_package(name);
         let is_later =
             version.is_some_and(|it| it.stability == Stability::Stable && it.major > major);
-        is_later && api_name(name).as_ref() == Some(&api)
+        is_later && format_api_name(name).as_ref() == Some(&api)
     });
     later.map(|(_, past)| past.first).min()
 }

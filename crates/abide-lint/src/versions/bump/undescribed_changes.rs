@@ -104,7 +104,7 @@ struct UnnamedSearch<'a, 't> {
 
 impl UnnamedSearch<'_, '_> {
     fn package(&mut self) {
-        let [old, new] = self.sides.map(hash::package_facts);
+        let [old, new] = self.sides.map(hash::collect_package_facts);
         for fact in old.symmetric_difference(&new) {
             match kind_and_name(fact) {
                 ("message" | "enum" | "service" | "extension", name) => self.element(name),
@@ -141,7 +141,8 @@ impl UnnamedSearch<'_, '_> {
 
     /// Finds what changed, fact by fact, in an element with a security fix.
     fn facts(&mut self, name: &str) {
-        let [Some(old), Some(new)] = self.sides.map(|it| hash::element_facts(it, name)) else {
+        let [Some(old), Some(new)] = self.sides.map(|it| hash::collect_element_facts(it, name))
+        else {
             // It was added or removed as a whole.
             return;
         };

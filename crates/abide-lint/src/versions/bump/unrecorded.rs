@@ -1,6 +1,6 @@
 //! Versions that are not recorded, as findings.
 
-use abide_schema::{Tree, api_name};
+use abide_schema::{Tree, format_api_name};
 use semver::Version;
 
 use super::{BumpReason, Plan, PlanVerdict};
@@ -92,7 +92,7 @@ fn find_location(
         return Some(Location::old(place));
     }
     let judged = || tree.packages().filter(|it| is_whole && it.is_judged());
-    let api = api_name(name);
-    let sibling = judged().filter(|it| api.is_some() && api_name(it.name()) == api).last();
+    let api = format_api_name(name);
+    let sibling = judged().filter(|it| api.is_some() && format_api_name(it.name()) == api).last();
     sibling.or_else(|| judged().next()).and_then(package_place).map(Location::tree)
 }

@@ -13,7 +13,7 @@ pub(super) struct Rules<'t> {
 impl<'t> Rules<'t> {
     pub(super) fn of(field: Field<'t>) -> Rules<'t> {
         let options = field.options();
-        let entry = options.and_then(|it| it.extension(field.tree, "validate.rules"));
+        let entry = options.and_then(|it| it.find_extension(field.tree, "validate.rules"));
         Rules { tree: field.tree, field: entry.and_then(|it| it.value.as_message()) }
     }
 
@@ -26,31 +26,31 @@ impl<'t> Rules<'t> {
     }
 
     fn items(&self) -> Rules<'t> {
-        let items = self.typed().and_then(|(_, rules)| rules.message(self.tree, "items"));
+        let items = self.typed().and_then(|(_, rules)| rules.get_message(self.tree, "items"));
         Rules { tree: self.tree, field: items }
     }
 
     pub(super) fn number(&self, name: &str) -> Option<f64> {
         let value = &self.typed()?.1.get(self.tree, name)?.value;
         let seconds = |it: &value::Message| {
-            let part = |name| it.i64(self.tree, name).unwrap_or_default() as f64;
+            let part = |name| it.get_i64(self.tree, name).unwrap_or_default() as f64;
             part("seconds") + part("nanos") / 1e9
         };
         value.as_f64().or_else(|| value.as_message().map(seconds))
     }
 
     fn text(&self, name: &str) -> Option<&'t str> {
-        self.typed()?.1.str(self.tree, name)
+        self.typed()?.1.get_str(self.tree, name)
     }
 
     fn flag(&self, name: &str) -> bool {
-        self.typed().is_some_and(|(_, rules)| rules.bool(self.tree, name) == Some(true))
+        self.typed().is_some_and(|(_, rules)| rules.get_bool(self.tree, name) == Some(true))
     }
 
     /// Whether a message without the field is refused.
     fn need(&self, field: Field<'_>) -> bool {
-        let inner = self.field.and_then(|it| it.message(self.tree, "message"));
-        let required = inner.is_some_and(|it| it.bool(self.tree, "required") == Some(true));
+        let inner = self.field.and_then(|it| it.get_message(self.tree, "message"));
+        let required = inner.is_some_and(|it| it.get_bool(self.tree, "required") == Some(true));
         let Some((kind, rules)) = self.typed() else { return required };
         if required || self.flag("required") {
             return true;
@@ -97,7 +97,7 @@ pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Map<Stri
         fields.insert(field.name().to_owned(), sample(field, depth)?);
     }
     for oneof in message.oneofs() {
-        let required = oneof.options().and_then(|it| it.extension(tree, "validate.required"));
+        let required = oneof.options().and_then(|it| it.find_extension(tree, "validate.required"));
         if required.is_some_and(|it| it.value == Datum::Bool(true)) {
             let live = oneof
                 .fields()

@@ -13,7 +13,7 @@ use abide_harness::corpora;
 use abide_harness::envoys::{Envoy, envoys};
 use abide_harness::programs::output;
 use abide_instance::{Dialect, Instance, Notation, ReadOptions};
-use abide_schema::value::{Codec, LackedBy, ReadErrorKind, Undeclared};
+use abide_schema::value::{Codec, ReadErrorKind, UndeclaredPolicy, UnknownName};
 use abide_schema::{EmbeddedFiles, FileDecl, MessageId, Tree};
 
 use self::cases::{CASES, DIFFERENT};
@@ -106,7 +106,7 @@ pub(super) fn run(show: usize) -> Result<bool> {
 /// The API of a release, which its program carries.
 fn carried(envoy: &Envoy) -> Result<Tree> {
     let mut files = EmbeddedFiles::default();
-    files.feed(&fs::read(&envoy.program)?);
+    files.scan(&fs::read(&envoy.program)?);
     let (_, set) = files.finish();
     let decls = FileDecl::from_descriptor_set(&set.into())?;
     Ok(Tree::link(decls.into_iter().map(Arc::new).collect()))
@@ -137,7 +137,7 @@ fn verdict_of(tree: &Tree, bootstrap: MessageId, said: &str) -> Result<Verdict> 
     };
     let value = shown.split_once(' ').and_then(|(_, it)| it.split_once(" : Proto constraint"));
     let Some((value, _)) = value else { return Ok(Verdict::Read(None)) };
-    let reading = Codec::new(tree).read_text(bootstrap, value.as_bytes(), Undeclared::Refuse);
+    let reading = Codec::new(tree).read_text(bootstrap, value.as_bytes(), UndeclaredPolicy::Refuse);
     // Envoy shows every host of a type URL, and we read those that C++ can read again.
     Ok(Verdict::Read(reading.into_result().ok().map(|value| facts(tree, &value))))
 }
@@ -179,7 +179,7 @@ fn ours(tree: &Tree, bootstrap: MessageId, notation: Notation, text: &str) -> Ve
         }
     }
     for name in readings().flat_map(|it| &it.undeclared) {
-        if let LackedBy::Message(message) = name.lacked_by {
+        if let UnknownName::Message(message) = name.lacked_by {
             names.push(tree.message(message).name().to_owned());
         }
     }

@@ -9,7 +9,7 @@ use abide_schema::{Cardinality, Presence, Tree};
 /// The fields of a value by number, maps by key, and of an Any what it holds.
 pub(super) fn facts(tree: &Tree, message: &Message) -> String {
     let mut out = String::new();
-    write(tree, &message.normalized(tree), &mut out);
+    write(tree, &message.normalize(tree), &mut out);
     out
 }
 
@@ -17,12 +17,12 @@ fn write(tree: &Tree, message: &Message, out: &mut String) {
     let codec = Codec::new(tree);
     let view = tree.message(message.ty);
     if view.full_name() == "google.protobuf.Any"
-        && let Some(url) = message.str(tree, "type_url")
+        && let Some(url) = message.get_str(tree, "type_url")
         && let Some(ty) = url.rsplit('/').next().and_then(|name| tree.message_named(name))
         && let Ok(content) = codec.decode(ty.id, any_bytes(tree, message))
     {
         let _ = write!(out, "({url})");
-        write(tree, &content.normalized(tree), out);
+        write(tree, &content.normalize(tree), out);
         return;
     }
     out.push('{');
@@ -40,8 +40,8 @@ fn write(tree: &Tree, message: &Message, out: &mut String) {
             let pairs = entries.iter().filter_map(|entry| entry.value.as_message()).map(|pair| {
                 let part = |number| {
                     let field = tree.message(pair.ty).field_numbered(number)?;
-                    let zero = Value::zero(tree, field.ty());
-                    let value = pair.numbered(tree, number).map(|entry| entry.value.clone());
+                    let zero = Value::new_zero(tree, field.ty());
+                    let value = pair.find_by_number(tree, number).map(|entry| entry.value.clone());
                     Some(shown(tree, &value.or(zero)?))
                 };
                 (part(1).unwrap_or_default(), part(2).unwrap_or_default())

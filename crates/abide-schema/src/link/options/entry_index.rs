@@ -1,4 +1,4 @@
-//! Which options of an element are set already.
+//! The options of an element that are set already.
 
 use rustc_hash::FxHashMap;
 
@@ -22,7 +22,7 @@ impl EntryIndex {
         self.many.clear();
     }
 
-    /// Where the entry of a singular field is; `path` leads from the options to the message.
+    /// The index of the entry of a singular field; `path` leads from the options to the message.
     pub(super) fn find(
         &mut self,
         message: &Message,

@@ -4,8 +4,8 @@
 use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
-use super::{FileOptions, Slot};
-use crate::decl::{DescriptorLocations, FileDecl, Node, Origin};
+use super::{FileOptions, OptionSlot};
+use crate::decl::{DescriptorLocations, FileDecl, FileOrigin, Node};
 use crate::dynamic::{Message, Value};
 use crate::protobuf::descriptor_number::{
     enumeration, field, file, message, method, oneof, range, service, value,
@@ -14,45 +14,46 @@ use crate::tree::{Cardinality, Tree};
 
 /// Sets the places of all options of a judged file. Of what others import, nothing is reported.
 pub(super) fn set(tree: &Tree, decl: &FileDecl, found: &mut FileOptions) {
-    let Origin::Descriptor(locations) = &decl.origin else { return };
-    if decl.imported || locations.serialised().is_none() {
+    let FileOrigin::Descriptor(locations) = &decl.origin else { return };
+    if decl.imported || locations.serialized_span().is_none() {
         return;
     }
     if let Some(options) = &mut found.file {
-        Placer { tree, locations, path: vec![file::OPTIONS] }.place(options, Span::default());
+        OptionPlacer { tree, locations, path: vec![file::OPTIONS] }
+            .set_place(options, Span::default());
     }
     for (slot, options) in &mut found.elements {
         let Some(options) = options else { continue };
         let (node, number) = match *slot {
-            Slot::Message(at) => (decl.messages[at as usize].node, message::OPTIONS),
-            Slot::Field(at) => (decl.fields[at as usize].node, field::OPTIONS),
-            Slot::Oneof(at) => (decl.oneofs[at as usize].node, oneof::OPTIONS),
-            Slot::Enum(at) => (decl.enums[at as usize].node, enumeration::OPTIONS),
-            Slot::EnumValue(at) => (decl.values[at as usize].node, value::OPTIONS),
-            Slot::Service(at) => (decl.services[at as usize].node, service::OPTIONS),
-            Slot::Method(at) => (decl.methods[at as usize].node, method::OPTIONS),
-            Slot::Range(at) => (decl.ranges[at as usize].node, range::OPTIONS),
+            OptionSlot::Message(at) => (decl.messages[at as usize].node, message::OPTIONS),
+            OptionSlot::Field(at) => (decl.fields[at as usize].node, field::OPTIONS),
+            OptionSlot::Oneof(at) => (decl.oneofs[at as usize].node, oneof::OPTIONS),
+            OptionSlot::Enum(at) => (decl.enums[at as usize].node, enumeration::OPTIONS),
+            OptionSlot::EnumValue(at) => (decl.values[at as usize].node, value::OPTIONS),
+            OptionSlot::Service(at) => (decl.services[at as usize].node, service::OPTIONS),
+            OptionSlot::Method(at) => (decl.methods[at as usize].node, method::OPTIONS),
+            OptionSlot::Range(at) => (decl.ranges[at as usize].node, range::OPTIONS),
         };
         // The fields of a map entry repeat what the map field has.
         if node != Node::NONE {
             let mut path = locations.path(node);
             path.push(number);
-            Placer { tree, locations, path }.place(options, Span::default());
+            OptionPlacer { tree, locations, path }.set_place(options, Span::default());
         }
     }
 }
 
-struct Placer<'a> {
+struct OptionPlacer<'a> {
     tree: &'a Tree,
     locations: &'a DescriptorLocations,
     /// The path of the message that is placed.
     path: Vec<u32>,
 }
 
-impl Placer<'_> {
+impl OptionPlacer<'_> {
     /// Sets the places of what a message holds, which stands in `around` where it has no location of
     /// its own. Returns the first.
-    fn place(&mut self, message: &mut Message, around: Span) -> Span {
+    fn set_place(&mut self, message: &mut Message, around: Span) -> Span {
         let mut counts = FxHashMap::default();
         let mut first = Span::default();
         for entry in &mut message.entries {
@@ -64,9 +65,9 @@ impl Placer<'_> {
                 self.path.push(*count);
                 *count += 1;
             }
-            let mut span = self.locations.location(&self.path).unwrap_or(around);
+            let mut span = self.locations.find_location(&self.path).unwrap_or(around);
             if let Value::Message(inner) = &mut entry.value {
-                let inside = self.place(inner, span);
+                let inside = self.set_place(inner, span);
                 span = if span == Span::default() { inside } else { span };
             }
             self.path.truncate(depth);

@@ -9,32 +9,32 @@ use crate::problem::{Place, Problem, ProblemKind};
 use crate::tree::{Element, File, LinkedFile, Tree};
 
 /// An extension of a message by its number.
-pub(super) struct Extension {
+pub(super) struct NumberedExtension {
     pub(super) extendee: MessageId,
     pub(super) number: i32,
     pub(super) field: FieldId,
 }
 
-/// What the checks of one file found.
-pub(super) struct Found {
+/// The result of the checks of one file.
+pub(super) struct FileProblems {
     pub(super) problems: Vec<Problem>,
-    pub(super) extensions: Vec<Extension>,
+    pub(super) extensions: Vec<NumberedExtension>,
 }
 
 /// The checks of one file.
-pub(super) struct Check<'a> {
+pub(super) struct FileCheck<'a> {
     pub(super) tree: &'a Tree,
     pub(super) file: File<'a>,
     pub(super) decl: &'a FileDecl,
     pub(super) linked: &'a LinkedFile,
-    pub(super) seen: &'a mut Seen,
-    pub(super) extensions: Vec<Extension>,
+    pub(super) seen: &'a mut SeenHashes,
+    pub(super) extensions: Vec<NumberedExtension>,
     pub(super) problems: Vec<Problem>,
     /// The message whose next free number was asked for last, and the help that says it.
     pub(super) next_free: Option<(MessageId, Option<String>)>,
 }
 
-impl<'a> Check<'a> {
+impl<'a> FileCheck<'a> {
     /// Adds a problem of an element; labels and help can be set on it.
     pub(super) fn report(
         &mut self,
@@ -74,24 +74,24 @@ impl<'a> Check<'a> {
         self.problems.last_mut().expect("a problem was just pushed")
     }
 
-    /// Whether an option that protobuf declares is set to `true`.
-    pub(super) fn flag(&self, options: Option<&value::Message>, name: &str) -> bool {
-        options.and_then(|options| options.bool(self.tree, name)) == Some(true)
+    /// Returns true if an option that protobuf declares is set to `true`.
+    pub(super) fn is_set(&self, options: Option<&value::Message>, name: &str) -> bool {
+        options.and_then(|options| options.get_bool(self.tree, name)) == Some(true)
     }
 
-    /// Where an option is set; the name of its element if it was not read from
+    /// Returns the place where an option is set; the name of its element if it was not read from
     /// source.
     pub(super) fn entry_span(&self, element: Element<'a>, entry: &Entry) -> Span {
         if entry.key.is_empty() { self.name_span(element) } else { entry.key.to(entry.span) }
     }
 
     /// The features that an option message sets, by name, with their values.
-    pub(super) fn features_set(
+    pub(super) fn iter_set_features(
         &self,
         options: Option<&'a value::Message>,
     ) -> impl Iterator<Item = (&'a str, i64, &'a Entry)> + use<'a> {
         let tree = self.tree;
-        let features = options.and_then(|options| options.message(tree, "features"));
+        let features = options.and_then(|options| options.get_message(tree, "features"));
         features.into_iter().flat_map(|features| &features.entries).filter_map(move |entry| {
             let field = tree.field(entry.field);
             let value = entry.value.as_i64().filter(|_| !field.is_extension())?;
@@ -128,7 +128,7 @@ impl<'a> Check<'a> {
 
 /// A set of hashes of names, to find out whether any name occurs twice without
 /// sorting them.
-pub(super) struct Seen {
+pub(super) struct SeenHashes {
     /// The round in which a hash was seen, and the hash.
     slots: Vec<(u32, u32)>,
     round: u32,
@@ -136,11 +136,11 @@ pub(super) struct Seen {
     count: u32,
 }
 
-impl Seen {
+impl SeenHashes {
     const BITS: u32 = 11;
 
-    pub(super) fn new() -> Seen {
-        Seen { slots: vec![(0, 0); 1 << Seen::BITS], round: 0, count: 0 }
+    pub(super) fn new() -> SeenHashes {
+        SeenHashes { slots: vec![(0, 0); 1 << SeenHashes::BITS], round: 0, count: 0 }
     }
 
     /// Forgets everything.
@@ -155,14 +155,14 @@ impl Seen {
         };
     }
 
-    /// Whether this hash may have been seen before. Always true once the table
+    /// Returns true if this hash may have been seen before. Always true once the table
     /// is full.
     pub(super) fn insert(&mut self, hash: u64) -> bool {
         // The upper bits of a multiplicative hash are the better ones.
-        let mut at = (hash >> (64 - Seen::BITS)) as usize;
+        let mut at = (hash >> (64 - SeenHashes::BITS)) as usize;
         let hash = (hash >> 16) as u32;
         self.count += 1;
-        if self.count > 1 << (Seen::BITS - 1) {
+        if self.count > 1 << (SeenHashes::BITS - 1) {
             return true;
         }
         loop {
@@ -174,14 +174,14 @@ impl Seen {
             if slot.1 == hash {
                 return true;
             }
-            at = (at + 1) % (1 << Seen::BITS);
+            at = (at + 1) % (1 << SeenHashes::BITS);
         }
     }
 }
 
 /// A hash of a name for [`Seen`] that ignores underscores and case, so it is
 /// equal for names with the same JSON name or the same PascalCase form.
-pub(super) fn loose_hash(name: &[u8]) -> u64 {
+pub(super) fn hash_loosely(name: &[u8]) -> u64 {
     let letters = name.iter().filter(|&&byte| byte != b'_');
     let sum = letters.fold(0_u64, |hash, &byte| {
         (hash.rotate_left(5) ^ u64::from(byte | 0x20)).wrapping_mul(0x517c_c1b7_2722_0a95)

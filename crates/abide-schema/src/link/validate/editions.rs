@@ -7,11 +7,11 @@ use crate::problem::{Place, ProblemKind};
 use crate::protobuf::Edition;
 use crate::tree::{DefaultVisibility, Element, Message, Presence, Service};
 
-use super::check::Check;
+use super::check::FileCheck;
 use super::imports::is_lite;
 
-impl<'a> Check<'a> {
-    pub(super) fn editions(&mut self) {
+impl<'a> FileCheck<'a> {
+    pub(super) fn check_edition(&mut self) {
         let file: &'a FileDecl = self.decl;
         if !file.edition.is_edition() {
             return;
@@ -19,33 +19,33 @@ impl<'a> Check<'a> {
         let options = self.file.options();
         if self.linked.features.presence == Presence::LegacyRequired {
             let mut place = Span::default();
-            for (feature, _, entry) in self.features_set(options) {
+            for (feature, _, entry) in self.iter_set_features(options) {
                 if feature == "field_presence" {
                     place = entry.key.to(entry.span);
                 }
             }
             let text = "a file cannot make every field required";
-            let label = self.edition_label();
+            let label = self.describe_edition();
             let problem = self.report_file(ProblemKind::FeatureInvalid, place, text);
             problem.labels.extend(label);
             problem.help = Some("set `field_presence` on each required field".to_owned());
         }
-        if self.flag(options, "java_string_check_utf8")
+        if self.is_set(options, "java_string_check_utf8")
             && let Some(check) = options.and_then(|it| it.get(self.tree, "java_string_check_utf8"))
         {
             let text = "`java_string_check_utf8` does not exist in editions";
-            let label = self.edition_label();
+            let label = self.describe_edition();
             let span = check.key.to(check.span);
             let problem = self.report_file(ProblemKind::OptionInvalid, span, text);
             problem.labels.extend(label);
             problem.help = Some("set `features.(pb.java).utf8_validation`".to_owned());
         }
         if file.edition >= Edition::Edition2024 {
-            self.strict_visibility();
+            self.check_strict_visibility();
         }
     }
 
-    fn edition_label(&self) -> Option<(Place, String)> {
+    fn describe_edition(&self) -> Option<(Place, String)> {
         let syntax = self.decl.syntax?;
         let place = self.place(self.span(syntax.node, Part::Whole));
         Some((place, "the edition of the file".to_owned()))
@@ -54,7 +54,7 @@ impl<'a> Check<'a> {
     /// Under `STRICT` visibility, nested types cannot be exported, except the
     /// enums of a local message that has nothing else. Source: `SymbolChecker`
     /// of protobuf.
-    fn strict_visibility(&mut self) {
+    fn check_strict_visibility(&mut self) {
         for element in self.file.elements() {
             let (parent, visibility, features) = match element {
                 Element::Message(it) => (it.parent(), it.decl().visibility, it.features()),
@@ -76,18 +76,18 @@ impl<'a> Check<'a> {
     }
 
     /// Reports request and response types that this file may not use.
-    pub(super) fn methods(&mut self, service: Service<'a>) {
+    pub(super) fn check_methods(&mut self, service: Service<'a>) {
         for method in service.methods() {
             for (message, part) in [(method.input(), Part::Input), (method.output(), Part::Output)]
             {
                 if let Some(message) = message {
-                    self.visible_at(Element::Method(method), Element::Message(message), part);
+                    self.check_visible_at(Element::Method(method), Element::Message(message), part);
                 }
             }
         }
         let generic = ["cc_generic_services", "java_generic_services"];
         let options = self.file.options();
-        if is_lite(self.file) && generic.iter().any(|name| self.flag(options, name)) {
+        if is_lite(self.file) && generic.iter().any(|name| self.is_set(options, name)) {
             let span = self.span(service.decl().node, Part::Name);
             let text = format!("a lite file declares the generic service `{}`", service.name());
             self.report(ProblemKind::MethodInvalid, Element::Service(service), span, text).help =
@@ -96,7 +96,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Whether a message only holds enums: it is local, and every number is
+/// Returns true if a message only holds enums: it is local, and every number is
 /// reserved.
 fn is_namespace(message: Message<'_>) -> bool {
     let all_reserved = match message.reserved_ranges() {

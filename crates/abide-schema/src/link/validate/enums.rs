@@ -5,11 +5,11 @@ use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
 use crate::tree::{Element, Enum, EnumValue, Openness};
 
-use super::check::{Check, loose_hash};
-use super::numbers::{Range, holding};
+use super::check::{FileCheck, hash_loosely};
+use super::numbers::{NumberRange, find_range};
 
-impl<'a> Check<'a> {
-    pub(super) fn enumeration(&mut self, item: Enum<'a>) {
+impl<'a> FileCheck<'a> {
+    pub(super) fn check_enum(&mut self, item: Enum<'a>) {
         let file: &'a FileDecl = self.decl;
         let decl = item.decl();
         let element = Element::Enum(item);
@@ -29,8 +29,8 @@ impl<'a> Check<'a> {
         }
         let ascending = values.windows(2).all(|pair| pair[0].number < pair[1].number);
         let alias = item.options().and_then(|options| options.get(self.tree, "allow_alias"));
-        let allowed = self.flag(item.options(), "allow_alias");
-        let twice = !ascending && self.enum_numbers(item, allowed);
+        let allowed = self.is_set(item.options(), "allow_alias");
+        let twice = !ascending && self.check_enum_numbers(item, allowed);
         if let Some(alias) = alias
             && !(allowed && twice)
         {
@@ -43,12 +43,12 @@ impl<'a> Check<'a> {
             self.report(ProblemKind::EnumInvalid, element, span, text).help =
                 Some("remove the option `allow_alias`".to_owned());
         }
-        self.stripped_names(item);
-        self.enum_reserved(item, decl);
+        self.check_stripped_names(item);
+        self.check_enum_reserved(item, decl);
     }
 
-    /// Whether two values have the same number, which is a problem without aliases.
-    fn enum_numbers(&mut self, item: Enum<'a>, allow_alias: bool) -> bool {
+    /// Returns true if two values have the same number, which is a problem without aliases.
+    fn check_enum_numbers(&mut self, item: Enum<'a>, allow_alias: bool) -> bool {
         let mut values: Vec<EnumValue<'a>> = item.values().collect();
         values.sort_by_key(|value| value.number());
         let groups: Vec<&[EnumValue<'a>]> =
@@ -91,7 +91,7 @@ impl<'a> Check<'a> {
     /// Reports values whose names are equal without the name of the enum as a
     /// prefix, underscores and case. Source:
     /// `DescriptorBuilder::CheckEnumValueUniqueness`.
-    fn stripped_names(&mut self, item: Enum<'a>) {
+    fn check_stripped_names(&mut self, item: Enum<'a>) {
         let file: &'a FileDecl = self.decl;
         let decl = item.decl();
         let prefix: Vec<u8> = item
@@ -103,19 +103,19 @@ impl<'a> Check<'a> {
         self.seen.clear();
         let mut twice = false;
         for value in &file.values[decl.values.range()] {
-            twice |= self.seen.insert(loose_hash(strip(file.strings.bytes(value.name), &prefix)));
+            twice |= self.seen.insert(hash_loosely(strip(file.strings.bytes(value.name), &prefix)));
         }
         if !twice {
             return;
         }
         let mut names: Vec<(String, EnumValue<'a>)> = item
             .values()
-            .map(|value| (pascal_case(strip(value.name().as_bytes(), &prefix)), value))
+            .map(|value| (to_pascal_case(strip(value.name().as_bytes(), &prefix)), value))
             .collect();
         names.sort_by(|a, b| a.0.cmp(&b.0));
         // Only in this case protoc just warns.
         let legacy = file.edition == Edition::Proto2
-            && self.flag(item.options(), "deprecated_legacy_json_field_conflicts");
+            && self.is_set(item.options(), "deprecated_legacy_json_field_conflicts");
         for group in names.chunk_by(|a, b| a.0 == b.0) {
             let first = group[0].1;
             for &(ref name, second) in &group[1..] {
@@ -143,7 +143,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn enum_reserved(&mut self, item: Enum<'a>, decl: &'a EnumDecl) {
+    fn check_enum_reserved(&mut self, item: Enum<'a>, decl: &'a EnumDecl) {
         let element = Element::Enum(item);
         let ranges = item.reserved_ranges();
         if !ranges.is_empty() {
@@ -151,14 +151,14 @@ impl<'a> Check<'a> {
                 let text = "the reserved range ends before it begins";
                 self.report(ProblemKind::RangeInvalid, element, range.span, text);
             }
-            let mut sorted: Vec<Range<'a>> = ranges
+            let mut sorted: Vec<NumberRange<'a>> = ranges
                 .iter()
                 .filter(|range| range.start <= range.end)
-                .map(|range| Range { what: "reserved", range, last: range.end })
+                .map(|range| NumberRange { what: "reserved", range, last: range.end })
                 .collect();
-            self.overlaps(element, &mut sorted);
+            self.check_overlaps(element, &mut sorted);
             for value in item.values() {
-                let Some(range) = holding(&sorted, value.number()) else { continue };
+                let Some(range) = find_range(&sorted, value.number()) else { continue };
                 let span = self.span(value.decl().node, Part::Number);
                 let text = format!(
                     "the value `{}` uses the reserved number `{}`",
@@ -173,7 +173,7 @@ impl<'a> Check<'a> {
         }
         let names = &self.decl.reserved_names[decl.reserved_names.range()];
         if !names.is_empty() {
-            self.reserved_names(element, names, item.values().map(Element::EnumValue));
+            self.check_reserved_names(element, names, item.values().map(Element::EnumValue));
         }
     }
 }
@@ -200,7 +200,7 @@ fn strip<'n>(name: &'n [u8], prefix: &[u8]) -> &'n [u8] {
 }
 
 /// Source: `EnumValueToPascalCase` of protobuf's descriptor.cc.
-fn pascal_case(name: &[u8]) -> String {
+fn to_pascal_case(name: &[u8]) -> String {
     let mut out = String::with_capacity(name.len());
     let mut raise = true;
     for character in String::from_utf8_lossy(name).chars() {

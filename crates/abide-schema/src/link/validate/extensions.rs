@@ -1,18 +1,18 @@
 //! Extensions, and the ranges and declarations that allow them.
 
-use abide_syntax::Label;
+use abide_syntax::FieldLabel;
 use rustc_hash::FxHashSet;
 
 use crate::decl::{FileDecl, MAX_FIELD_NUMBER, Part, RangeDecl};
 use crate::dynamic as value;
 use crate::problem::{Problem, ProblemKind};
 use crate::protobuf::{Edition, default_json_name};
-use crate::tree::{Declaration, Element, Field, File, Message, Presence, Tree, Type};
+use crate::tree::{Element, ExtensionDeclaration, Field, File, Message, Presence, Tree, Type};
 
-use super::check::{Check, Extension};
+use super::check::{FileCheck, NumberedExtension};
 use super::imports::is_lite;
-use super::names::Worlds;
-use super::numbers::{is_message_set, number_in};
+use super::names::ImportSets;
+use super::numbers::{contains_number, is_message_set};
 
 /// The messages that proto3 may extend: the options messages. Source:
 /// `AllowedCustomOptionExtendees` of protobuf's descriptor.cc.
@@ -33,27 +33,27 @@ const DECLARATION: i64 = 0;
 const UNVERIFIED: i64 = 1;
 
 /// The extensions that the checks of a file collect.
-pub(super) fn of_file(file: File<'_>) -> Vec<Extension> {
+pub(super) fn collect_extensions(file: File<'_>) -> Vec<NumberedExtension> {
     let in_messages = file.all_messages().filter(|it| !it.is_map_entry());
     let fields = in_messages.flat_map(Message::extensions).chain(file.extensions());
-    fields.filter_map(Extension::of).collect()
+    fields.filter_map(NumberedExtension::from_field).collect()
 }
 
-impl Extension {
-    fn of(field: Field<'_>) -> Option<Extension> {
+impl NumberedExtension {
+    fn from_field(field: Field<'_>) -> Option<NumberedExtension> {
         let (number, field_id) = (field.number(), field.id);
-        Some(Extension { extendee: field.extendee()?.id, number, field: field_id })
+        Some(NumberedExtension { extendee: field.extendee()?.id, number, field: field_id })
     }
 }
 
-impl<'a> Check<'a> {
-    pub(super) fn extension(&mut self, field: Field<'a>) {
+impl<'a> FileCheck<'a> {
+    pub(super) fn check_extension(&mut self, field: Field<'a>) {
         let decl = field.decl();
         let element = Element::Field(field);
         let name = field.name();
         // Only message sets have numbers above the largest field number.
         if decl.number <= 0 || (19_000..=19_999).contains(&decl.number) {
-            self.field_number(element, decl.number);
+            self.check_field_number(element, decl.number);
         }
         if field.features().presence == Presence::LegacyRequired {
             let part = if decl.label.is_some() { Part::Label } else { Part::Name };
@@ -64,14 +64,14 @@ impl<'a> Check<'a> {
         }
         let default = default_json_name(name);
         if decl.json_name().is_some_and(|json| json != default) {
-            let span = self.option_span(field, "json_name");
+            let span = self.find_option_span(field, "json_name");
             let text = format!("the extension `{name}` cannot have a `json_name`");
             self.report(ProblemKind::ExtensionInvalid, element, span, text).help =
                 Some("remove it: its JSON name is its full name in brackets".to_owned());
         }
         let Some(extendee) = field.extendee() else { return };
-        self.visible_at(element, Element::Message(extendee), Part::Extendee);
-        self.extensions.extend(Extension::of(field));
+        self.check_visible_at(element, Element::Message(extendee), Part::Extendee);
+        self.extensions.extend(NumberedExtension::from_field(field));
         let is_option = extendee.package().name() == "google.protobuf"
             && extendee.parent().is_none()
             && OPTIONS.contains(&extendee.name());
@@ -88,7 +88,7 @@ impl<'a> Check<'a> {
                 Some("declare the extension in a file that is not lite".to_owned());
         }
         if is_message_set(extendee) {
-            let optional_message = decl.label != Some(Label::Repeated)
+            let optional_message = decl.label != Some(FieldLabel::Repeated)
                 && matches!(field.ty(), Type::Message(_) | Type::Unresolved)
                 && !field.features().delimited;
             if !optional_message {
@@ -101,8 +101,8 @@ impl<'a> Check<'a> {
         let of_extendee = self.tree.linked(extendee.id.file);
         let ranges = &of_extendee.decl.ranges;
         let mut indices = extendee.decl().extension_ranges.range();
-        let Some(at) = indices.find(|&at| number_in(&ranges[at], decl)) else {
-            self.outside(field, extendee);
+        let Some(at) = indices.find(|&at| contains_number(&ranges[at], decl)) else {
+            self.report_outside(field, extendee);
             return;
         };
         // protoc does not enforce the declarations of its own options.
@@ -110,11 +110,11 @@ impl<'a> Check<'a> {
         if let Some(options) = of_extendee.ranges[at].as_deref()
             && !is_builtin
         {
-            self.declared(field, extendee, at, options);
+            self.check_declared(field, extendee, at, options);
         }
     }
 
-    fn outside(&mut self, field: Field<'a>, extendee: Message<'a>) {
+    fn report_outside(&mut self, field: Field<'a>, extendee: Message<'a>) {
         let number = field.number();
         let span = self.span(field.decl().node, Part::Number);
         let text = format!("`{number}` is not an extension number of `{}`", extendee.full_name());
@@ -138,7 +138,7 @@ impl<'a> Check<'a> {
     }
 
     /// Checks an extension against its declaration in the extendee.
-    fn declared(
+    fn check_declared(
         &mut self,
         field: Field<'a>,
         extendee: Message<'a>,
@@ -151,20 +151,20 @@ impl<'a> Check<'a> {
         let number = field.number();
         let declared = declarations.numbers.get(&i64::from(number));
         let Some(declared) = declared.map(|&at| &declarations.all[at]) else {
-            let verified = options.i64(self.tree, "verification") == Some(DECLARATION);
+            let verified = options.get_i64(self.tree, "verification") == Some(DECLARATION);
             if verified || !declarations.all.is_empty() {
                 let text = format!(
                     "`{}` does not declare the extension number `{number}`",
                     extendee.full_name()
                 );
-                self.mismatch(field, extendee, range, text);
+                self.report_mismatch(field, extendee, range, text);
             }
             return;
         };
         if declared.reserved {
             let text =
                 format!("`{}` reserves the extension number `{number}`", extendee.full_name());
-            self.mismatch(field, extendee, range, text);
+            self.report_mismatch(field, extendee, range, text);
             return;
         }
         if let Some(ty) = &declared.ty {
@@ -181,7 +181,7 @@ impl<'a> Check<'a> {
                     "the extension `{}` has the type `{actual}` but is declared as `{wanted}`",
                     field.name()
                 );
-                self.mismatch(field, extendee, range, text);
+                self.report_mismatch(field, extendee, range, text);
             }
         }
         if let Some(name) = &declared.full_name {
@@ -190,21 +190,21 @@ impl<'a> Check<'a> {
                 let text = format!(
                     "the extension number `{number}` is declared for `{name}`, not `{actual}`"
                 );
-                self.mismatch(field, extendee, range, text);
+                self.report_mismatch(field, extendee, range, text);
             }
         }
-        let repeated = field.decl().label == Some(Label::Repeated);
+        let repeated = field.decl().label == Some(FieldLabel::Repeated);
         if declared.repeated != repeated {
             let text = format!(
                 "the extension `{}` is declared as {}",
                 field.name(),
                 if declared.repeated { "repeated" } else { "not repeated" }
             );
-            self.mismatch(field, extendee, range, text);
+            self.report_mismatch(field, extendee, range, text);
         }
     }
 
-    fn mismatch(
+    fn report_mismatch(
         &mut self,
         field: Field<'a>,
         extendee: Message<'a>,
@@ -223,7 +223,7 @@ impl<'a> Check<'a> {
 
     /// Checks the extension ranges of a message, without their extensions.
     /// Source: `DescriptorBuilder::ValidateExtensionRangeOptions`.
-    pub(super) fn extension_ranges(&mut self, message: Message<'a>, ranges: &'a [RangeDecl]) {
+    pub(super) fn check_extension_ranges(&mut self, message: Message<'a>, ranges: &'a [RangeDecl]) {
         let element = Element::Message(message);
         let file: &'a FileDecl = self.decl;
         if file.edition == Edition::Proto3
@@ -256,15 +256,15 @@ impl<'a> Check<'a> {
                     Some("remove `verification` or the declarations".to_owned());
                 return;
             }
-            self.declarations(element, range, declared, &mut names);
+            self.check_declarations(element, range, declared, &mut names);
         }
     }
 
-    fn declarations(
+    fn check_declarations(
         &mut self,
         element: Element<'a>,
         range: &'a RangeDecl,
-        declared: &'a [Declaration],
+        declared: &'a [ExtensionDeclaration],
         names: &mut FxHashSet<&'a str>,
     ) {
         let mut numbers = FxHashSet::default();
@@ -305,19 +305,23 @@ impl<'a> Check<'a> {
 
 /// Reports two extensions of one message with the same number: an error in one
 /// file, a warning across files, as in `DescriptorBuilder::CrossLinkField`.
-pub(super) fn numbers(tree: &Tree, mut all: Vec<Extension>, problems: &mut Vec<Problem>) {
+pub(super) fn check_numbers(
+    tree: &Tree,
+    mut all: Vec<NumberedExtension>,
+    problems: &mut Vec<Problem>,
+) {
     // Stable, so extensions with the same number stay in the order of files.
     all.sort_by_key(|extension| (extension.extendee, extension.number));
-    let mut worlds = Worlds::new(tree);
+    let mut worlds = ImportSets::new(tree);
     for group in all.chunk_by(|a, b| (a.extendee, a.number) == (b.extendee, b.number)) {
         for (index, second) in group.iter().enumerate() {
             let second = tree.field(second.field);
             let first = group[..index]
                 .iter()
                 .map(|first| tree.field(first.field))
-                .find(|first| worlds.meet(first.id.file, second.id.file));
+                .find(|first| worlds.are_compiled_together(first.id.file, second.id.file));
             let Some(first) = first else { continue };
-            let (first, second) = worlds.in_order(Element::Field(first), Element::Field(second));
+            let (first, second) = worlds.sort_pair(Element::Field(first), Element::Field(second));
             let same_file = first.file().id == second.file().id;
             let Element::Field(field) = second else { continue };
             let extendee = field.extendee().map(Message::full_name).unwrap_or_default();

@@ -1,14 +1,14 @@
 //! Fields: types, labels, defaults and the options that depend on them.
 
-use abide_syntax::{DeclKind, Label, Span};
+use abide_syntax::{DeclKind, FieldLabel, Span};
 
 use crate::decl::{FieldDecl, MessageKind, Parent, Part, Scalar, TypeDecl};
 use crate::ids::FileId;
-use crate::problem::{ProblemKind, did_you_mean, nearest};
+use crate::problem::{ProblemKind, find_nearest, suggest_word};
 use crate::protobuf::Edition;
 use crate::tree::{Element, Enum, EnumValue, Field, Message, Openness, Presence, Type};
 
-use super::check::Check;
+use super::check::FileCheck;
 use super::lifetimes::Limited;
 use super::numbers::is_message_set;
 
@@ -24,8 +24,8 @@ const IMPLICIT: i64 = 2;
 const LEGACY_REQUIRED: i64 = 3;
 const PACKED: i64 = 1;
 
-impl<'a> Check<'a> {
-    pub(super) fn field(&mut self, field: Field<'a>, limited: &mut Limited) {
+impl<'a> FileCheck<'a> {
+    pub(super) fn check_field(&mut self, field: Field<'a>, limited: &mut Limited) {
         let decl: &'a FieldDecl = &self.decl.fields[field.id.index as usize];
         let link = &self.linked.fields[field.id.index as usize];
         let plain = matches!(link.ty, Type::Scalar(_))
@@ -36,7 +36,7 @@ impl<'a> Check<'a> {
         if plain {
             return;
         }
-        self.options_of(Element::Field(field), limited);
+        self.check_options(Element::Field(field), limited);
         let entry = match decl.parent {
             Parent::Message(index) if decl.extendee().is_none() => {
                 self.decl.messages[index as usize].kind == MessageKind::MapEntry
@@ -45,7 +45,7 @@ impl<'a> Check<'a> {
         };
         match link.ty {
             Type::Message(id) => {
-                self.visible(Element::Field(field), Element::Message(self.tree.message(id)));
+                self.check_visible(Element::Field(field), Element::Message(self.tree.message(id)));
                 let target = self.tree.linked(id.file).decl.messages[id.index as usize].kind;
                 if target == MessageKind::MapEntry {
                     self.map_field(field, self.tree.message(id));
@@ -53,25 +53,25 @@ impl<'a> Check<'a> {
             }
             Type::Enum(id) => {
                 let ty = self.tree.enumeration(id);
-                self.visible(Element::Field(field), Element::Enum(ty));
-                self.enum_field(field, ty);
+                self.check_visible(Element::Field(field), Element::Enum(ty));
+                self.check_enum_field(field, ty);
             }
             Type::Scalar(_) | Type::Unresolved => {}
         }
         if field.is_extension() {
-            self.extension(field);
+            self.check_extension(field);
         }
         if decl.default().is_some() {
             self.default_value(field);
         }
         if link.options.is_some() && !entry {
-            self.field_options(field);
+            self.check_field_options(field);
             if self.decl.edition.is_edition() {
-                self.field_features(field);
+                self.check_field_features(field);
             }
         }
         if decl.json_name().is_some_and(|name| name.contains('\0')) {
-            let span = self.option_span(field, "json_name");
+            let span = self.find_option_span(field, "json_name");
             let text = "the JSON name contains a null character";
             self.report(ProblemKind::JsonName, Element::Field(field), span, text);
         }
@@ -79,7 +79,7 @@ impl<'a> Check<'a> {
 
     /// Source: the checks of `message_set_wire_format` in
     /// `DescriptorBuilder::ValidateOptions`.
-    pub(super) fn message_set(&mut self, message: Message<'a>) {
+    pub(super) fn check_message_set(&mut self, message: Message<'a>) {
         if !is_message_set(message) {
             return;
         }
@@ -91,9 +91,9 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Where an option in the brackets of a field is set; the name of the field
+    /// Finds the place where an option in the brackets of a field is set; the name of the field
     /// if it has no such option.
-    pub(super) fn option_span(&self, field: Field<'a>, name: &str) -> Span {
+    pub(super) fn find_option_span(&self, field: Field<'a>, name: &str) -> Span {
         let fallback = self.span(field.decl().node, Part::Name);
         let Some(ast) = self.decl.ast() else { return fallback };
         let list = match ast.decls.get(field.decl().node.0 as usize).map(|decl| decl.kind) {
@@ -109,15 +109,15 @@ impl<'a> Check<'a> {
 
     /// Reports the use of a type that is local to another file. Source:
     /// `Symbol::IsVisibleFrom` of protobuf's descriptor.cc.
-    pub(super) fn visible(&mut self, user: Element<'a>, ty: Element<'a>) {
+    pub(super) fn check_visible(&mut self, user: Element<'a>, ty: Element<'a>) {
         let part = match user {
             Element::Field(_) => Part::Type,
             _ => Part::Input,
         };
-        self.visible_at(user, ty, part);
+        self.check_visible_at(user, ty, part);
     }
 
-    pub(super) fn visible_at(&mut self, user: Element<'a>, ty: Element<'a>, part: Part) {
+    pub(super) fn check_visible_at(&mut self, user: Element<'a>, ty: Element<'a>, part: Part) {
         let file: FileId = ty.file().id;
         if file == self.file.id || self.tree.linked(file).decl.edition < Edition::Edition2024 {
             return;
@@ -136,7 +136,7 @@ impl<'a> Check<'a> {
         });
     }
 
-    fn enum_field(&mut self, field: Field<'a>, ty: Enum<'a>) {
+    fn check_enum_field(&mut self, field: Field<'a>, ty: Enum<'a>) {
         if ty.features().openness == Openness::Open {
             return;
         }
@@ -147,7 +147,7 @@ impl<'a> Check<'a> {
                 "declare the enum in a proto3 file or make it open",
             )
         } else if self.decl.edition.is_edition()
-            && field.decl().label != Some(Label::Repeated)
+            && field.decl().label != Some(FieldLabel::Repeated)
             && field.presence() == Presence::Implicit
         {
             (
@@ -187,7 +187,7 @@ impl<'a> Check<'a> {
             Type::Scalar(_) | Type::Unresolved => None,
         };
         if let Some(wrong) = wrong {
-            let span = self.key_span(field);
+            let span = self.find_key_span(field);
             let text = format!("the key of the map `{}` is {wrong}", field.name());
             self.report(ProblemKind::FieldInvalid, element, span, text).help =
                 Some("use an integer type, `bool` or `string` as the key".to_owned());
@@ -206,7 +206,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn key_span(&self, field: Field<'a>) -> Span {
+    fn find_key_span(&self, field: Field<'a>) -> Span {
         let node = field.decl().node;
         let map = self.decl.ast().and_then(|ast| match ast.decls.get(node.0 as usize)?.kind {
             DeclKind::MapField(id) => Some(ast.maps[id as usize]),
@@ -221,7 +221,7 @@ impl<'a> Check<'a> {
         let remove = || Some("remove it".to_owned());
         let (text, help) = if self.decl.edition == Edition::Proto3 {
             ("proto3 does not allow default values".to_owned(), remove())
-        } else if decl.label == Some(Label::Repeated) {
+        } else if decl.label == Some(FieldLabel::Repeated) {
             let text = format!("the repeated field `{}` cannot have a default value", field.name());
             (text, remove())
         } else if self.decl.edition.is_edition() && field.presence() == Presence::Implicit {
@@ -242,19 +242,19 @@ impl<'a> Check<'a> {
                         return;
                     }
                     let value = String::from_utf8_lossy(value);
-                    let near = nearest(&value, ty.values().map(EnumValue::name));
+                    let near = find_nearest(&value, ty.values().map(EnumValue::name));
                     let text = format!("the enum `{}` has no value `{value}`", ty.full_name());
-                    (text, near.map(did_you_mean))
+                    (text, near.map(suggest_word))
                 }
                 Type::Scalar(_) | Type::Unresolved => return,
             }
         };
-        let span = self.option_span(field, "default");
+        let span = self.find_option_span(field, "default");
         self.report(ProblemKind::DefaultInvalid, Element::Field(field), span, text).help = help;
     }
 
     /// Checks the built-in options that require a type or an edition.
-    fn field_options(&mut self, field: Field<'a>) {
+    fn check_field_options(&mut self, field: Field<'a>) {
         let Some(options) = field.options() else { return };
         let editions = self.decl.edition.is_edition();
         let name = field.name();
@@ -299,13 +299,13 @@ impl<'a> Check<'a> {
 
     /// Reports features that a field sets but that do not fit it. Source:
     /// `DescriptorBuilder::ValidateFieldFeatures`.
-    fn field_features(&mut self, field: Field<'a>) {
+    fn check_field_features(&mut self, field: Field<'a>) {
         let decl: &'a FieldDecl = field.decl();
-        let repeated = decl.label == Some(Label::Repeated);
+        let repeated = decl.label == Some(FieldLabel::Repeated);
         let is_message = matches!(field.ty(), Type::Message(_));
         let unresolved = field.ty() == Type::Unresolved;
         let is_string = |ty| ty == Type::Scalar(Scalar::String);
-        for (feature, value, entry) in self.features_set(field.options()) {
+        for (feature, value, entry) in self.iter_set_features(field.options()) {
             let name = field.name();
             let text = match feature {
                 "field_presence" if decl.oneof.is_some() => {
@@ -350,7 +350,7 @@ impl<'a> Check<'a> {
 
 /// Source: `FieldDescriptor::is_packable`.
 fn is_packable(field: Field<'_>) -> bool {
-    field.decl().label == Some(Label::Repeated)
+    field.decl().label == Some(FieldLabel::Repeated)
         && match field.ty() {
             Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
             Type::Message(_) => false,
@@ -363,7 +363,7 @@ fn is_submessage(field: Field<'_>) -> bool {
         && (field.is_map() || !field.features().delimited)
 }
 
-/// Whether a field holds 64-bit integers.
+/// Returns true if a field holds 64-bit integers.
 fn is_wide(field: Field<'_>) -> bool {
     use Scalar::{Fixed64, Int64, Sfixed64, Sint64, Uint64};
     matches!(field.ty(), Type::Scalar(Int64 | Uint64 | Sint64 | Fixed64 | Sfixed64))

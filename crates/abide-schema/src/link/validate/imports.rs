@@ -7,10 +7,10 @@ use crate::ids::FileId;
 use crate::problem::ProblemKind;
 use crate::tree::{File, LinkedFile};
 
-use super::check::Check;
+use super::check::FileCheck;
 
-impl<'a> Check<'a> {
-    pub(super) fn imports(&mut self) {
+impl<'a> FileCheck<'a> {
+    pub(super) fn check_imports(&mut self) {
         let file: &'a FileDecl = self.decl;
         let mut sorted: Vec<(&str, usize)> =
             file.imports.iter().enumerate().map(|(at, import)| (&*import.path, at)).collect();
@@ -28,12 +28,12 @@ impl<'a> Check<'a> {
             }
         }
         if !is_lite(self.file) {
-            self.lite_imports();
+            self.check_lite_imports();
         }
     }
 
     /// Source: `DescriptorBuilder::ValidateOptions` for files.
-    fn lite_imports(&mut self) {
+    fn check_lite_imports(&mut self) {
         for (import, link) in self.decl.imports.iter().zip(&self.linked.imports) {
             let Some(target) = link.file else { continue };
             if import.kind != ImportKind::Option && is_lite(self.tree.file(target)) {
@@ -50,7 +50,7 @@ impl<'a> Check<'a> {
     /// Reports unused imports, as protoc does: a public import, and an import
     /// of a file with public imports, always count as used. Source:
     /// `unused_dependency_` of protobuf's `DescriptorBuilder`.
-    pub(super) fn unused_imports(&mut self) {
+    pub(super) fn check_unused_imports(&mut self) {
         let file: &'a FileDecl = self.decl;
         if file.imported {
             return;
@@ -79,6 +79,6 @@ pub(super) fn is_lite(file: File<'_>) -> bool {
     /// The number of `optimize_for` in `FileOptions`.
     const OPTIMIZE_FOR: i32 = 9;
     const LITE_RUNTIME: i64 = 3;
-    let set = file.options().and_then(|options| options.numbered(file.tree, OPTIMIZE_FOR));
+    let set = file.options().and_then(|options| options.find_by_number(file.tree, OPTIMIZE_FOR));
     set.is_some_and(|set| set.value.as_i64() == Some(LITE_RUNTIME))
 }

@@ -7,51 +7,51 @@ use crate::problem::ProblemKind;
 use crate::protobuf::default_json_name;
 use crate::tree::{Element, Field, Message};
 
-use super::check::{Check, loose_hash};
+use super::check::{FileCheck, hash_loosely};
 
-impl<'a> Check<'a> {
+impl<'a> FileCheck<'a> {
     /// Reports two fields with the same JSON name. Default names are compared
     /// as well as the names in effect, since field masks only know the default
     /// ones. Source: `DescriptorBuilder::CheckFieldJsonNameUniqueness`.
     ///
     /// Returns whether two fields may have the same name; such fields have the
     /// same JSON name too.
-    pub(super) fn json_names(&mut self, message: Message<'a>) -> bool {
+    pub(super) fn check_json_names(&mut self, message: Message<'a>) -> bool {
         let decl = message.decl();
         let file: &'a FileDecl = self.decl;
         self.seen.clear();
         let mut twice = false;
         let mut custom = false;
         for field in &file.fields[decl.fields.range()] {
-            twice |= self.seen.insert(loose_hash(file.strings.bytes(field.name)));
+            twice |= self.seen.insert(hash_loosely(file.strings.bytes(field.name)));
             custom |= field.json_name().is_some();
         }
         if !twice && !custom
-            || self.flag(message.options(), "deprecated_legacy_json_field_conflicts")
+            || self.is_set(message.options(), "deprecated_legacy_json_field_conflicts")
         {
             return twice;
         }
         if twice {
-            self.json_conflicts(message, false);
+            self.check_json_conflicts(message, false);
         }
         if custom {
-            self.json_conflicts(message, true);
+            self.check_json_conflicts(message, true);
         }
         twice
     }
 
-    fn json_conflicts(&mut self, message: Message<'a>, with_custom: bool) {
-        let mut names: Vec<Named<'a>> = Vec::new();
+    fn check_json_conflicts(&mut self, message: Message<'a>, with_custom: bool) {
+        let mut names: Vec<JsonNamedField<'a>> = Vec::new();
         for field in message.fields() {
             let default = default_json_name(field.name());
             let named = match field.decl().json_name() {
                 Some(name) if with_custom && *name != *default => {
-                    Named { field, name: Cow::Borrowed(name), custom: true }
+                    JsonNamedField { field, name: Cow::Borrowed(name), custom: true }
                 }
-                _ => Named { field, name: Cow::Owned(default), custom: false },
+                _ => JsonNamedField { field, name: Cow::Owned(default), custom: false },
             };
             if named.custom && named.name.starts_with('[') && named.name.ends_with(']') {
-                let span = self.option_span(field, "json_name");
+                let span = self.find_option_span(field, "json_name");
                 let text = format!("the JSON name `{}` is in brackets", named.name);
                 let element = Element::Field(field);
                 self.report(ProblemKind::JsonName, element, span, text).help =
@@ -70,13 +70,18 @@ impl<'a> Check<'a> {
                 if second.field.name() != first.field.name()
                     && !(with_custom && !first.custom && !second.custom)
                 {
-                    self.json_conflict(message, first, second);
+                    self.report_json_conflict(message, first, second);
                 }
             }
         }
     }
 
-    fn json_conflict(&mut self, message: Message<'a>, first: &Named<'a>, second: &Named<'a>) {
+    fn report_json_conflict(
+        &mut self,
+        message: Message<'a>,
+        first: &JsonNamedField<'a>,
+        second: &JsonNamedField<'a>,
+    ) {
         // Where JSON is only best effort, protoc warns, unless both names are
         // set explicitly.
         let strict = message.features().json_allowed || (first.custom && second.custom);
@@ -88,9 +93,9 @@ impl<'a> Check<'a> {
             if first.custom || second.custom { "" } else { "default " },
             second.name
         );
-        let place = |check: &Self, named: &Named<'a>| {
+        let place = |check: &Self, named: &JsonNamedField<'a>| {
             if named.custom {
-                check.option_span(named.field, "json_name")
+                check.find_option_span(named.field, "json_name")
             } else {
                 check.span(named.field.decl().node, Part::Name)
             }
@@ -108,7 +113,7 @@ impl<'a> Check<'a> {
     }
 }
 
-struct Named<'a> {
+struct JsonNamedField<'a> {
     field: Field<'a>,
     name: Cow<'a, str>,
     custom: bool,

@@ -10,32 +10,32 @@ use crate::ids::FieldId;
 use crate::problem::{Problem, ProblemKind};
 use crate::tree::{Element, Enum, Tree};
 
-use super::check::Check;
+use super::check::FileCheck;
 
 /// The names of editions by their numbers in `google.protobuf.Edition`.
 const EDITIONS: [(i64, &str); 5] =
     [(998, "proto2"), (999, "proto3"), (1000, "2023"), (1001, "2024"), (1002, "2026")];
 
-/// Whether a field, or a value of its enum, has a lifetime; looked up once.
+/// True if a field, or a value of its enum, has a lifetime; looked up once.
 pub(super) type Limited = FxHashMap<FieldId, bool>;
 
-impl<'a> Check<'a> {
-    pub(super) fn options_of(&mut self, element: Element<'a>, limited: &mut Limited) {
+impl<'a> FileCheck<'a> {
+    pub(super) fn check_options(&mut self, element: Element<'a>, limited: &mut Limited) {
         if let Some(options) = element.options() {
-            self.lifetimes(Some(element), options, limited);
+            self.check_lifetimes(Some(element), options, limited);
         }
     }
 
     /// Checks every option of an element or, for `None`, of the file, nested
     /// ones included.
-    pub(super) fn lifetimes(
+    pub(super) fn check_lifetimes(
         &mut self,
         element: Option<Element<'a>>,
         options: &'a Message,
         limited: &mut Limited,
     ) {
         if self.decl.edition.is_edition() {
-            self.known_values(element, options);
+            self.check_enum_values(element, options);
         }
         let mut pending = vec![options];
         while let Some(message) = pending.pop() {
@@ -48,7 +48,7 @@ impl<'a> Check<'a> {
                     .entry(entry.field)
                     .or_insert_with(|| is_limited(self.tree, entry.field));
                 if is_limited {
-                    self.life(element, entry);
+                    self.check_entry(element, entry);
                 }
                 pending.extend(entry.value.as_message());
             }
@@ -56,29 +56,29 @@ impl<'a> Check<'a> {
     }
 
     /// Reports features that are set to their value for "unknown".
-    fn known_values(&mut self, element: Option<Element<'a>>, options: &'a Message) {
-        for (feature, _, entry) in self.features_set(Some(options)).filter(|it| it.1 == 0) {
+    fn check_enum_values(&mut self, element: Option<Element<'a>>, options: &'a Message) {
+        for (feature, _, entry) in self.iter_set_features(Some(options)).filter(|it| it.1 == 0) {
             let text = format!("`{feature}` cannot be set to its unknown value");
             self.report_option(element, ProblemKind::FeatureInvalid, entry, text).help =
                 Some("choose another value or remove it".to_owned());
         }
     }
 
-    fn life(&mut self, element: Option<Element<'a>>, entry: &'a Entry) {
+    fn check_entry(&mut self, element: Option<Element<'a>>, entry: &'a Entry) {
         let field = self.tree.field(entry.field);
-        if let Some(support) = support(self.tree, field.options()) {
-            self.supported(element, entry, field.name(), support);
+        if let Some(support) = find_support(self.tree, field.options()) {
+            self.check_support(element, entry, field.name(), support);
         }
         if let Some(ty) = field.enum_type()
             && let Some(number) = entry.value.as_i64()
             && let Some(value) = ty.values().find(|it| i64::from(it.number()) == number)
-            && let Some(support) = support(self.tree, value.options())
+            && let Some(support) = find_support(self.tree, value.options())
         {
-            self.supported(element, entry, value.name(), support);
+            self.check_support(element, entry, value.name(), support);
         }
     }
 
-    fn supported(
+    fn check_support(
         &mut self,
         element: Option<Element<'a>>,
         entry: &'a Entry,
@@ -87,21 +87,21 @@ impl<'a> Check<'a> {
     ) {
         let tree = self.tree;
         let edition = i64::from(self.decl.edition.number());
-        let at = |name| support.i64(tree, name);
-        let words = |name| support.str(tree, name).map(str::to_owned);
+        let at = |name| support.get_i64(tree, name);
+        let words = |name| support.get_str(tree, name).map(str::to_owned);
         let (kind, text, help) = if let Some(introduced) =
             at("edition_introduced").filter(|&introduced| edition < introduced)
         {
-            let text = format!("`{name}` does not exist before {}", edition_name(introduced));
+            let text = format!("`{name}` does not exist before {}", format_edition(introduced));
             (ProblemKind::FeatureInvalid, text, Some("remove it".to_owned()))
         } else if let Some(removed) = at("edition_removed").filter(|&removed| edition >= removed) {
-            let text = format!("`{name}` was removed in {}", edition_name(removed));
+            let text = format!("`{name}` was removed in {}", format_edition(removed));
             (ProblemKind::FeatureInvalid, text, words("removal_error"))
         } else if let Some(deprecated) =
             at("edition_deprecated").filter(|&deprecated| edition >= deprecated)
             && !self.decl.imported
         {
-            let text = format!("`{name}` has been deprecated since {}", edition_name(deprecated));
+            let text = format!("`{name}` has been deprecated since {}", format_edition(deprecated));
             (ProblemKind::Warning, text, words("deprecation_warning"))
         } else {
             return;
@@ -132,7 +132,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Whether an option is `features` of protobuf itself.
+/// Returns true if an option is `features` of protobuf itself.
 fn is_features(tree: &Tree, entry: &Entry) -> bool {
     matches!(entry.value, Value::Message(_)) && {
         let field = tree.field(entry.field);
@@ -142,15 +142,15 @@ fn is_features(tree: &Tree, entry: &Entry) -> bool {
 
 fn is_limited(tree: &Tree, field: FieldId) -> bool {
     let field = tree.field(field);
-    let values = |ty: Enum<'_>| ty.values().any(|it| support(tree, it.options()).is_some());
-    support(tree, field.options()).is_some() || field.enum_type().is_some_and(values)
+    let values = |ty: Enum<'_>| ty.values().any(|it| find_support(tree, it.options()).is_some());
+    find_support(tree, field.options()).is_some() || field.enum_type().is_some_and(values)
 }
 
-fn support<'a>(tree: &Tree, options: Option<&'a Message>) -> Option<&'a Message> {
-    options?.message(tree, "feature_support")
+fn find_support<'a>(tree: &Tree, options: Option<&'a Message>) -> Option<&'a Message> {
+    options?.get_message(tree, "feature_support")
 }
 
-fn edition_name(number: i64) -> String {
+fn format_edition(number: i64) -> String {
     match EDITIONS.iter().find(|row| row.0 == number) {
         Some((_, name)) if name.starts_with('2') => format!("edition {name}"),
         Some((_, name)) => (*name).to_owned(),

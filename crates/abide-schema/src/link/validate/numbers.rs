@@ -7,7 +7,7 @@ use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
 use crate::tree::{Element, Message};
 
-use super::check::Check;
+use super::check::FileCheck;
 
 /// Numbers that protobuf reserves for itself. Source:
 /// `FieldDescriptor::kFirstReservedNumber` and `kLastReservedNumber`.
@@ -19,8 +19,8 @@ const MESSAGE_SET: i32 = 1;
 /// A message has at most this many fields. Source: `kMaxFieldsPerMessage`.
 const MAX_FIELDS: usize = 65_535;
 
-impl<'a> Check<'a> {
-    pub(super) fn message_numbers(&mut self, message: Message<'a>) {
+impl<'a> FileCheck<'a> {
+    pub(super) fn check_message_numbers(&mut self, message: Message<'a>) {
         let decl = message.decl();
         let file: &'a FileDecl = self.decl;
         let fields = &file.fields[decl.fields.range()];
@@ -34,11 +34,11 @@ impl<'a> Check<'a> {
         }
         if !valid {
             for field in message.fields() {
-                self.field_number(Element::Field(field), field.number());
+                self.check_field_number(Element::Field(field), field.number());
             }
         }
         if !ascending {
-            self.numbers_twice(message);
+            self.check_repeated_numbers(message);
         }
         if fields.len() > MAX_FIELDS {
             let span = self.name_span(Element::Message(message));
@@ -48,12 +48,13 @@ impl<'a> Check<'a> {
         let extensions = &file.ranges[decl.extension_ranges.range()];
         let reserved = &file.ranges[decl.reserved_ranges.range()];
         if !extensions.is_empty() || !reserved.is_empty() {
-            self.message_ranges(message, extensions, reserved);
-            self.extension_ranges(message, extensions);
+            self.check_message_ranges(message, extensions, reserved);
+            self.check_extension_ranges(message, extensions);
         }
         if file.edition == Edition::Proto3
             && is_message_set(message)
-            && let Some(set) = message.options().and_then(|it| it.numbered(self.tree, MESSAGE_SET))
+            && let Some(set) =
+                message.options().and_then(|it| it.find_by_number(self.tree, MESSAGE_SET))
         {
             let text =
                 format!("`{}` is a message set, which proto3 does not allow", message.name());
@@ -67,12 +68,12 @@ impl<'a> Check<'a> {
         let names = &file.reserved_names[decl.reserved_names.range()];
         if !names.is_empty() {
             let fields = message.fields().map(Element::Field);
-            self.reserved_names(Element::Message(message), names, fields);
+            self.check_reserved_names(Element::Message(message), names, fields);
         }
     }
 
     /// Reports a number that no field can have.
-    pub(super) fn field_number(&mut self, field: Element<'a>, number: i32) {
+    pub(super) fn check_field_number(&mut self, field: Element<'a>, number: i32) {
         let span = self.span(field.node(), Part::Number);
         // A number that was too long to read was already reported.
         if is_valid(number) || self.decl.problems.iter().any(|known| known.span == span) {
@@ -98,7 +99,7 @@ impl<'a> Check<'a> {
         self.report(ProblemKind::NumberInvalid, field, span, message).help = help;
     }
 
-    fn numbers_twice(&mut self, message: Message<'a>) {
+    fn check_repeated_numbers(&mut self, message: Message<'a>) {
         let mut fields: Vec<_> = message.fields().collect();
         fields.sort_by_key(|field| field.number());
         for group in fields.chunk_by(|a, b| a.number() == b.number()) {
@@ -121,7 +122,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn message_ranges(
+    fn check_message_ranges(
         &mut self,
         message: Message<'a>,
         extensions: &'a [RangeDecl],
@@ -140,19 +141,23 @@ impl<'a> Check<'a> {
                 self.report(ProblemKind::RangeInvalid, element, range.span, text);
             }
         }
-        let mut sorted: Vec<Range<'a>> = extensions
+        let mut sorted: Vec<NumberRange<'a>> = extensions
             .iter()
-            .map(|range| Range { what: "extension", range, last: range.end.saturating_sub(1) })
-            .chain(reserved.iter().map(|range| Range {
+            .map(|range| NumberRange {
+                what: "extension",
+                range,
+                last: range.end.saturating_sub(1),
+            })
+            .chain(reserved.iter().map(|range| NumberRange {
                 what: "reserved",
                 range,
                 last: range.end.saturating_sub(1),
             }))
             .filter(|range| range.range.start <= range.last)
             .collect();
-        self.overlaps(element, &mut sorted);
+        self.check_overlaps(element, &mut sorted);
         for field in message.fields() {
-            let Some(range) = holding(&sorted, field.number()) else { continue };
+            let Some(range) = find_range(&sorted, field.number()) else { continue };
             let span = self.span(field.decl().node, Part::Number);
             let text = if range.what == "reserved" {
                 format!(
@@ -193,15 +198,15 @@ impl<'a> Check<'a> {
     }
 
     /// Sorts the ranges and reports each that overlaps one before it.
-    pub(super) fn overlaps(&mut self, element: Element<'a>, sorted: &mut [Range<'a>]) {
+    pub(super) fn check_overlaps(&mut self, element: Element<'a>, sorted: &mut [NumberRange<'a>]) {
         sorted.sort_by_key(|range| range.range.start);
         // The range with the largest end so far.
-        let mut widest: Option<Range<'a>> = None;
+        let mut widest: Option<NumberRange<'a>> = None;
         for &range in &*sorted {
             if let Some(other) = widest
                 && range.range.start <= other.last
             {
-                let in_text = |range: Range<'_>| range.range.span.start;
+                let in_text = |range: NumberRange<'_>| range.range.span.start;
                 let (first, second) =
                     if in_text(other) <= in_text(range) { (other, range) } else { (range, other) };
                 let text = format!(
@@ -223,7 +228,7 @@ impl<'a> Check<'a> {
     }
 
     /// Reports names that are reserved twice, and members that use one.
-    pub(super) fn reserved_names(
+    pub(super) fn check_reserved_names(
         &mut self,
         owner: Element<'a>,
         names: &'a [ReservedNameDecl],
@@ -257,13 +262,13 @@ impl<'a> Check<'a> {
 
 /// A range with its last number.
 #[derive(Clone, Copy)]
-pub(super) struct Range<'a> {
+pub(super) struct NumberRange<'a> {
     pub(super) what: &'static str,
     pub(super) range: &'a RangeDecl,
     pub(super) last: i32,
 }
 
-impl Range<'_> {
+impl NumberRange<'_> {
     fn numbers(self) -> String {
         if self.range.start == self.last {
             format!("`{}`", self.last)
@@ -275,7 +280,10 @@ impl Range<'_> {
 
 /// The range that holds a number. The ranges are sorted. Where some overlap,
 /// which is reported elsewhere, only the one that begins last is considered.
-pub(super) fn holding<'r, 'a>(sorted: &'r [Range<'a>], number: i32) -> Option<&'r Range<'a>> {
+pub(super) fn find_range<'r, 'a>(
+    sorted: &'r [NumberRange<'a>],
+    number: i32,
+) -> Option<&'r NumberRange<'a>> {
     let at = sorted.partition_point(|range| range.range.start <= number);
     sorted[..at].last().filter(|range| number <= range.last)
 }
@@ -309,13 +317,14 @@ fn next_free(message: Message<'_>) -> Option<String> {
     (free <= MAX_FIELD_NUMBER).then(|| format!("the next free number is `{free}`"))
 }
 
-/// Whether a message is written in the old format of message sets.
+/// Returns true if a message is written in the old format of message sets.
 pub(super) fn is_message_set(message: Message<'_>) -> bool {
-    let set = message.options().and_then(|options| options.numbered(message.tree, MESSAGE_SET));
+    let set =
+        message.options().and_then(|options| options.find_by_number(message.tree, MESSAGE_SET));
     set.is_some_and(|set| set.value.as_bool() == Some(true))
 }
 
-/// Whether the number of a field is in a range.
-pub(super) fn number_in(range: &RangeDecl, field: &FieldDecl) -> bool {
+/// Returns true if the number of a field is in a range.
+pub(super) fn contains_number(range: &RangeDecl, field: &FieldDecl) -> bool {
     (range.start..range.end).contains(&field.number)
 }

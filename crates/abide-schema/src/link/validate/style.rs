@@ -9,27 +9,27 @@ use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
 use crate::tree::Element;
 
-use super::check::Check;
+use super::check::FileCheck;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Style {
+enum NamingStyle {
     TitleCase,
     LowerSnake,
     UpperSnake,
 }
 
-impl Style {
+impl NamingStyle {
     fn example(self) -> &'static str {
         match self {
-            Style::TitleCase => "TitleCase",
-            Style::LowerSnake => "lower_snake_case",
-            Style::UpperSnake => "UPPER_SNAKE_CASE",
+            NamingStyle::TitleCase => "TitleCase",
+            NamingStyle::LowerSnake => "lower_snake_case",
+            NamingStyle::UpperSnake => "UPPER_SNAKE_CASE",
         }
     }
 }
 
-impl<'a> Check<'a> {
-    pub(super) fn style(&mut self) {
+impl<'a> FileCheck<'a> {
+    pub(super) fn check_style(&mut self) {
         // Descriptors do not keep the feature, and were checked when they were written.
         if self.decl.edition < Edition::Edition2024 || self.decl.source_text().is_none() {
             return;
@@ -38,10 +38,10 @@ impl<'a> Check<'a> {
             && self.linked.features.naming_enforced
         {
             let name = self.decl.str(package.name);
-            if let Err(reason) = fits(name, Style::LowerSnake) {
+            if let Err(reason) = check_name(name, NamingStyle::LowerSnake) {
                 let span = self.span(package.node, Part::Name);
                 let text = format!("the package name `{name}` {reason}");
-                self.report_file(ProblemKind::StyleViolated, span, text).help = help();
+                self.report_file(ProblemKind::StyleViolated, span, text).help = suggest_style();
             }
         }
         for element in self.file.elements() {
@@ -49,66 +49,68 @@ impl<'a> Check<'a> {
             // from their parent unless they set it.
             let (enforced, style) = match element {
                 Element::Message(it) if it.decl().kind != MessageKind::MapEntry => {
-                    (it.features().naming_enforced, Style::TitleCase)
+                    (it.features().naming_enforced, NamingStyle::TitleCase)
                 }
                 Element::Message(_) => continue,
                 Element::Field(it) => {
                     let entry = it.parent().is_some_and(|message| message.is_map_entry());
-                    (it.features().naming_enforced && !entry, Style::LowerSnake)
+                    (it.features().naming_enforced && !entry, NamingStyle::LowerSnake)
                 }
                 Element::Oneof(it) => {
                     let outer = it.message().features().naming_enforced;
-                    (self.enforced(outer, it.options()), Style::LowerSnake)
+                    (self.is_enforced(outer, it.options()), NamingStyle::LowerSnake)
                 }
-                Element::Enum(it) => (it.features().naming_enforced, Style::TitleCase),
+                Element::Enum(it) => (it.features().naming_enforced, NamingStyle::TitleCase),
                 Element::EnumValue(it) => {
                     let outer = it.parent().features().naming_enforced;
-                    (self.enforced(outer, it.options()), Style::UpperSnake)
+                    (self.is_enforced(outer, it.options()), NamingStyle::UpperSnake)
                 }
                 Element::Service(it) => {
                     let outer = self.linked.features.naming_enforced;
-                    (self.enforced(outer, it.options()), Style::TitleCase)
+                    (self.is_enforced(outer, it.options()), NamingStyle::TitleCase)
                 }
                 Element::Method(it) => {
                     let file = self.linked.features.naming_enforced;
-                    let outer = self.enforced(file, it.service().options());
-                    (self.enforced(outer, it.options()), Style::TitleCase)
+                    let outer = self.is_enforced(file, it.service().options());
+                    (self.is_enforced(outer, it.options()), NamingStyle::TitleCase)
                 }
             };
             if !enforced {
                 continue;
             }
-            if let Err(reason) = fits(element.name(), style) {
+            if let Err(reason) = check_name(element.name(), style) {
                 let span = self.span(element.node(), Part::Name);
                 let text =
                     format!("the name of the {} `{}` {reason}", element.noun(), element.name());
-                self.report(ProblemKind::StyleViolated, element, span, text).help = help();
+                self.report(ProblemKind::StyleViolated, element, span, text).help = suggest_style();
             }
         }
     }
 
     /// The feature `enforce_naming_style` of an element inside another.
-    fn enforced(&self, outer: bool, options: Option<&'a Message>) -> bool {
+    fn is_enforced(&self, outer: bool, options: Option<&'a Message>) -> bool {
         const STYLE2024: i64 = 1;
         let own = self
-            .features_set(options)
+            .iter_set_features(options)
             .find(|(feature, ..)| *feature == "enforce_naming_style")
             .map(|(_, value, _)| value == STYLE2024);
         own.unwrap_or(outer)
     }
 }
 
-fn help() -> Option<String> {
+fn suggest_style() -> Option<String> {
     Some("rename it, or set `features.enforce_naming_style = STYLE_LEGACY`".to_owned())
 }
 
-fn fits(name: &str, style: Style) -> Result<(), String> {
+fn check_name(name: &str, style: NamingStyle) -> Result<(), String> {
     let allowed = |byte: u8| match style {
-        Style::TitleCase => byte.is_ascii_alphanumeric(),
-        Style::LowerSnake => {
+        NamingStyle::TitleCase => byte.is_ascii_alphanumeric(),
+        NamingStyle::LowerSnake => {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'.')
         }
-        Style::UpperSnake => byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_',
+        NamingStyle::UpperSnake => {
+            byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_'
+        }
     };
     let bytes = name.as_bytes();
     if !bytes.iter().all(|&byte| allowed(byte)) {
@@ -116,13 +118,13 @@ fn fits(name: &str, style: Style) -> Result<(), String> {
     }
     let first = bytes.first().copied().unwrap_or_default();
     let begins = match style {
-        Style::TitleCase | Style::UpperSnake => first.is_ascii_uppercase(),
-        Style::LowerSnake => first.is_ascii_lowercase(),
+        NamingStyle::TitleCase | NamingStyle::UpperSnake => first.is_ascii_uppercase(),
+        NamingStyle::LowerSnake => first.is_ascii_lowercase(),
     };
     if !begins {
         return Err(format!("does not start like `{}`", style.example()));
     }
-    let bad = style != Style::TitleCase
+    let bad = style != NamingStyle::TitleCase
         && (bytes.last() == Some(&b'_')
             || bytes.windows(2).any(|pair| pair[0] == b'_' && !pair[1].is_ascii_alphabetic()));
     if bad {

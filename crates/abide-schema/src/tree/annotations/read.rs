@@ -8,16 +8,16 @@ use crate::protobuf::descriptor_number::{
 };
 use crate::tree::Tree;
 use crate::tree::annotations::{
-    ANNOTATIONS, Annotation, HttpBinding, Known, MIGRATIONS, Migration, POLICIES,
+    ANNOTATIONS, Annotation, HttpBinding, KnownAnnotations, MIGRATIONS, Migration, POLICIES,
     PackageVersionStatus, STATUSES, Validation,
 };
 use crate::tree::element::Element;
 use crate::tree::view::{Enum, EnumValue, Field, File, Message, Method, Service};
 
-impl Known {
+impl KnownAnnotations {
     /// Finds them in a tree whose names are linked.
-    pub(crate) fn of(tree: &Tree) -> Known {
-        let mut known = Known::default();
+    pub(crate) fn find(tree: &Tree) -> KnownAnnotations {
+        let mut known = KnownAnnotations::default();
         for file in tree.files() {
             let nested = file.all_messages().flat_map(|message| message.extensions());
             for field in file.extensions().chain(nested) {
@@ -39,13 +39,13 @@ impl Known {
 
 /// The options of a file or of one of its elements.
 #[derive(Clone, Copy)]
-struct Options<'t> {
+struct ElementOptions<'t> {
     tree: &'t Tree,
     file: File<'t>,
     element: Option<Element<'t>>,
 }
 
-impl<'t> Options<'t> {
+impl<'t> ElementOptions<'t> {
     /// The options that are set.
     fn set(self) -> Option<&'t value::Message> {
         match self.element {
@@ -63,7 +63,7 @@ impl<'t> Options<'t> {
         }
     }
 
-    fn place(self, entry: &Entry) -> Place {
+    fn key_place(self, entry: &Entry) -> Place {
         if entry.span.is_empty() && entry.key.is_empty() {
             return self.fallback();
         }
@@ -80,7 +80,7 @@ impl<'t> Options<'t> {
     }
 
     /// An annotation in any of its spellings.
-    fn any(self, wanted: &[Annotation]) -> Option<&'t Entry> {
+    fn find_any(self, wanted: &[Annotation]) -> Option<&'t Entry> {
         let known = &self.tree.known;
         if !known.declare(wanted) {
             return None;
@@ -92,40 +92,40 @@ impl<'t> Options<'t> {
     }
 
     /// A field of the message that an annotation holds.
-    fn field_of(self, wanted: &[Annotation], name: &str) -> Option<&'t Entry> {
-        self.any(wanted)?.value.as_message()?.get(self.tree, name)
+    fn find_field(self, wanted: &[Annotation], name: &str) -> Option<&'t Entry> {
+        self.find_any(wanted)?.value.as_message()?.get(self.tree, name)
     }
 
-    fn text(self, entry: Option<&'t Entry>) -> Option<(&'t str, Place)> {
+    fn as_text(self, entry: Option<&'t Entry>) -> Option<(&'t str, Place)> {
         let entry = entry?;
         let text = entry.value.as_str().filter(|text| !text.is_empty())?;
-        Some((text, self.place(entry)))
+        Some((text, self.key_place(entry)))
     }
 
-    fn flag(self, entry: Option<&'t Entry>) -> Option<Place> {
+    fn as_flag(self, entry: Option<&'t Entry>) -> Option<Place> {
         let entry = entry?;
-        (entry.value == Value::Bool(true)).then(|| self.place(entry))
+        (entry.value == Value::Bool(true)).then(|| self.key_place(entry))
     }
 
-    fn own(self, name: &str) -> Option<&'t Entry> {
+    fn find_own(self, name: &str) -> Option<&'t Entry> {
         self.set()?.get(self.tree, name)
     }
 
     /// The comments at its option `deprecated`.
     fn comments_at_deprecated(self) -> Vec<Comment> {
-        let Some(entry) = self.own("deprecated") else { return Vec::new() };
+        let Some(entry) = self.find_own("deprecated") else { return Vec::new() };
         let (node, options) = match self.element {
             None => (Node::NONE, file::OPTIONS),
             Some(element) => (element.node(), options_field(element)),
         };
         let path = [options, self.tree.field(entry.field).number() as u32];
-        self.file.decl().comments_at_option(node, entry.key.to(entry.span), path)
+        self.file.decl().collect_comments_at_option(node, entry.key.to(entry.span), path)
     }
 }
 
 impl<'t> File<'t> {
-    fn annotated(self) -> Options<'t> {
-        Options { tree: self.tree, file: self, element: None }
+    fn annotated(self) -> ElementOptions<'t> {
+        ElementOptions { tree: self.tree, file: self, element: None }
     }
 
     /// The status of its package version, if an annotation sets one:
@@ -134,26 +134,27 @@ impl<'t> File<'t> {
         let options = self.annotated();
         let entry = [Annotation::AbideFile, Annotation::UdpaFileStatus, Annotation::XdsFileStatus]
             .into_iter()
-            .find_map(|annotation| options.field_of(&[annotation], "package_version_status"))?;
+            .find_map(|annotation| options.find_field(&[annotation], "package_version_status"))?;
         let Value::Enum(number) = entry.value else { return None };
         let values = self.tree.field(entry.field).enum_type()?;
         let name = values.values().find(|value| value.number() == number)?.name();
-        Some((PackageVersionStatus::named(name)?, options.place(entry)))
+        Some((PackageVersionStatus::from_name(name)?, options.key_place(entry)))
     }
 
-    /// Whether its status is that of a candidate for the next major, which nobody has released yet.
+    /// Returns true if its status is that of a candidate for the next major, which nobody has
+    /// released yet.
     pub fn is_candidate(self) -> bool {
         let candidate = PackageVersionStatus::NextMajorVersionCandidate;
         self.package_version_status().is_some_and(|(status, _)| status == candidate)
     }
 
-    /// Where the whole file is marked as work in progress.
+    /// Returns the place where the whole file is marked as work in progress.
     pub fn work_in_progress(self) -> Option<Place> {
         let options = self.annotated();
         [Annotation::AbideFile, Annotation::UdpaFileStatus, Annotation::XdsFileStatus]
             .into_iter()
             .find_map(|annotation| {
-                options.flag(options.field_of(&[annotation], "work_in_progress"))
+                options.as_flag(options.find_field(&[annotation], "work_in_progress"))
             })
     }
 
@@ -180,13 +181,13 @@ impl<'t> File<'t> {
 
     fn policy(self, name: &str) -> Option<(&'t str, Place)> {
         let options = self.annotated();
-        options.text(options.field_of(&[Annotation::AbideFile], name))
+        options.as_text(options.find_field(&[Annotation::AbideFile], name))
     }
 
-    /// Whether people maintain its package as the next major version.
+    /// Returns true if people maintain its package as the next major version.
     pub fn by_hand(self) -> Option<Place> {
         let options = self.annotated();
-        options.flag(options.field_of(&[Annotation::AbideFile], "by_hand"))
+        options.as_flag(options.find_field(&[Annotation::AbideFile], "by_hand"))
     }
 
     /// The package that it moves to in the next major version.
@@ -194,7 +195,7 @@ impl<'t> File<'t> {
         let options = self.annotated();
         let migrations = [Annotation::UdpaFileMigrate, Annotation::XdsFileMigrate];
         options
-            .text(options.field_of(&migrations, "move_to_package"))
+            .as_text(options.find_field(&migrations, "move_to_package"))
             .or_else(|| self.policy("move_to_package"))
     }
 
@@ -202,7 +203,7 @@ impl<'t> File<'t> {
     /// `go_package`.
     pub fn string_option(self, name: &str) -> Option<(&'t str, Place)> {
         let options = self.annotated();
-        options.text(options.own(name))
+        options.as_text(options.find_own(name))
     }
 
     /// The option `go_package`.
@@ -215,10 +216,10 @@ impl<'t> File<'t> {
         self.string_option("java_package")
     }
 
-    /// Where the option `deprecated` of the file is set.
+    /// Returns the place where the option `deprecated` of the file is set.
     pub fn deprecated(self) -> Option<Place> {
         let options = self.annotated();
-        options.flag(options.own("deprecated"))
+        options.as_flag(options.find_own("deprecated"))
     }
 
     /// The comments at the option `deprecated` of the file.
@@ -241,9 +242,9 @@ fn options_field(element: Element<'_>) -> u32 {
 }
 
 impl<'t> Element<'t> {
-    fn annotated(self) -> Options<'t> {
+    fn annotated(self) -> ElementOptions<'t> {
         let file = self.file();
-        Options { tree: file.tree, file, element: Some(self) }
+        ElementOptions { tree: file.tree, file, element: Some(self) }
     }
 
     /// The element that encloses it; `None` for a top-level element.
@@ -259,7 +260,7 @@ impl<'t> Element<'t> {
         }
     }
 
-    /// Where it is marked as work in progress: on the element itself, on one
+    /// Returns the place where it is marked as work in progress: on the element itself, on one
     /// that encloses it, or on its file.
     pub fn work_in_progress(self) -> Option<Place> {
         let known = &self.file().tree.known;
@@ -268,8 +269,8 @@ impl<'t> Element<'t> {
         while let Some(element) = next {
             let options = element.annotated();
             for annotations in [POLICIES, STATUSES] {
-                let entry = options.field_of(annotations, "work_in_progress");
-                if let Some(place) = options.flag(entry) {
+                let entry = options.find_field(annotations, "work_in_progress");
+                if let Some(place) = options.as_flag(entry) {
                     return Some(place);
                 }
             }
@@ -278,10 +279,10 @@ impl<'t> Element<'t> {
         self.file().work_in_progress()
     }
 
-    /// Where its option `deprecated` is set.
+    /// Returns the place where its option `deprecated` is set.
     pub fn deprecated(self) -> Option<Place> {
         let options = self.annotated();
-        options.flag(options.own("deprecated"))
+        options.as_flag(options.find_own("deprecated"))
     }
 
     /// The comments at its option `deprecated`, not those of the element itself.
@@ -292,49 +293,49 @@ impl<'t> Element<'t> {
     /// The version in which it was deprecated.
     pub fn deprecated_since(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
-        options.text(options.field_of(POLICIES, "deprecated_at")).or_else(|| {
+        options.as_text(options.find_field(POLICIES, "deprecated_at")).or_else(|| {
             let envoy = [Annotation::EnvoyDeprecatedAt, Annotation::EnvoyDeprecatedAtEnum];
-            options.text(options.any(&envoy))
+            options.as_text(options.find_any(&envoy))
         })
     }
 
-    /// Where it is marked as refused unless an operator allows it.
+    /// Returns the place where it is marked as refused unless an operator allows it.
     pub fn disallowed_by_default(self) -> Option<Place> {
         let options = self.annotated();
-        options.flag(options.field_of(POLICIES, "disallowed_by_default")).or_else(|| {
+        options.as_flag(options.find_field(POLICIES, "disallowed_by_default")).or_else(|| {
             let envoy = [Annotation::EnvoyDisallowed, Annotation::EnvoyDisallowedEnum];
-            options.flag(options.any(&envoy))
+            options.as_flag(options.find_any(&envoy))
         })
     }
 
     /// The full or simple name of its replacement.
     pub fn replaced_by(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
-        options.text(options.field_of(POLICIES, "replaced_by"))
+        options.as_text(options.find_field(POLICIES, "replaced_by"))
     }
 
-    /// Where it is marked as an addition to a candidate.
+    /// Returns the place where it is marked as an addition to a candidate.
     pub fn next_major_only(self) -> Option<Place> {
         let options = self.annotated();
-        options.flag(options.field_of(POLICIES, "next_major_only"))
+        options.as_flag(options.find_field(POLICIES, "next_major_only"))
     }
 
-    /// Why its values get lost in the next major version.
+    /// Returns the reason why its values get lost in the next major version.
     pub fn lossy(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
-        options.text(options.field_of(POLICIES, "lossy"))
+        options.as_text(options.find_field(POLICIES, "lossy"))
     }
 
-    /// How it changes in the next major version, and where that is declared.
+    /// Collects its changes in the next major version, with the places that declare them.
     pub fn migrations(self) -> Vec<(Migration<'t>, Place)> {
         let options = self.annotated();
         let ours =
-            options.field_of(POLICIES, "migration").and_then(|entry| entry.value.as_message());
-        let theirs = options.any(MIGRATIONS).and_then(|entry| entry.value.as_message());
+            options.find_field(POLICIES, "migration").and_then(|entry| entry.value.as_message());
+        let theirs = options.find_any(MIGRATIONS).and_then(|entry| entry.value.as_message());
         let mut migrations = Vec::new();
         for message in ours.into_iter().chain(theirs) {
             for entry in &message.entries {
-                let Some((text, place)) = options.text(Some(entry)) else { continue };
+                let Some((text, place)) = options.as_text(Some(entry)) else { continue };
                 let migration = match options.tree.field(entry.field).name() {
                     "rename" => Migration::Rename(text),
                     "move_to_package" => Migration::MoveToPackage(text),
@@ -347,7 +348,7 @@ impl<'t> Element<'t> {
         migrations
     }
 
-    /// What validation requires of it; for fields and oneofs.
+    /// Returns the requirements of validation on it; for fields and oneofs.
     pub fn validation(self) -> Option<Validation> {
         let options = self.annotated();
         let tree = options.tree;
@@ -357,18 +358,18 @@ impl<'t> Element<'t> {
             Annotation::BufValidateField,
             Annotation::BufValidateOneof,
         ];
-        let entry = options.any(&rules)?;
+        let entry = options.find_any(&rules)?;
         // `required` of the rules themselves or of those of one type.
         let find = |name: &str| {
             let rules = entry.value.as_message()?;
             let inner = rules.entries.iter().filter_map(|entry| entry.value.as_message());
             let mut all = std::iter::once(rules).chain(inner);
-            all.find_map(|rules| options.flag(rules.get(tree, name)))
+            all.find_map(|rules| options.as_flag(rules.get(tree, name)))
         };
         Some(Validation {
-            place: options.place(entry),
+            place: options.key_place(entry),
             defined_only: find("defined_only"),
-            required: options.flag(Some(entry)).or_else(|| find("required")),
+            required: options.as_flag(Some(entry)).or_else(|| find("required")),
         })
     }
 }
@@ -376,7 +377,7 @@ impl<'t> Element<'t> {
 macro_rules! annotated {
     ($($view:ident)*) => {$(
         impl<'t> $view<'t> {
-            fn annotated(self) -> Options<'t> {
+            fn annotated(self) -> ElementOptions<'t> {
                 Element::$view(self).annotated()
             }
         }
@@ -391,30 +392,30 @@ impl<'t> Message<'t> {
     pub fn previous_type(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
         let versioning = [Annotation::UdpaVersioning, Annotation::XdsVersioning];
-        options.text(options.field_of(&versioning, "previous_message_type")).or_else(|| {
-            options.text(options.field_of(&[Annotation::AbideMessage], "previous_type"))
+        options.as_text(options.find_field(&versioning, "previous_message_type")).or_else(|| {
+            options.as_text(options.find_field(&[Annotation::AbideMessage], "previous_type"))
         })
     }
 
     /// The type of the resource it describes, from `google.api.resource`.
     pub fn resource_type(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
-        options.text(options.field_of(&[Annotation::GoogleResource], "type"))
+        options.as_text(options.find_field(&[Annotation::GoogleResource], "type"))
     }
 }
 
 impl<'t> Field<'t> {
-    /// Where its values are marked as sensitive.
+    /// Returns the place where its values are marked as sensitive.
     pub fn sensitive(self) -> Option<Place> {
         let options = self.annotated();
-        options.flag(options.any(&[Annotation::UdpaSensitive, Annotation::XdsSensitive]))
+        options.as_flag(options.find_any(&[Annotation::UdpaSensitive, Annotation::XdsSensitive]))
     }
 
     /// The place of the annotation `security` of udpa or xds.
     pub fn security(self) -> Option<Place> {
         let options = self.annotated();
-        let entry = options.any(&[Annotation::UdpaSecurity, Annotation::XdsSecurity])?;
-        Some(options.place(entry))
+        let entry = options.find_any(&[Annotation::UdpaSecurity, Annotation::XdsSecurity])?;
+        Some(options.key_place(entry))
     }
 
     /// The type of the resource it names, from `google.api.resource_reference`.
@@ -422,8 +423,8 @@ impl<'t> Field<'t> {
         let options = self.annotated();
         let wanted = [Annotation::GoogleResourceReference];
         options
-            .text(options.field_of(&wanted, "type"))
-            .or_else(|| options.text(options.field_of(&wanted, "child_type")))
+            .as_text(options.find_field(&wanted, "type"))
+            .or_else(|| options.as_text(options.find_field(&wanted, "child_type")))
     }
 
     /// Its behaviours from `google.api.field_behavior`, such as `REQUIRED`.
@@ -437,7 +438,7 @@ impl<'t> Field<'t> {
             let Value::Enum(number) = entry.value else { return None };
             let values = tree.field(entry.field).enum_type()?;
             let value = values.values().find(|value| value.number() == number)?;
-            Some((value.name(), options.place(entry)))
+            Some((value.name(), options.key_place(entry)))
         })
     }
 }
@@ -453,7 +454,7 @@ impl<'t> Service<'t> {
     /// The full name of the type it serves, from `envoy.annotations.resource`.
     pub fn resource_type(self) -> Option<(&'t str, Place)> {
         let options = self.annotated();
-        options.text(options.field_of(&[Annotation::EnvoyResource], "type"))
+        options.as_text(options.find_field(&[Annotation::EnvoyResource], "type"))
     }
 }
 
@@ -462,7 +463,7 @@ impl<'t> Method<'t> {
     pub fn http_bindings(self) -> Vec<HttpBinding<'t>> {
         let options = self.annotated();
         let mut bindings = Vec::new();
-        let rule = options.any(&[Annotation::GoogleHttp]).and_then(|it| it.value.as_message());
+        let rule = options.find_any(&[Annotation::GoogleHttp]).and_then(|it| it.value.as_message());
         if let Some(rule) = rule {
             bindings.extend(http_binding(options, rule));
             let tree = options.tree;
@@ -478,9 +479,12 @@ impl<'t> Method<'t> {
     }
 }
 
-fn http_binding<'t>(options: Options<'t>, rule: &'t value::Message) -> Option<HttpBinding<'t>> {
+fn http_binding<'t>(
+    options: ElementOptions<'t>,
+    rule: &'t value::Message,
+) -> Option<HttpBinding<'t>> {
     let tree = options.tree;
-    let text = |name| rule.str(tree, name).filter(|text| !text.is_empty());
+    let text = |name| rule.get_str(tree, name).filter(|text| !text.is_empty());
     let (body, response_body) = (text("body"), text("response_body"));
     rule.entries.iter().rev().find_map(|entry| {
         let (method, path) = match tree.field(entry.field).name() {
@@ -491,7 +495,7 @@ fn http_binding<'t>(options: Options<'t>, rule: &'t value::Message) -> Option<Ht
             "patch" => ("PATCH", entry),
             "custom" => {
                 let custom = entry.value.as_message()?;
-                (custom.str(tree, "kind")?, custom.get(tree, "path")?)
+                (custom.get_str(tree, "kind")?, custom.get(tree, "path")?)
             }
             _ => return None,
         };

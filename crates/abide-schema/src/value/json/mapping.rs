@@ -1,10 +1,10 @@
 //! The mappings of JSON.
 
-/// Which values of JSON stand for which values of fields.
+/// The mapping between values of JSON and values of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonMapping {
-    /// What the specification says.
+    /// The mapping of the specification.
     Strict,
-    /// What the C++ runtime takes besides, unless it is told not to.
+    /// The mapping of the C++ runtime, with what it accepts besides unless it is told not to.
     Lenient,
 }

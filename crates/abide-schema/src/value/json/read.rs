@@ -4,33 +4,33 @@ use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use super::mapping::JsonMapping;
-use super::scalars::{fit, integer};
+use super::scalars::{read_integer, to_scalar_value};
 use super::syntax::{JsonKind, JsonMember, JsonNode, parse};
 use super::well_known::{self, TYPE_KEY, VALUE_KEY, WellKnown, is_null_value};
 use crate::decl::Scalar;
 use crate::dynamic::{Entry, MAX_NESTING, Message, Value};
 use crate::ids::{FieldId, MessageId};
-use crate::problem::nearest;
+use crate::problem::find_nearest;
 use crate::tree::view;
 use crate::tree::{Cardinality, Tree, Type};
 use crate::value::codec::Codec;
-use crate::value::error::Undeclared;
+use crate::value::error::UndeclaredPolicy;
 use crate::value::facts::is_set;
 use crate::value::names::TreeNames;
-use crate::value::reading::{LackedBy, ReadError, ReadErrorKind, Reading, UndeclaredName};
+use crate::value::reading::{ReadError, ReadErrorKind, Reading, UndeclaredName, UnknownName};
 
 impl Codec<'_> {
-    /// Whether values of a message have a notation of their own in JSON, which an Any holds under
-    /// the key `value`.
+    /// Returns true if values of a message have a notation of their own in JSON, which an Any holds
+    /// under the key `value`.
     pub fn has_own_json(self, ty: MessageId) -> bool {
-        WellKnown::of(self.tree.message(ty)).is_some()
+        WellKnown::from_message(self.tree.message(ty)).is_some()
     }
 
     /// Reads a message in JSON. All errors are found, of the syntax and of
     /// values: text that is not JSON, values that do not fit their fields,
     /// fields and oneofs that are set twice, nesting deeper than
     /// [`MAX_NESTING`].
-    pub fn read_json(self, ty: MessageId, text: &[u8], undeclared: Undeclared) -> Reading {
+    pub fn read_json(self, ty: MessageId, text: &[u8], undeclared: UndeclaredPolicy) -> Reading {
         self.read_parsed_json(ty, &parse(text, JsonMapping::Strict), undeclared)
     }
 
@@ -40,11 +40,11 @@ impl Codec<'_> {
         self,
         ty: MessageId,
         (node, errors): &(Option<JsonNode<'_>>, Vec<ReadError>),
-        undeclared: Undeclared,
+        undeclared: UndeclaredPolicy,
     ) -> Reading {
         let mut reading = match node {
             Some(node) => self.read_json_node(ty, node, undeclared),
-            None => Reading::of(Message::new(ty)),
+            None => Reading::from_message(Message::new(ty)),
         };
         reading.errors.extend(errors.iter().cloned());
         reading.errors.sort_by_key(|error| error.span.start);
@@ -57,7 +57,7 @@ impl Codec<'_> {
         self,
         ty: MessageId,
         node: &JsonNode<'_>,
-        undeclared: Undeclared,
+        undeclared: UndeclaredPolicy,
     ) -> Reading {
         self.read_json_node_as(JsonMapping::Strict, ty, node, undeclared)
     }
@@ -68,21 +68,21 @@ impl Codec<'_> {
         mapping: JsonMapping,
         ty: MessageId,
         node: &JsonNode<'_>,
-        undeclared: Undeclared,
+        undeclared: UndeclaredPolicy,
     ) -> Reading {
         let mut reader = JsonReader {
             tree: self.tree,
-            refuses: undeclared == Undeclared::Refuse,
+            refuses: undeclared == UndeclaredPolicy::Refuse,
             mapping,
             errors: Vec::new(),
             liberties: Vec::new(),
             undeclared: Vec::new(),
         };
-        let message = reader.message(ty, node, 0).unwrap_or_else(|| Message::new(ty));
+        let message = reader.read_message(ty, node, 0).unwrap_or_else(|| Message::new(ty));
         let JsonReader { mut errors, mut liberties, undeclared, .. } = reader;
         errors.sort_by_key(|error| error.span.start);
         liberties.sort_by_key(|error| error.span.start);
-        Reading { message, errors, liberties, undeclared }
+        Reading { message, errors, leniencies: liberties, undeclared }
     }
 }
 
@@ -100,7 +100,7 @@ mod kind {
 
 pub(super) struct JsonReader<'t> {
     pub(super) tree: &'t Tree,
-    /// Whether names that are not declared are errors.
+    /// True if names that are not declared are errors.
     pub(super) refuses: bool,
     pub(super) mapping: JsonMapping,
     pub(super) errors: Vec<ReadError>,
@@ -114,7 +114,7 @@ impl<'t> JsonReader<'t> {
     }
 
     /// Records what the lenient mapping takes and the specification does not.
-    pub(super) fn liberty(
+    pub(super) fn allow_leniency(
         &mut self,
         span: Span,
         message: impl Into<String>,
@@ -122,7 +122,7 @@ impl<'t> JsonReader<'t> {
     ) {
         self.liberties.push(ReadError {
             help: Some(help.into()),
-            ..ReadError::new(ReadErrorKind::Liberty, span, message)
+            ..ReadError::new(ReadErrorKind::Leniency, span, message)
         });
     }
 
@@ -141,7 +141,7 @@ impl<'t> JsonReader<'t> {
         None
     }
 
-    pub(super) fn expected<T>(
+    pub(super) fn fail_expected<T>(
         &mut self,
         node: &JsonNode<'_>,
         what: &str,
@@ -151,7 +151,7 @@ impl<'t> JsonReader<'t> {
         self.fail(WrongType, node.span, text)
     }
 
-    fn duplicate<T>(&mut self, span: Span, name: &str, first: Span) -> Option<T> {
+    fn fail_duplicate<T>(&mut self, span: Span, name: &str, first: Span) -> Option<T> {
         self.errors.push(ReadError {
             related: Some((first, "set first here".to_owned())),
             ..ReadError::new(Duplicate, span, format!("`{name}` is set twice"))
@@ -159,47 +159,47 @@ impl<'t> JsonReader<'t> {
         None
     }
 
-    /// Whether messages nest too deeply. The lenient mapping counts objects and arrays instead,
-    /// which is done where they are parsed.
+    /// Returns true if messages nest too deeply. The lenient mapping counts objects and arrays
+    /// instead, which is done where they are parsed.
     fn is_too_deep(&self, depth: u32) -> bool {
         depth > MAX_NESTING && !self.is_lenient()
     }
 
-    fn too_deep<T>(&mut self, node: &JsonNode<'_>) -> Option<T> {
+    fn check_depth<T>(&mut self, node: &JsonNode<'_>) -> Option<T> {
         let text = format!("messages nest deeper than {MAX_NESTING} levels");
         self.fail(TooDeep, node.span, text)
     }
 
     /// Reads a message: what of it can be read, or nothing where it is none.
-    pub(super) fn message(
+    pub(super) fn read_message(
         &mut self,
         ty: MessageId,
         node: &JsonNode<'_>,
         depth: u32,
     ) -> Option<Message> {
         if self.is_too_deep(depth) {
-            return self.too_deep(node);
+            return self.check_depth(node);
         }
         let view = self.tree.message(ty);
         let mut message = Message::new(ty);
-        if let Some(known) = WellKnown::of(view) {
-            self.well_known(&mut message, known, node, depth)?;
+        if let Some(known) = WellKnown::from_message(view) {
+            self.read_well_known(&mut message, known, node, depth)?;
             return Some(message);
         }
         if matches!(node.kind, JsonKind::Null) && self.is_lenient() && depth > 0 {
             let text = format!("`null` counts as an empty `{}`", view.full_name());
-            self.liberty(node.span, text, "write `{}`");
+            self.allow_leniency(node.span, text, "write `{}`");
             return Some(message);
         }
         let JsonKind::Object(members) = &node.kind else {
             let text = format!("expected an object for a `{}`", view.full_name());
             return self.fail(WrongType, node.span, text);
         };
-        self.fields(&mut message, members.iter(), depth);
+        self.read_fields(&mut message, members.iter(), depth);
         Some(message)
     }
 
-    pub(super) fn fields<'n>(
+    pub(super) fn read_fields<'n>(
         &mut self,
         message: &mut Message,
         members: impl Iterator<Item = &'n JsonMember<'n>>,
@@ -209,17 +209,17 @@ impl<'t> JsonReader<'t> {
         let mut seen: FxHashMap<FieldId, Span> = FxHashMap::default();
         let mut oneofs: FxHashMap<u32, (FieldId, Span)> = FxHashMap::default();
         for member in members {
-            let Some(field) = self.field_of(view, member) else { continue };
+            let Some(field) = self.resolve_field(view, member) else { continue };
             let before = self.errors.len();
             if self.may_be_set(field, member, &mut seen, &mut oneofs) {
-                self.field(message, field, member.key_span, &member.value, depth);
+                self.read_field(message, field, member.key_span, &member.value, depth);
             }
             let found = self.errors.iter_mut().skip(before).filter(|it| it.field.is_none());
             found.for_each(|error| error.field = Some(field.id));
         }
     }
 
-    /// Whether a member sets a field that nothing before it excludes.
+    /// Returns true if a member sets a field that nothing before it excludes.
     fn may_be_set(
         &mut self,
         field: view::Field<'t>,
@@ -228,10 +228,10 @@ impl<'t> JsonReader<'t> {
         oneofs: &mut FxHashMap<u32, (FieldId, Span)>,
     ) -> bool {
         let first = seen.insert(field.id, member.key_span);
-        let is_absent = matches!(member.value.kind, JsonKind::Null) && !takes_null(field);
+        let is_absent = matches!(member.value.kind, JsonKind::Null) && !accepts_null(field);
         if let Some(first) = first {
             if !self.is_lenient() {
-                self.duplicate::<()>(member.key_span, field.name(), first);
+                self.fail_duplicate::<()>(member.key_span, field.name(), first);
                 return false;
             }
             if !is_absent {
@@ -259,7 +259,7 @@ impl<'t> JsonReader<'t> {
         true
     }
 
-    fn field_of(
+    fn resolve_field(
         &mut self,
         message: view::Message<'t>,
         member: &JsonMember<'_>,
@@ -269,17 +269,17 @@ impl<'t> JsonReader<'t> {
             Some(name) => {
                 TreeNames(self.tree).extension(message.id, name).map(|id| self.tree.field(id))
             }
-            None => message.field_in_json(key),
+            None => message.find_field_by_json_name(key),
         };
         if found.is_none() {
             self.undeclared.push(UndeclaredName {
-                lacked_by: LackedBy::Message(message.id),
+                lacked_by: UnknownName::Message(message.id),
                 name: key.to_owned(),
                 key: member.key_span,
                 value: member.value.span,
             });
             if self.refuses {
-                let near = nearest(key, message.fields().map(view::Field::name));
+                let near = find_nearest(key, message.fields().map(view::Field::name));
                 let text = format!("`{}` has no field `{key}`", message.full_name());
                 self.errors.push(ReadError {
                     help: near.map(|near| format!("did you mean `{near}`?")),
@@ -291,7 +291,7 @@ impl<'t> JsonReader<'t> {
     }
 
     /// Reads the whole value of a field.
-    pub(super) fn field(
+    pub(super) fn read_field(
         &mut self,
         message: &mut Message,
         field: view::Field<'t>,
@@ -303,27 +303,27 @@ impl<'t> JsonReader<'t> {
             |value, span| message.entries.push(Entry { field: field.id, value, key, span });
         match field.cardinality() {
             Cardinality::Singular => {
-                if let Some(value) = self.value(field, node, depth) {
+                if let Some(value) = self.read_value(field, node, depth) {
                     push(value, node.span);
                 }
             }
             Cardinality::Repeated => {
-                for element in self.elements(field, node) {
-                    if let Some(value) = self.value(field, element, depth) {
+                for element in self.collect_elements(field, node) {
+                    if let Some(value) = self.read_value(field, element, depth) {
                         push(value, element.span);
                     }
                 }
             }
             Cardinality::Map => {
                 let JsonKind::Object(members) = &node.kind else {
-                    self.expected::<()>(node, "an object", field);
+                    self.fail_expected::<()>(node, "an object", field);
                     return;
                 };
                 let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
                 for member in members {
                     if let Some(first) = seen.insert(&member.key, member.key_span) {
-                        self.duplicate::<()>(member.key_span, &member.key, first);
-                    } else if let Some(pair) = self.pair(field, member, depth) {
+                        self.fail_duplicate::<()>(member.key_span, &member.key, first);
+                    } else if let Some(pair) = self.read_map_entry(field, member, depth) {
                         let span = member.key_span.to(member.value.span);
                         push(Value::Message(Box::new(pair)), span);
                     }
@@ -333,7 +333,7 @@ impl<'t> JsonReader<'t> {
     }
 
     /// Reads an entry of a map.
-    fn pair(
+    fn read_map_entry(
         &mut self,
         map: view::Field<'t>,
         member: &JsonMember<'_>,
@@ -342,7 +342,7 @@ impl<'t> JsonReader<'t> {
         let pair = map.message_type();
         let parts = pair.and_then(|it| Some((it, it.field_numbered(1)?, it.field_numbered(2)?)));
         let Some((pair, key_field, value_field)) = parts else {
-            return self.expected(&member.value, "nothing", map);
+            return self.fail_expected(&member.value, "nothing", map);
         };
         let key = match key_field.ty() {
             Type::Scalar(Scalar::Bool) => match &*member.key {
@@ -355,9 +355,9 @@ impl<'t> JsonReader<'t> {
             },
             Type::Scalar(Scalar::String) => Some(Value::String((&*member.key).into())),
             ty => {
-                let number = integer(&member.key);
+                let number = read_integer(&member.key);
                 let value = match ty {
-                    Type::Scalar(scalar) => number.and_then(|it| fit(scalar, it)),
+                    Type::Scalar(scalar) => number.and_then(|it| to_scalar_value(scalar, it)),
                     _ => None,
                 };
                 value.or_else(|| {
@@ -366,7 +366,7 @@ impl<'t> JsonReader<'t> {
                 })
             }
         };
-        let value = self.value(value_field, &member.value, depth + 1);
+        let value = self.read_value(value_field, &member.value, depth + 1);
         let entry = |field: view::Field<'_>, value, span| Entry {
             field: field.id,
             value,
@@ -381,7 +381,7 @@ impl<'t> JsonReader<'t> {
 
     /// Reads a type with a notation of its own; `None` where nothing of it can
     /// be read.
-    fn well_known(
+    fn read_well_known(
         &mut self,
         message: &mut Message,
         known: WellKnown,
@@ -394,11 +394,11 @@ impl<'t> JsonReader<'t> {
             _ => None,
         };
         let kind = if text.is_some() { InvalidValue } else { WrongType };
-        if self.is_lenient() && self.plain_form(message, known, node, depth) {
+        if self.is_lenient() && self.read_plain_form(message, known, node, depth) {
             return Some(());
         }
         match known {
-            WellKnown::Any => return self.any(message, node, depth),
+            WellKnown::Any => return self.read_any(message, node, depth),
             WellKnown::Timestamp | WellKnown::Duration => {
                 let (parse, what): (fn(&str) -> _, _) = match known {
                     WellKnown::Timestamp => {
@@ -421,7 +421,7 @@ impl<'t> JsonReader<'t> {
                 for path in text.split(',').filter(|_| !text.is_empty()) {
                     let given = self.is_lenient() && path.contains('_');
                     let snake =
-                        if given { Some(path.to_owned()) } else { well_known::snake_case(path) };
+                        if given { Some(path.to_owned()) } else { well_known::to_snake_case(path) };
                     let Some(path) = snake else {
                         let text = format!("`{path}` is not a lowerCamelCase path");
                         return self.fail(kind, node.span, text);
@@ -431,7 +431,7 @@ impl<'t> JsonReader<'t> {
             }
             WellKnown::Struct | WellKnown::ListValue | WellKnown::Wrapper => {
                 if let Some(field) = view.field_numbered(1) {
-                    self.field(message, field, node.span, node, depth);
+                    self.read_field(message, field, node.span, node, depth);
                 }
             }
             WellKnown::Value => {
@@ -444,14 +444,14 @@ impl<'t> JsonReader<'t> {
                     JsonKind::Array(_) => kind::LIST,
                 };
                 if let Some(field) = view.field_numbered(number) {
-                    self.field(message, field, node.span, node, depth);
+                    self.read_field(message, field, node.span, node, depth);
                 }
             }
         }
         Some(())
     }
 
-    fn any(&mut self, message: &mut Message, node: &JsonNode<'_>, depth: u32) -> Option<()> {
+    fn read_any(&mut self, message: &mut Message, node: &JsonNode<'_>, depth: u32) -> Option<()> {
         let JsonKind::Object(members) = &node.kind else {
             let text = "expected an object for a `google.protobuf.Any`";
             return self.fail(WrongType, node.span, text);
@@ -464,7 +464,7 @@ impl<'t> JsonReader<'t> {
                 return self.fail(TypeNotFound, node.span, text);
             }
             (Some(first), Some(second)) => {
-                return self.duplicate(second.key_span, TYPE_KEY, first.key_span);
+                return self.fail_duplicate(second.key_span, TYPE_KEY, first.key_span);
             }
             (Some(only), None) => &only.value,
         };
@@ -473,7 +473,7 @@ impl<'t> JsonReader<'t> {
             return self.fail(WrongType, url.span, text);
         };
         let is_hostless = self.is_lenient() && name.starts_with('/');
-        let Some(ty) = TreeNames(self.tree).of_url(name).filter(|_| !is_hostless) else {
+        let Some(ty) = TreeNames(self.tree).find_by_url(name).filter(|_| !is_hostless) else {
             let text = format!("`{name}` is not a known message type");
             return self.fail(TypeNotFound, url.span, text);
         };
@@ -483,13 +483,13 @@ impl<'t> JsonReader<'t> {
         let passed =
             |member: &&JsonMember<'_>| member.key == TYPE_KEY || member.key == VALUE_KEY && empty;
         let rest = members.iter().filter(|member| !passed(member));
-        let content = match WellKnown::of(view) {
+        let content = match WellKnown::from_message(view) {
             None => {
                 if self.is_too_deep(depth + 1) {
-                    return self.too_deep(node);
+                    return self.check_depth(node);
                 }
                 let mut content = Message::new(ty);
-                self.fields(&mut content, rest, depth + 1);
+                self.read_fields(&mut content, rest, depth + 1);
                 content
             }
             Some(_) => {
@@ -499,20 +499,20 @@ impl<'t> JsonReader<'t> {
                     if member.key == VALUE_KEY && (first.is_none() || self.is_lenient()) {
                         if first.is_some() {
                             let text = format!("`{VALUE_KEY}` is set twice; the last value counts");
-                            self.liberty(
+                            self.allow_leniency(
                                 member.key_span,
                                 text,
                                 "remove the value that is not meant",
                             );
                         }
                         first = Some(member.key_span);
-                        content = self.message(ty, &member.value, depth + 1);
+                        content = self.read_message(ty, &member.value, depth + 1);
                         continue;
                     }
                     let is_undeclared = member.key != VALUE_KEY;
                     if is_undeclared {
                         self.undeclared.push(UndeclaredName {
-                            lacked_by: LackedBy::Message(message.ty),
+                            lacked_by: UnknownName::Message(message.ty),
                             name: (*member.key).to_owned(),
                             key: member.key_span,
                             value: member.value.span,
@@ -556,9 +556,9 @@ fn is_empty(message: view::Message<'_>) -> bool {
     message.name() == "Empty" && message.full_name() == "google.protobuf.Empty"
 }
 
-/// Whether `null` is a value of the field, and not its absence.
-fn takes_null(field: view::Field<'_>) -> bool {
-    let is_value = |message| WellKnown::of(message) == Some(WellKnown::Value);
+/// Returns true if `null` is a value of the field, and not its absence.
+fn accepts_null(field: view::Field<'_>) -> bool {
+    let is_value = |message| WellKnown::from_message(message) == Some(WellKnown::Value);
     field.cardinality() == Cardinality::Singular
         && (is_null_value(field) || field.message_type().is_some_and(is_value))
 }

@@ -7,14 +7,14 @@ use super::well_known::{self, is_null_value};
 use crate::decl::Scalar;
 use crate::dynamic::Value;
 use crate::tree::{Type, view};
-use crate::value::facts::keeps_unknown_values;
+use crate::value::facts::can_hold_unknown_values;
 use crate::value::reading::ReadErrorKind::{InvalidValue, UnknownEnumValue, WrongType};
-use crate::value::reading::{LackedBy, UndeclaredName};
+use crate::value::reading::{UndeclaredName, UnknownName};
 
 impl<'t> JsonReader<'t> {
     /// Reads one value of a field; `None` as well for the name of an enum
     /// value that is passed over.
-    pub(super) fn value(
+    pub(super) fn read_value(
         &mut self,
         field: view::Field<'t>,
         node: &JsonNode<'_>,
@@ -26,21 +26,23 @@ impl<'t> JsonReader<'t> {
         };
         let scalar = match field.ty() {
             Type::Message(ty) => {
-                let message = self.message(ty, node, depth + 1)?;
+                let message = self.read_message(ty, node, depth + 1)?;
                 return Some(Value::Message(Box::new(message)));
             }
-            Type::Enum(_) => return self.enum_value(field, node),
+            Type::Enum(_) => return self.read_enum_value(field, node),
             Type::Scalar(scalar) => scalar,
-            Type::Unresolved => return self.expected(node, "no value of an unknown type", field),
+            Type::Unresolved => {
+                return self.fail_expected(node, "no value of an unknown type", field);
+            }
         };
-        if let Some(value) = self.lenient_scalar(field, scalar, node) {
+        if let Some(value) = self.read_lenient_scalar(field, scalar, node) {
             return Some(value);
         }
         Some(match (scalar, &node.kind) {
             (Scalar::Bool, JsonKind::Bool(value)) => Value::Bool(*value),
-            (Scalar::Bool, _) => return self.expected(node, "`true` or `false`", field),
+            (Scalar::Bool, _) => return self.fail_expected(node, "`true` or `false`", field),
             (Scalar::String, JsonKind::String(text)) => Value::String((&**text).into()),
-            (Scalar::String, _) => return self.expected(node, "a string", field),
+            (Scalar::String, _) => return self.fail_expected(node, "a string", field),
             (Scalar::Bytes, JsonKind::String(text)) => match well_known::parse_base64(text) {
                 Some(bytes) => Value::Bytes(bytes.into()),
                 None => {
@@ -48,23 +50,23 @@ impl<'t> JsonReader<'t> {
                     return self.fail(InvalidValue, node.span, text);
                 }
             },
-            (Scalar::Bytes, _) => return self.expected(node, "a string of base64", field),
+            (Scalar::Bytes, _) => return self.fail_expected(node, "a string of base64", field),
             (Scalar::Double, kind) => {
                 let non_finite = text.filter(|_| matches!(kind, JsonKind::String(_)));
-                match non_finite.and_then(non_finite_of).or(text.and_then(float::<f64>)) {
+                match non_finite.and_then(parse_non_finite).or(text.and_then(parse_float::<f64>)) {
                     Some(value) => Value::F64(value),
-                    None => return self.expected(node, "a number", field),
+                    None => return self.fail_expected(node, "a number", field),
                 }
             }
             (Scalar::Float, kind) => {
                 let non_finite = text.filter(|_| matches!(kind, JsonKind::String(_)));
-                let non_finite = non_finite.and_then(non_finite_of).map(|it| it as f32);
-                match non_finite.or(text.and_then(float::<f32>)) {
+                let non_finite = non_finite.and_then(parse_non_finite).map(|it| it as f32);
+                match non_finite.or(text.and_then(parse_float::<f32>)) {
                     Some(value) => Value::F32(value),
-                    None => return self.expected(node, "a number", field),
+                    None => return self.fail_expected(node, "a number", field),
                 }
             }
-            _ => match text.and_then(|it| self.integer(scalar, it)) {
+            _ => match text.and_then(|it| self.read_integer(scalar, it)) {
                 Some(value) => value,
                 None => {
                     let is_number = text.is_some_and(syntax::is_number);
@@ -76,17 +78,17 @@ impl<'t> JsonReader<'t> {
         })
     }
 
-    fn enum_value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>) -> Option<Value> {
+    fn read_enum_value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>) -> Option<Value> {
         let item = field.enum_type()?;
         let number = match &node.kind {
             JsonKind::String(name) => match item.value_named(name) {
                 Some(value) => value.number(),
                 None => {
-                    if let Some(number) = self.lenient_enum_value(item, name, node.span) {
+                    if let Some(number) = self.read_lenient_enum_value(item, name, node.span) {
                         return Some(Value::Enum(number));
                     }
                     self.undeclared.push(UndeclaredName {
-                        lacked_by: LackedBy::Enum(item.id),
+                        lacked_by: UnknownName::Enum(item.id),
                         name: (**name).to_owned(),
                         key: node.span,
                         value: node.span,
@@ -99,9 +101,9 @@ impl<'t> JsonReader<'t> {
                 }
             },
             JsonKind::Number(text) => {
-                let number = integer(text).and_then(|number| i32::try_from(number).ok());
+                let number = read_integer(text).and_then(|number| i32::try_from(number).ok());
                 let known = |number: &i32| {
-                    keeps_unknown_values(field) || item.value_numbered(*number).is_some()
+                    can_hold_unknown_values(field) || item.value_numbered(*number).is_some()
                 };
                 match number.filter(known) {
                     Some(number) => number,
@@ -112,21 +114,22 @@ impl<'t> JsonReader<'t> {
                 }
             }
             JsonKind::Null if is_null_value(field) || self.is_lenient() => 0,
-            _ => return self.expected(node, "the name of an enum value", field),
+            _ => return self.fail_expected(node, "the name of an enum value", field),
         };
         Some(Value::Enum(number))
     }
 
     /// An integer in the range of its type.
-    fn integer(&self, scalar: Scalar, text: &str) -> Option<Value> {
+    fn read_integer(&self, scalar: Scalar, text: &str) -> Option<Value> {
         if self.is_lenient() {
-            return lenient::whole_number(scalar, text).and_then(|number| fit(scalar, number));
+            return lenient::parse_whole_number(scalar, text)
+                .and_then(|number| to_scalar_value(scalar, number));
         }
-        integer(text).and_then(|number| fit(scalar, number))
+        read_integer(text).and_then(|number| to_scalar_value(scalar, number))
     }
 }
 
-fn non_finite_of(text: &str) -> Option<f64> {
+fn parse_non_finite(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
         "Infinity" => Some(f64::INFINITY),
@@ -136,14 +139,14 @@ fn non_finite_of(text: &str) -> Option<f64> {
 }
 
 /// A number that is not beyond the range of its type.
-fn float<F: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<F> {
+fn parse_float<F: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<F> {
     let value: F = text.parse().ok().filter(|_| syntax::is_number(text))?;
     value.into().is_finite().then_some(value)
 }
 
 /// The integer value of a JSON number in any form, with more than enough digits
 /// for 64 bits.
-pub(super) fn integer(text: &str) -> Option<i128> {
+pub(super) fn read_integer(text: &str) -> Option<i128> {
     if !syntax::is_number(text) {
         return None;
     }
@@ -172,7 +175,7 @@ pub(super) fn integer(text: &str) -> Option<i128> {
 }
 
 /// An integer as the value of a field, if it fits.
-pub(super) fn fit(scalar: Scalar, number: i128) -> Option<Value> {
+pub(super) fn to_scalar_value(scalar: Scalar, number: i128) -> Option<Value> {
     match scalar {
         Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => number.try_into().ok().map(Value::I32),
         Scalar::Uint32 | Scalar::Fixed32 => number.try_into().ok().map(Value::U32),

@@ -11,13 +11,13 @@ use crate::value::reading::{ReadError, ReadErrorKind};
 /// A value of JSON, or of a notation with the same values, and where it stands.
 #[derive(Clone, Debug)]
 pub struct JsonNode<'t> {
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
-    /// What it is.
+    /// Its kind.
     pub kind: JsonKind<'t>,
 }
 
-/// What a value of JSON is.
+/// The kind of a value of JSON.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "each is named as in JSON")]
 pub enum JsonKind<'t> {
@@ -35,7 +35,7 @@ pub enum JsonKind<'t> {
 pub struct JsonMember<'t> {
     /// The key, without quotes and escapes.
     pub key: Cow<'t, str>,
-    /// Where the key stands, quotes included.
+    /// The place of the key, quotes included.
     pub key_span: Span,
     /// Its value.
     pub value: JsonNode<'t>,
@@ -61,18 +61,18 @@ pub fn parse(text: &[u8], mapping: JsonMapping) -> (Option<JsonNode<'_>>, Vec<Re
         Err(error) => return fail(error.valid_up_to(), "the text is not valid UTF-8"),
     };
     let mut parser = JsonParser { text, at: 0, mapping, errors: Vec::new() };
-    parser.space();
-    let node = match parser.value(0) {
+    parser.skip_space();
+    let node = match parser.parse_value(0) {
         Ok(node) => Some(node),
         Err(error) => {
             parser.report(error);
             None
         }
     };
-    parser.space();
-    let is_liberty = |error: &ReadError| error.kind == ReadErrorKind::Liberty;
-    if parser.errors.iter().all(is_liberty) && parser.byte().is_some() {
-        let error = parser.error("unexpected text after the value");
+    parser.skip_space();
+    let is_liberty = |error: &ReadError| error.kind == ReadErrorKind::Leniency;
+    if parser.errors.iter().all(is_liberty) && parser.peek_byte().is_some() {
+        let error = parser.make_error("unexpected text after the value");
         parser.report(error);
     }
     (node, parser.errors)
@@ -86,7 +86,7 @@ struct JsonParser<'t> {
 }
 
 impl<'t> JsonParser<'t> {
-    fn error(&self, message: impl Into<String>) -> ReadError {
+    fn make_error(&self, message: impl Into<String>) -> ReadError {
         ReadError::new(ReadErrorKind::Syntax, Span::at(self.at as u32), message)
     }
 
@@ -98,11 +98,11 @@ impl<'t> JsonParser<'t> {
     }
 
     /// Takes what only the lenient mapping takes, at the current byte.
-    fn liberty(&mut self, message: &str) -> bool {
+    fn allow_leniency(&mut self, message: &str) -> bool {
         let lenient = self.mapping == JsonMapping::Lenient;
         if lenient {
             let span = Span::new(self.at as u32, self.at as u32 + 1);
-            self.errors.push(ReadError::new(ReadErrorKind::Liberty, span, message));
+            self.errors.push(ReadError::new(ReadErrorKind::Leniency, span, message));
         }
         lenient
     }
@@ -119,7 +119,7 @@ impl<'t> JsonParser<'t> {
     /// behind it, or to the end of what it stands in.
     fn skip_element(&mut self) {
         let mut open = 0_u32;
-        while let Some(byte) = self.byte() {
+        while let Some(byte) = self.peek_byte() {
             match byte {
                 b'"' => {
                     self.skip_string();
@@ -138,7 +138,7 @@ impl<'t> JsonParser<'t> {
     /// Passes a string, perhaps a malformed one: it ends with its line.
     fn skip_string(&mut self) {
         self.at += 1;
-        while let Some(byte) = self.byte() {
+        while let Some(byte) = self.peek_byte() {
             match byte {
                 b'\n' => return,
                 b'\\' => self.at = (self.at + 2).min(self.text.len()),
@@ -150,48 +150,48 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    fn byte(&self) -> Option<u8> {
+    fn peek_byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn space(&mut self) {
-        while matches!(self.byte(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+    fn skip_space(&mut self) {
+        while matches!(self.peek_byte(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
     }
 
     fn eat(&mut self, byte: u8) -> bool {
-        let found = self.byte() == Some(byte);
+        let found = self.peek_byte() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
     /// The text from `start` to the current byte.
-    fn since(&self, start: usize) -> &'t str {
+    fn text_since(&self, start: usize) -> &'t str {
         // Both ends are next to an ASCII byte, so they do not split a character.
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    fn value(&mut self, depth: u32) -> Result<JsonNode<'t>, ReadError> {
+    fn parse_value(&mut self, depth: u32) -> Result<JsonNode<'t>, ReadError> {
         let start = self.at;
-        let kind = match self.byte() {
+        let kind = match self.peek_byte() {
             Some(b'{' | b'[') if depth >= self.max_levels() => {
                 let levels = self.max_levels();
-                return Err(self.error(format!("the text nests deeper than {levels} levels")));
+                return Err(self.make_error(format!("the text nests deeper than {levels} levels")));
             }
-            Some(b'{') => JsonKind::Object(self.object(depth)),
-            Some(b'[') => JsonKind::Array(self.array(depth)),
-            Some(b'"') => JsonKind::String(self.string(b'"')?),
-            Some(b'\'') if self.liberty("a text is in single quotes") => {
-                JsonKind::String(self.string(b'\'')?)
+            Some(b'{') => JsonKind::Object(self.parse_object(depth)),
+            Some(b'[') => JsonKind::Array(self.parse_array(depth)),
+            Some(b'"') => JsonKind::String(self.parse_string(b'"')?),
+            Some(b'\'') if self.allow_leniency("a text is in single quotes") => {
+                JsonKind::String(self.parse_string(b'\'')?)
             }
-            Some(b'-' | b'0'..=b'9') => JsonKind::Number(Cow::Borrowed(self.number()?)),
-            _ => self.word()?,
+            Some(b'-' | b'0'..=b'9') => JsonKind::Number(Cow::Borrowed(self.parse_number()?)),
+            _ => self.parse_word()?,
         };
         Ok(JsonNode { span: Span::new(start as u32, self.at as u32), kind })
     }
 
-    fn word(&mut self) -> Result<JsonKind<'t>, ReadError> {
+    fn parse_word(&mut self) -> Result<JsonKind<'t>, ReadError> {
         let words = [
             ("null", JsonKind::Null),
             ("true", JsonKind::Bool(true)),
@@ -205,51 +205,53 @@ impl<'t> JsonParser<'t> {
                 return Ok(kind);
             }
         }
-        Err(self.error("expected a JSON value"))
+        Err(self.make_error("expected a JSON value"))
     }
 
-    fn object(&mut self, depth: u32) -> Vec<JsonMember<'t>> {
-        self.list(b'}', "expected `,` or `}`", |it| it.member(depth))
+    fn parse_object(&mut self, depth: u32) -> Vec<JsonMember<'t>> {
+        self.parse_list(b'}', "expected `,` or `}`", |it| it.parse_member(depth))
     }
 
-    fn array(&mut self, depth: u32) -> Vec<JsonNode<'t>> {
-        self.list(b']', "expected `,` or `]`", |it| it.value(depth + 1))
+    fn parse_array(&mut self, depth: u32) -> Vec<JsonNode<'t>> {
+        self.parse_list(b']', "expected `,` or `]`", |it| it.parse_value(depth + 1))
     }
 
-    fn member(&mut self, depth: u32) -> Result<JsonMember<'t>, ReadError> {
+    fn parse_member(&mut self, depth: u32) -> Result<JsonMember<'t>, ReadError> {
         let start = self.at;
-        let key = self.key()?;
+        let key = self.parse_key()?;
         let key_span = Span::new(start as u32, self.at as u32);
-        self.space();
+        self.skip_space();
         if !self.eat(b':') {
-            return Err(self.error("expected `:` after the key"));
+            return Err(self.make_error("expected `:` after the key"));
         }
-        self.space();
-        let value = self.value(depth + 1)?;
+        self.skip_space();
+        let value = self.parse_value(depth + 1)?;
         Ok(JsonMember { key, key_span, value })
     }
 
-    fn key(&mut self) -> Result<Cow<'t, str>, ReadError> {
-        match self.byte() {
-            Some(b'"') => self.string(b'"'),
-            Some(b'\'') if self.liberty("a key is in single quotes") => self.string(b'\''),
+    fn parse_key(&mut self) -> Result<Cow<'t, str>, ReadError> {
+        match self.peek_byte() {
+            Some(b'"') => self.parse_string(b'"'),
+            Some(b'\'') if self.allow_leniency("a key is in single quotes") => {
+                self.parse_string(b'\'')
+            }
             Some(byte)
                 if is_word(byte)
                     && !byte.is_ascii_digit()
-                    && self.liberty("a key has no quotes") =>
+                    && self.allow_leniency("a key has no quotes") =>
             {
                 let start = self.at;
-                while self.byte().is_some_and(is_word) {
+                while self.peek_byte().is_some_and(is_word) {
                     self.at += 1;
                 }
-                Ok(Cow::Borrowed(self.since(start)))
+                Ok(Cow::Borrowed(self.text_since(start)))
             }
-            _ => Err(self.error("expected a key in quotes")),
+            _ => Err(self.make_error("expected a key in quotes")),
         }
     }
 
-    /// What stands between commas up to the closing bracket.
-    fn list<T>(
+    /// Parses the items between commas up to the closing bracket.
+    fn parse_list<T>(
         &mut self,
         closing: u8,
         expected: &str,
@@ -257,21 +259,21 @@ impl<'t> JsonParser<'t> {
     ) -> Vec<T> {
         let mut items = Vec::new();
         self.at += 1;
-        self.space();
+        self.skip_space();
         if self.eat(closing) {
             return items;
         }
         loop {
-            self.space();
-            let is_behind_comma = !items.is_empty() && self.byte() == Some(closing);
-            if is_behind_comma && self.liberty("nothing follows the comma") {
+            self.skip_space();
+            let is_behind_comma = !items.is_empty() && self.peek_byte() == Some(closing);
+            if is_behind_comma && self.allow_leniency("nothing follows the comma") {
                 self.at += 1;
                 return items;
             }
             match item(self) {
                 Ok(item) => {
                     items.push(item);
-                    self.space();
+                    self.skip_space();
                 }
                 Err(error) => {
                     self.report(error);
@@ -284,7 +286,7 @@ impl<'t> JsonParser<'t> {
             if self.eat(b',') {
                 continue;
             }
-            let error = self.error(expected);
+            let error = self.make_error(expected);
             self.report(error);
             self.skip_element();
             // Where another bracket closes, it closes what is around as well.
@@ -294,30 +296,30 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    fn number(&mut self) -> Result<&'t str, ReadError> {
+    fn parse_number(&mut self) -> Result<&'t str, ReadError> {
         let start = self.at;
         while matches!(
-            self.byte(),
+            self.peek_byte(),
             Some(b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')
         ) {
             self.at += 1;
         }
-        let number = self.since(start);
+        let number = self.text_since(start);
         if is_number(number) {
             return Ok(number);
         }
         self.at = start;
-        Err(self.error("the number is malformed"))
+        Err(self.make_error("the number is malformed"))
     }
 
-    fn string(&mut self, quote: u8) -> Result<Cow<'t, str>, ReadError> {
+    fn parse_string(&mut self, quote: u8) -> Result<Cow<'t, str>, ReadError> {
         self.at += 1;
         let mut start = self.at;
         let mut text: Option<String> = None;
         loop {
-            match self.byte() {
+            match self.peek_byte() {
                 Some(byte) if byte == quote => {
-                    let rest = self.since(start);
+                    let rest = self.text_since(start);
                     self.at += 1;
                     return Ok(match text {
                         Some(text) => Cow::Owned(text + rest),
@@ -325,20 +327,22 @@ impl<'t> JsonParser<'t> {
                     });
                 }
                 Some(b'\\') => {
-                    let part = self.since(start);
+                    let part = self.text_since(start);
                     let text = text.get_or_insert_default();
                     text.push_str(part);
                     text.push(self.escape()?);
                     start = self.at;
                 }
-                Some(0..0x20) if self.liberty("a control character in a text is not escaped") => {
+                Some(0..0x20)
+                    if self.allow_leniency("a control character in a text is not escaped") =>
+                {
                     self.at += 1
                 }
                 Some(0..0x20) => {
-                    return Err(self.error("a control character in a string must be escaped"));
+                    return Err(self.make_error("a control character in a string must be escaped"));
                 }
                 Some(_) => self.at += 1,
-                None => return Err(self.error("the string is not closed")),
+                None => return Err(self.make_error("the string is not closed")),
             }
         }
     }
@@ -347,7 +351,7 @@ impl<'t> JsonParser<'t> {
         let start = self.at;
         self.at += 2;
         let character = match self.text.as_bytes().get(start + 1) {
-            Some(b'u') => self.unicode(),
+            Some(b'u') => self.parse_unicode(),
             Some(b'b') => Some('\u{8}'),
             Some(b'f') => Some('\u{c}'),
             Some(b'n') => Some('\n'),
@@ -359,25 +363,25 @@ impl<'t> JsonParser<'t> {
         };
         character.ok_or_else(|| {
             self.at = start;
-            self.error("the escape is not a character")
+            self.make_error("the escape is not a character")
         })
     }
 
     /// Reads the digits after `\u`. A character outside the basic plane is
     /// written as a pair of surrogates.
-    fn unicode(&mut self) -> Option<char> {
-        let high = self.hex()?;
+    fn parse_unicode(&mut self) -> Option<char> {
+        let high = self.parse_hex()?;
         if !(0xd800..0xdc00).contains(&high) {
             return char::from_u32(high);
         }
         if !(self.eat(b'\\') && self.eat(b'u')) {
             return None;
         }
-        let low = self.hex()?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+        let low = self.parse_hex()?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
         char::from_u32(0x10000 + ((high - 0xd800) << 10) + low)
     }
 
-    fn hex(&mut self) -> Option<u32> {
+    fn parse_hex(&mut self) -> Option<u32> {
         let digits = self.text.get(self.at..self.at + 4)?;
         if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
@@ -387,12 +391,12 @@ impl<'t> JsonParser<'t> {
     }
 }
 
-/// Whether a byte can be in a key without quotes.
+/// Returns true if a byte can be in a key without quotes.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a text is a JSON number.
+/// Returns true if a text is a JSON number.
 pub(super) fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {

@@ -9,7 +9,7 @@ pub(super) const TYPE_KEY: &str = "@type";
 /// The key of the value in it, if the type has its own notation.
 pub(super) const VALUE_KEY: &str = "value";
 
-/// Whether a field holds the `null` of JSON.
+/// Returns true if a field holds the `null` of JSON.
 pub(super) fn is_null_value(field: Field<'_>) -> bool {
     field.enum_type().is_some_and(|item| {
         item.name() == "NullValue" && item.full_name() == "google.protobuf.NullValue"
@@ -32,7 +32,7 @@ pub(super) enum WellKnown {
 impl WellKnown {
     /// The well-known type that a message is. A message with the same name but
     /// without the fields is an ordinary one.
-    pub(super) fn of(message: Message<'_>) -> Option<WellKnown> {
+    pub(super) fn from_message(message: Message<'_>) -> Option<WellKnown> {
         if message.package().name() != "google.protobuf" || message.parent().is_some() {
             return None;
         }
@@ -67,7 +67,7 @@ const TIMESTAMPS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_
 const MAX_DURATION: i64 = 315_576_000_000;
 
 /// The day of a date of the Gregorian calendar, counted from 1970-01-01.
-fn day_of(year: i64, month: i64, day: i64) -> i64 {
+fn compute_day(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March end with the leap day.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days_of_years =
@@ -75,32 +75,33 @@ fn day_of(year: i64, month: i64, day: i64) -> i64 {
     days_of_years + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
-fn days_in(year: i64, month: i64) -> i64 {
-    let next = if month == 12 { day_of(year + 1, 1, 1) } else { day_of(year, month + 1, 1) };
-    next - day_of(year, month, 1)
+fn count_days_in_month(year: i64, month: i64) -> i64 {
+    let next =
+        if month == 12 { compute_day(year + 1, 1, 1) } else { compute_day(year, month + 1, 1) };
+    next - compute_day(year, month, 1)
 }
 
 /// The date of a day that is counted from 1970-01-01: the inverse of
 /// [`day_of`].
-fn date_of(day: i64) -> (i64, i64, i64) {
+fn compute_date(day: i64) -> (i64, i64, i64) {
     // 400 years have 146 097 days; the estimate is at most two years early.
     let mut year = 1969 + (day * 400).div_euclid(146_097);
-    while day_of(year + 1, 1, 1) <= day {
+    while compute_day(year + 1, 1, 1) <= day {
         year += 1;
     }
-    let month = (1..=12).rev().find(|&month| day_of(year, month, 1) <= day).unwrap_or(1);
-    (year, month, day - day_of(year, month, 1) + 1)
+    let month = (1..=12).rev().find(|&month| compute_day(year, month, 1) <= day).unwrap_or(1);
+    (year, month, day - compute_day(year, month, 1) + 1)
 }
 
 /// Exactly this many digits.
-fn digits(text: &str, count: usize) -> Option<i64> {
+fn parse_digits(text: &str, count: usize) -> Option<i64> {
     let all = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     if all { text.parse().ok() } else { None }
 }
 
 /// The digits after the point, as billionths.
-fn fraction(text: &str) -> Option<i32> {
-    let value = digits(text, text.len()).filter(|_| (1..=9).contains(&text.len()))?;
+fn parse_fraction(text: &str) -> Option<i32> {
+    let value = parse_digits(text, text.len()).filter(|_| (1..=9).contains(&text.len()))?;
     Some(value as i32 * 10_i32.pow(9 - text.len() as u32))
 }
 
@@ -118,14 +119,20 @@ fn write_fraction(nanos: i32) -> String {
 pub(super) fn parse_timestamp(text: &str) -> Option<(i64, i32)> {
     let (date, rest) = text.split_at_checked(10)?;
     let (time, rest) = rest.strip_prefix('T')?.split_at_checked(8)?;
-    let (year, month, day) =
-        (digits(date.get(..4)?, 4)?, digits(date.get(5..7)?, 2)?, digits(date.get(8..)?, 2)?);
-    let (hour, minute, second) =
-        (digits(time.get(..2)?, 2)?, digits(time.get(3..5)?, 2)?, digits(time.get(6..)?, 2)?);
+    let (year, month, day) = (
+        parse_digits(date.get(..4)?, 4)?,
+        parse_digits(date.get(5..7)?, 2)?,
+        parse_digits(date.get(8..)?, 2)?,
+    );
+    let (hour, minute, second) = (
+        parse_digits(time.get(..2)?, 2)?,
+        parse_digits(time.get(3..5)?, 2)?,
+        parse_digits(time.get(6..)?, 2)?,
+    );
     let separators = [date.get(4..5)?, date.get(7..8)?, time.get(2..3)?, time.get(5..6)?];
     let valid = separators == ["-", "-", ":", ":"]
         && (1..=12).contains(&month)
-        && (1..=days_in(year, month)).contains(&day)
+        && (1..=count_days_in_month(year, month)).contains(&day)
         && hour < 24
         && minute < 60
         && second < 60;
@@ -135,13 +142,13 @@ pub(super) fn parse_timestamp(text: &str) -> Option<(i64, i32)> {
     let zone = rest.find(['Z', '+', '-'])?;
     let nanos = match &rest[..zone] {
         "" => 0,
-        written => fraction(written.strip_prefix('.')?)?,
+        written => parse_fraction(written.strip_prefix('.')?)?,
     };
     let offset = match &rest[zone..] {
         "Z" => 0,
         offset => {
             let (hours, minutes) = offset[1..].split_once(':')?;
-            let (hours, minutes) = (digits(hours, 2)?, digits(minutes, 2)?);
+            let (hours, minutes) = (parse_digits(hours, 2)?, parse_digits(minutes, 2)?);
             if hours > 23 || minutes > 59 {
                 return None;
             }
@@ -150,7 +157,8 @@ pub(super) fn parse_timestamp(text: &str) -> Option<(i64, i32)> {
         }
     };
     let seconds =
-        day_of(year, month, day) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second - offset;
+        compute_day(year, month, day) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second
+            - offset;
     TIMESTAMPS.contains(&seconds).then_some((seconds, nanos))
 }
 
@@ -159,7 +167,7 @@ pub(super) fn write_timestamp(seconds: i64, nanos: i32) -> Option<String> {
     if !TIMESTAMPS.contains(&seconds) || !(0..1_000_000_000).contains(&nanos) {
         return None;
     }
-    let (year, month, day) = date_of(seconds.div_euclid(SECONDS_PER_DAY));
+    let (year, month, day) = compute_date(seconds.div_euclid(SECONDS_PER_DAY));
     let second = seconds.rem_euclid(SECONDS_PER_DAY);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     let fraction = write_fraction(nanos);
@@ -174,10 +182,10 @@ pub(super) fn parse_duration(text: &str) -> Option<(i64, i32)> {
         None => (1, number),
     };
     let (whole, nanos) = match unsigned.split_once('.') {
-        Some((whole, part)) => (whole, fraction(part)?),
+        Some((whole, part)) => (whole, parse_fraction(part)?),
         None => (unsigned, 0),
     };
-    let seconds = digits(whole, whole.len()).filter(|&it| it <= MAX_DURATION)?;
+    let seconds = parse_digits(whole, whole.len()).filter(|&it| it <= MAX_DURATION)?;
     Some((sign * seconds, sign as i32 * nanos))
 }
 
@@ -194,7 +202,7 @@ pub(super) fn write_duration(seconds: i64, nanos: i32) -> Option<String> {
 }
 
 /// A path of a field mask in the names of the schema.
-pub(super) fn snake_case(path: &str) -> Option<String> {
+pub(super) fn to_snake_case(path: &str) -> Option<String> {
     let mut snake = String::with_capacity(path.len() + 4);
     for character in path.chars() {
         match character {
@@ -208,7 +216,7 @@ pub(super) fn snake_case(path: &str) -> Option<String> {
 
 /// A path of a field mask in the names of JSON; `None` if it could not be read
 /// back.
-pub(super) fn camel_case(path: &str) -> Option<String> {
+pub(super) fn to_camel_case(path: &str) -> Option<String> {
     let mut camel = String::with_capacity(path.len());
     let mut raise = false;
     for character in path.chars() {
@@ -277,8 +285,8 @@ mod tests {
     fn every_day_is_found_again() {
         let mut last = (0, 12, 31);
         for day in TIMESTAMPS.start() / SECONDS_PER_DAY..=TIMESTAMPS.end() / SECONDS_PER_DAY {
-            let date = date_of(day);
-            assert_eq!(day_of(date.0, date.1, date.2), day);
+            let date = compute_date(day);
+            assert_eq!(compute_day(date.0, date.1, date.2), day);
             assert!(date > last, "{date:?} follows {last:?}");
             last = date;
         }
@@ -350,11 +358,11 @@ mod tests {
 
     #[test]
     fn paths_of_field_masks_must_be_read_back() {
-        assert_eq!(camel_case("a.foo_bar").as_deref(), Some("a.fooBar"));
-        assert_eq!(snake_case("a.fooBar").as_deref(), Some("a.foo_bar"));
+        assert_eq!(to_camel_case("a.foo_bar").as_deref(), Some("a.fooBar"));
+        assert_eq!(to_snake_case("a.fooBar").as_deref(), Some("a.foo_bar"));
         for path in ["fooBar", "foo_3", "foo__bar", "foo_", "a,b"] {
-            assert_eq!(camel_case(path), None, "{path}");
+            assert_eq!(to_camel_case(path), None, "{path}");
         }
-        assert_eq!(snake_case("foo_bar"), None);
+        assert_eq!(to_snake_case("foo_bar"), None);
     }
 }

@@ -36,7 +36,7 @@ impl Codec<'_> {
 
     fn print_json(self, message: &Message, declared_names: bool) -> Result<String, EncodeError> {
         let mut printer = JsonPrinter { tree: self.tree, declared_names, out: String::new() };
-        printer.message(&message.normalized(self.tree), 0)?;
+        printer.write_message(&message.normalize(self.tree), 0)?;
         Ok(printer.out)
     }
 }
@@ -49,26 +49,26 @@ struct JsonPrinter<'t> {
 
 type Printed = Result<(), EncodeError>;
 
-fn refuse<T>(message: impl Into<String>) -> Result<T, EncodeError> {
+fn fail<T>(message: impl Into<String>) -> Result<T, EncodeError> {
     Err(EncodeError { message: message.into() })
 }
 
 impl<'t> JsonPrinter<'t> {
     /// Prints a message that is normalized.
-    fn message(&mut self, message: &Message, depth: u32) -> Printed {
+    fn write_message(&mut self, message: &Message, depth: u32) -> Printed {
         if depth > MAX_NESTING {
-            return refuse(format!("messages nest deeper than {MAX_NESTING} levels"));
+            return fail(format!("messages nest deeper than {MAX_NESTING} levels"));
         }
-        if let Some(known) = WellKnown::of(self.tree.message(message.ty)) {
-            return self.well_known(message, known, depth);
+        if let Some(known) = WellKnown::from_message(self.tree.message(message.ty)) {
+            return self.write_well_known(message, known, depth);
         }
         self.out.push('{');
-        self.fields(message, depth)?;
+        self.write_fields(message, depth)?;
         self.out.push('}');
         Ok(())
     }
 
-    fn fields(&mut self, message: &Message, depth: u32) -> Printed {
+    fn write_fields(&mut self, message: &Message, depth: u32) -> Printed {
         for entries in message.entries.chunk_by(|a, b| a.field == b.field) {
             let field = self.tree.field(entries[0].field);
             let singular = field.cardinality() == Cardinality::Singular;
@@ -84,15 +84,15 @@ impl<'t> JsonPrinter<'t> {
                 false => self.quote(&field.json_name()),
             }
             self.out.push(':');
-            self.field(field, entries, depth)?;
+            self.write_field(field, entries, depth)?;
         }
         Ok(())
     }
 
     /// Prints the whole value of a field.
-    fn field(&mut self, field: view::Field<'t>, entries: &[Entry], depth: u32) -> Printed {
+    fn write_field(&mut self, field: view::Field<'t>, entries: &[Entry], depth: u32) -> Printed {
         match (field.cardinality(), entries) {
-            (Cardinality::Singular, [.., last]) => self.value(field, &last.value, depth),
+            (Cardinality::Singular, [.., last]) => self.write_value(field, &last.value, depth),
             (Cardinality::Map, _) => self.map(field, entries, depth),
             (_, entries) => {
                 self.out.push('[');
@@ -100,7 +100,7 @@ impl<'t> JsonPrinter<'t> {
                     if at > 0 {
                         self.out.push(',');
                     }
-                    self.value(field, &entry.value, depth)?;
+                    self.write_value(field, &entry.value, depth)?;
                 }
                 self.out.push(']');
                 Ok(())
@@ -114,14 +114,14 @@ impl<'t> JsonPrinter<'t> {
         let pair = field.message_type();
         let parts = pair.and_then(|it| Some((it.field_numbered(1)?, it.field_numbered(2)?)));
         let Some((key_field, value_field)) = parts else {
-            return refuse(format!("`{}` is not a map", field.name()));
+            return fail(format!("`{}` is not a map", field.name()));
         };
         let mut pairs: BTreeMap<(i128, Box<str>), &Message> = BTreeMap::new();
         for message in entries.iter().filter_map(|entry| entry.value.as_message()) {
-            let key = match message.numbered(tree, 1).map(|entry| &entry.value) {
+            let key = match message.find_by_number(tree, 1).map(|entry| &entry.value) {
                 Some(Value::String(text)) => (0, text.clone()),
                 Some(Value::Bytes(_)) => {
-                    return refuse(format!("a key of `{}` is not valid UTF-8", field.name()));
+                    return fail(format!("a key of `{}` is not valid UTF-8", field.name()));
                 }
                 Some(Value::Bool(value)) => ((*value).into(), "".into()),
                 Some(Value::U64(value)) => ((*value).into(), "".into()),
@@ -143,9 +143,9 @@ impl<'t> JsonPrinter<'t> {
                 _ => self.quote(&number.to_string()),
             }
             self.out.push(':');
-            let zero = Value::zero(tree, value_field.ty());
-            match message.numbered(tree, 2).map(|entry| &entry.value).or(zero.as_ref()) {
-                Some(value) => self.value(value_field, value, depth + 1)?,
+            let zero = Value::new_zero(tree, value_field.ty());
+            match message.find_by_number(tree, 2).map(|entry| &entry.value).or(zero.as_ref()) {
+                Some(value) => self.write_value(value_field, value, depth + 1)?,
                 None => self.out.push_str("null"),
             }
         }
@@ -153,7 +153,7 @@ impl<'t> JsonPrinter<'t> {
         Ok(())
     }
 
-    fn value(&mut self, field: view::Field<'t>, value: &Value, depth: u32) -> Printed {
+    fn write_value(&mut self, field: view::Field<'t>, value: &Value, depth: u32) -> Printed {
         match value {
             Value::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
             Value::I32(value) => self.out.push_str(&value.to_string()),
@@ -163,11 +163,11 @@ impl<'t> JsonPrinter<'t> {
             Value::U64(value) => self.quote(&value.to_string()),
             Value::F32(value) if value.is_finite() => self.out.push_str(&shortest(value)),
             Value::F64(value) if value.is_finite() => self.out.push_str(&shortest(value)),
-            Value::F32(value) => self.non_finite((*value).into()),
-            Value::F64(value) => self.non_finite(*value),
+            Value::F32(value) => self.write_non_finite((*value).into()),
+            Value::F64(value) => self.write_non_finite(*value),
             Value::String(text) => self.quote(text),
             Value::Bytes(_) if field.ty() == Type::Scalar(Scalar::String) => {
-                return refuse(format!("`{}` is not valid UTF-8", field.name()));
+                return fail(format!("`{}` is not valid UTF-8", field.name()));
             }
             Value::Bytes(bytes) => {
                 self.out.push('"');
@@ -182,7 +182,7 @@ impl<'t> JsonPrinter<'t> {
                     None => self.out.push_str(&number.to_string()),
                 }
             }
-            Value::Message(message) => return self.message(message, depth + 1),
+            Value::Message(message) => return self.write_message(message, depth + 1),
         }
         Ok(())
     }
@@ -191,7 +191,7 @@ impl<'t> JsonPrinter<'t> {
         syntax::quote(text, &mut self.out);
     }
 
-    fn non_finite(&mut self, value: f64) {
+    fn write_non_finite(&mut self, value: f64) {
         self.out.push_str(match value {
             f64::INFINITY => "\"Infinity\"",
             f64::NEG_INFINITY => "\"-Infinity\"",
@@ -199,14 +199,14 @@ impl<'t> JsonPrinter<'t> {
         });
     }
 
-    fn well_known(&mut self, message: &Message, known: WellKnown, depth: u32) -> Printed {
+    fn write_well_known(&mut self, message: &Message, known: WellKnown, depth: u32) -> Printed {
         let tree = self.tree;
         let view = tree.message(message.ty);
         let number = |number| {
-            message.numbered(tree, number).and_then(|entry| entry.value.as_i64()).unwrap_or(0)
+            message.find_by_number(tree, number).and_then(|entry| entry.value.as_i64()).unwrap_or(0)
         };
         let text = match known {
-            WellKnown::Any => return self.any(message, depth),
+            WellKnown::Any => return self.write_any(message, depth),
             WellKnown::Timestamp | WellKnown::Duration => {
                 let nanos = i32::try_from(number(2)).unwrap_or(i32::MAX);
                 let text = match known {
@@ -215,17 +215,17 @@ impl<'t> JsonPrinter<'t> {
                 };
                 match text {
                     Some(text) => text,
-                    None => return refuse(format!("a `{}` is out of range", view.full_name())),
+                    None => return fail(format!("a `{}` is out of range", view.full_name())),
                 }
             }
             WellKnown::FieldMask => {
                 let mut paths = Vec::new();
                 for path in message.entries.iter().filter_map(|entry| entry.value.as_str()) {
-                    match well_known::camel_case(path) {
+                    match well_known::to_camel_case(path) {
                         Some(path) => paths.push(path),
                         None => {
                             let text = format!("`{path}` cannot be written in lowerCamelCase");
-                            return refuse(text);
+                            return fail(text);
                         }
                     }
                 }
@@ -233,59 +233,59 @@ impl<'t> JsonPrinter<'t> {
             }
             WellKnown::Struct | WellKnown::ListValue | WellKnown::Wrapper => {
                 let Some(field) = view.field_numbered(1) else { return Ok(()) };
-                let zero = Value::zero(tree, field.ty());
+                let zero = Value::new_zero(tree, field.ty());
                 return match (field.cardinality(), zero) {
                     (Cardinality::Singular, Some(zero)) if message.entries.is_empty() => {
-                        self.value(field, &zero, depth)
+                        self.write_value(field, &zero, depth)
                     }
-                    _ => self.field(field, &message.entries, depth),
+                    _ => self.write_field(field, &message.entries, depth),
                 };
             }
             WellKnown::Value => {
                 let Some(entry) = message.entries.last() else {
-                    return refuse("a `google.protobuf.Value` is empty");
+                    return fail("a `google.protobuf.Value` is empty");
                 };
                 if entry.value.as_f64().is_some_and(|value| !value.is_finite()) {
-                    return refuse("the number of a `google.protobuf.Value` is not finite");
+                    return fail("the number of a `google.protobuf.Value` is not finite");
                 }
-                return self.value(tree.field(entry.field), &entry.value, depth);
+                return self.write_value(tree.field(entry.field), &entry.value, depth);
             }
         };
         self.quote(&text);
         Ok(())
     }
 
-    fn any(&mut self, message: &Message, depth: u32) -> Printed {
+    fn write_any(&mut self, message: &Message, depth: u32) -> Printed {
         let tree = self.tree;
-        let url = message.numbered(tree, 1).and_then(|entry| entry.value.as_str());
-        let bytes = message.numbered(tree, 2).and_then(|entry| entry.value.as_bytes());
+        let url = message.find_by_number(tree, 1).and_then(|entry| entry.value.as_str());
+        let bytes = message.find_by_number(tree, 2).and_then(|entry| entry.value.as_bytes());
         let Some(url) = url else {
             if bytes.is_some() {
-                return refuse("a `google.protobuf.Any` has a value but no type");
+                return fail("a `google.protobuf.Any` has a value but no type");
             }
             self.out.push_str("{}");
             return Ok(());
         };
-        let Some(ty) = TreeNames(tree).of_url(url) else {
-            return refuse(format!("`{url}` is not a known message type"));
+        let Some(ty) = TreeNames(tree).find_by_url(url) else {
+            return fail(format!("`{url}` is not a known message type"));
         };
         let content = match Codec::new(tree).decode(ty, bytes.unwrap_or_default()) {
-            Ok(content) => content.normalized(tree),
-            Err(error) => return refuse(format!("the value of a `{url}` is malformed: {error}")),
+            Ok(content) => content.normalize(tree),
+            Err(error) => return fail(format!("the value of a `{url}` is malformed: {error}")),
         };
         self.out.push('{');
         self.quote(TYPE_KEY);
         self.out.push(':');
         self.quote(url);
-        if WellKnown::of(tree.message(ty)).is_some() {
+        if WellKnown::from_message(tree.message(ty)).is_some() {
             self.out.push(',');
             self.quote(VALUE_KEY);
             self.out.push(':');
-            self.message(&content, depth + 1)?;
+            self.write_message(&content, depth + 1)?;
         } else if depth < MAX_NESTING {
-            self.fields(&content, depth + 1)?;
+            self.write_fields(&content, depth + 1)?;
         } else {
-            return refuse(format!("messages nest deeper than {MAX_NESTING} levels"));
+            return fail(format!("messages nest deeper than {MAX_NESTING} levels"));
         }
         self.out.push('}');
         Ok(())

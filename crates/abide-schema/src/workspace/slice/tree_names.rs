@@ -1,23 +1,23 @@
-//! What all files of a tree claim, to recognise edits after which a slice still has every file that
-//! decides what is found.
+//! The names that all files of a tree reserve, to recognise edits after which a slice still has
+//! every file that decides what is found.
 
 use rustc_hash::FxHashMap;
 
-use super::{OutlinedFile, prefixes};
-use crate::workspace::outline::{Outline, claim};
+use super::{OutlinedFile, iter_prefixes};
+use crate::workspace::outline::{Outline, hash_name};
 
-/// How often each name is claimed in a tree, by its hash: as a declaration, or as a package or what
+/// The count of each name in a tree, by its hash: as a declaration, or as a package or what
 /// is around one.
 #[derive(Clone, Debug, Default)]
-pub struct Claimed(FxHashMap<u64, u32>);
+pub struct TreeNames(FxHashMap<u64, u32>);
 
-impl Claimed {
+impl TreeNames {
     /// The claims of these files, those of their old sides included.
-    pub fn of(files: &[OutlinedFile<'_>]) -> Claimed {
-        let mut claimed = Claimed::default();
+    pub fn count_names(files: &[OutlinedFile<'_>]) -> TreeNames {
+        let mut claimed = TreeNames::default();
         for outline in files.iter().flat_map(OutlinedFile::outlines) {
             outline.claims.iter().for_each(|it| claimed.add(*it));
-            prefixes(&outline.package).for_each(|it| claimed.add(claim(it)));
+            iter_prefixes(&outline.package).for_each(|it| claimed.add(hash_name(it)));
         }
         claimed
     }
@@ -44,8 +44,8 @@ impl Claimed {
         let gained = now.claims.iter().filter(|it| !was.claims.contains(it));
         let is_alone = |it: &u64| self.count(*it) == u32::from(is_own(it));
         let names_nothing = |name: &str| {
-            let inner = |it: &str| claim(&format!("{}.{it}", now.package));
-            prefixes(name).all(|it| self.count(claim(it)) + self.count(inner(it)) == 0)
+            let inner = |it: &str| hash_name(&format!("{}.{it}", now.package));
+            iter_prefixes(name).all(|it| self.count(hash_name(it)) + self.count(inner(it)) == 0)
         };
         let holds = was.package == now.package
             && gained.clone().all(is_alone)
@@ -68,13 +68,13 @@ impl Claimed {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::Slice;
+    use super::super::TreeSlice;
     use super::*;
     use crate::decl::{FileDecl, SourceFile};
 
     fn outline(path: &str, text: &str) -> Outline {
         let path: Arc<str> = path.into();
-        Outline::of(&FileDecl::parse(SourceFile {
+        Outline::from_decl(&FileDecl::parse(SourceFile {
             display: Arc::clone(&path),
             path,
             root: 0,
@@ -92,7 +92,8 @@ mod tests {
 
     const TEXT: &str = "package a.v1; import \"near.proto\"; message One { Near near = 1; }";
 
-    /// Whether the slice around `one.proto` is kept for another text of it, and whether it has to be.
+    /// Returns true if the slice around `one.proto` is kept for another text of it, and whether it
+    /// has to be.
     fn kept(text: &str) -> bool {
         let others: Vec<(&str, Outline)> =
             OTHERS.iter().map(|(path, text)| (*path, outline(path, text))).collect();
@@ -108,7 +109,7 @@ mod tests {
                     changed: path == "one.proto",
                 })
                 .collect();
-            (Slice::around(&files, &["a.v1"].into()), Claimed::of(&files))
+            (TreeSlice::around(&files, &["a.v1"].into()), TreeNames::count_names(&files))
         };
         let (was, now) = (outline("one.proto", TEXT), outline("one.proto", text));
         let (chosen, mut claimed) = slice(&was);
@@ -153,7 +154,8 @@ mod tests {
     fn what_was_claimed_counts_for_the_next_edit() {
         let (first, second) = (outline("1", "message A {}"), outline("2", "message B {}"));
         let file = |path, new| OutlinedFile { root: 0, path, old: None, new, changed: true };
-        let mut claimed = Claimed::of(&[file("1", Some(&first)), file("2", Some(&second))]);
+        let mut claimed =
+            TreeNames::count_names(&[file("1", Some(&first)), file("2", Some(&second))]);
         let both = outline("1", "message A {} message C {}");
         assert!(claimed.replace((&first, &both), None, |_| true));
         let rival = outline("2", "message C {}");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use abide_schema::Text;
+use abide_schema::FileText;
 use gix::bstr::ByteSlice;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, ThreadSafeRepository};
@@ -32,7 +32,7 @@ pub struct MovingFolder {
 #[derive(Clone, Debug, Default)]
 pub struct FolderFiles {
     /// Their paths below the folder, with `/`, and what is in them; in the order of the paths.
-    pub files: Vec<(String, Text)>,
+    pub files: Vec<(String, FileText)>,
     /// What was not read, and why: one phrase each.
     pub notes: Vec<String>,
 }

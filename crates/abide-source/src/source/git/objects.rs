@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use abide_schema::Text;
+use abide_schema::FileText;
 use gix::bstr::ByteSlice;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository};
@@ -99,7 +99,7 @@ pub(super) fn recorded<'p>(
     })
 }
 
-pub(super) fn read_blob(repo: &Repository, id: ObjectId) -> Result<Text, DeadEnd> {
+pub(super) fn read_blob(repo: &Repository, id: ObjectId) -> Result<FileText, DeadEnd> {
     let blob = repo.find_object(id).map_err(|_| DeadEnd::Missing(Missing::blob(id)))?;
     if blob.data.len() as u64 > MAX_FILE {
         return Err(DeadEnd::TooLarge);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use abide_schema::Text;
+use abide_schema::FileText;
 use gix::bstr::ByteSlice;
 use gix::index::entry::{Flags, Mode};
 use gix::objs::tree::EntryKind;
@@ -79,7 +79,7 @@ impl LeftOut {
     }
 
     /// The texts of blobs, in their order; `None` for one that a partial clone does not have.
-    pub(in crate::source) fn read(&self, blobs: &[ObjectId]) -> Vec<Option<Text>> {
+    pub(in crate::source) fn read(&self, blobs: &[ObjectId]) -> Vec<Option<FileText>> {
         let repository = || self.repository.to_thread_local();
         let read = |repo: &mut Repository, blob: &ObjectId| read_blob(repo, *blob).ok();
         blobs.par_iter().map_init(repository, read).collect()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use abide_schema::Text;
+use abide_schema::FileText;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 
@@ -169,7 +169,7 @@ impl Submodules {
     }
 
     /// The text of a blob that the own repository does not have.
-    pub(super) fn text(&self, id: ObjectId, reason: DeadEnd) -> Result<Text, DeadEnd> {
+    pub(super) fn text(&self, id: ObjectId, reason: DeadEnd) -> Result<FileText, DeadEnd> {
         let mut all = self.opened.values().flatten();
         all.find_map(|repo| read_blob(repo, id).ok()).ok_or(reason)
     }

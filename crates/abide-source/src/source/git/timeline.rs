@@ -9,7 +9,7 @@ use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
-use abide_schema::Text;
+use abide_schema::FileText;
 use gix::bstr::ByteSlice;
 use gix::objs::commit::MessageRef;
 use gix::objs::tree::EntryKind;
@@ -84,7 +84,7 @@ pub enum Content {
     /// In the repository.
     Blob(ObjectId),
     /// On disk, without a history.
-    Disk(Text),
+    Disk(FileText),
 }
 
 /// An imported file that is not in the tree.
@@ -540,17 +540,17 @@ impl Cursor<'_> {
 
     /// The bytes of a blob, which the current commit has at `path`. `None` if they cannot be read,
     /// which the cursor remembers.
-    pub fn text(&mut self, id: ObjectId, path: &str) -> Option<Text> {
+    pub fn text(&mut self, id: ObjectId, path: &str) -> Option<FileText> {
         self.read(id).map_err(|reason| self.losses.note(path, reason)).ok()
     }
 
-    fn read(&self, id: ObjectId) -> Result<Text, DeadEnd> {
+    fn read(&self, id: ObjectId) -> Result<FileText, DeadEnd> {
         read_blob(&self.blobs, id).or_else(|reason| self.submodules.text(id, reason))
     }
 
     /// The bytes of blobs with their paths, each as [`text`](Cursor::text) gives it.
-    pub fn texts(&mut self, wanted: &[(ObjectId, String)]) -> Vec<Option<Text>> {
-        let read: Vec<Result<Text, DeadEnd>> = match wanted.len() < MANY {
+    pub fn texts(&mut self, wanted: &[(ObjectId, String)]) -> Vec<Option<FileText>> {
+        let read: Vec<Result<FileText, DeadEnd>> = match wanted.len() < MANY {
             true => wanted.iter().map(|(id, _)| self.read(*id)).collect(),
             false => {
                 let repository = || self.timeline.repository();
@@ -558,7 +558,7 @@ impl Cursor<'_> {
                 wanted.par_iter().with_min_len(MANY / 4).map_init(repository, read).collect()
             }
         };
-        let note = |(text, (id, path)): (Result<Text, DeadEnd>, &(ObjectId, String))| {
+        let note = |(text, (id, path)): (Result<FileText, DeadEnd>, &(ObjectId, String))| {
             let text = text.or_else(|reason| self.submodules.text(*id, reason));
             text.map_err(|reason| self.losses.note(path, reason)).ok()
         };

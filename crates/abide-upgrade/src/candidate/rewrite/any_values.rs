@@ -2,7 +2,9 @@
 //! types.
 
 use abide_schema::{Element, Field, Message};
-use abide_syntax::{KeyForm, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKind, dotted_name};
+use abide_syntax::{
+    KeyForm, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKind, join_dotted_name,
+};
 
 use super::rewriter::Rewriter;
 use crate::edit::Edit;
@@ -32,7 +34,7 @@ impl<'t> Rewriter<'_, 't> {
     fn payload_type(&mut self, key: Span) -> Option<Message<'t>> {
         let slash = key.of(self.text).iter().rposition(|it| *it == b'/')?;
         let span = Span::new(key.start + slash as u32 + 1, key.end - 1);
-        let joined = dotted_name(self.text, span);
+        let joined = join_dotted_name(self.text, span);
         let name = joined.as_deref().unwrap_or_else(|| span.str(self.text));
         let element = self.links.element(name)?;
         let Element::Message(message) = element else { return None };
@@ -59,7 +61,7 @@ impl<'t> Rewriter<'_, 't> {
                     }
                 }
                 ValueKind::Field { key, form } => {
-                    let joined = dotted_name(self.text, key);
+                    let joined = join_dotted_name(self.text, key);
                     let key_text = joined.as_deref().unwrap_or_else(|| key.str(self.text));
                     let field = match form {
                         KeyForm::Field => message.field_named(key_text),

@@ -40,7 +40,7 @@ impl<'t> Rewriter<'_, 't> {
     /// Whether an option is removed: it declares a migration, or the policy drops
     /// it.
     pub(super) fn option_goes(&self, option: &OptionNode) -> bool {
-        let parts = self.ast.parts(option);
+        let parts = self.ast.name_parts(option);
         let Some(first) = parts.first() else { return false };
         let name = first.name.str(self.text);
         let second = parts.get(1).map_or("", |part| part.name.str(self.text));
@@ -70,7 +70,7 @@ impl<'t> Rewriter<'_, 't> {
 
     /// Removes such fields from an aggregate that has other fields too.
     pub(super) fn strip(&mut self, option: &OptionNode) {
-        let name = self.ast.parts(option).first().map_or("", |part| part.name.str(self.text));
+        let name = self.ast.name_parts(option).first().map_or("", |part| part.name.str(self.text));
         if self.mode == Mode::Follow || !POLICIES.iter().any(|full| names(full, name)) {
             return;
         }

@@ -79,7 +79,7 @@ impl<'t> Rewriter<'_, 't> {
                     let options = |id: &DeclId| {
                         matches!(self.ast.decls[*id as usize].kind, DeclKind::Option(_))
                     };
-                    let options = self.ast.children(Some(oneof)).take_while(options).last();
+                    let options = self.ast.children_of(Some(oneof)).take_while(options).last();
                     let head_end = options.map_or(self.head_end(oneof), |id| self.tail(id));
                     let head = Span::new(self.start(oneof), head_end).str(self.text);
                     let gap = if options.is_some() && line.is_own { "\n" } else { "" };

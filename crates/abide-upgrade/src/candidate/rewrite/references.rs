@@ -1,7 +1,7 @@
 //! Types and extensions where they are named.
 
 use abide_schema::{Element, Field, FileId};
-use abide_syntax::{OptionNode, Slice, Span, dotted_name};
+use abide_syntax::{OptionNode, Slice, Span, join_dotted_name};
 
 use super::rewriter::{Pending, Rewriter, ScopeChange, extension};
 use super::vocabulary::TYPE_NAMES;
@@ -28,7 +28,9 @@ impl<'t> Rewriter<'_, 't> {
 
     /// Records the extension that an option begins with; it keeps its full name.
     pub(super) fn option_name(&mut self, option: &OptionNode, (old, new): ScopeChange<'_>) {
-        let Some(part) = self.ast.parts(option).first().filter(|it| it.extension) else { return };
+        let Some(part) = self.ast.name_parts(option).first().filter(|it| it.extension) else {
+            return;
+        };
         let written = part.name.str(self.text);
         let Some(name) = self.names.resolve(old, written) else { return };
         let (old_scope, new_scope) = (old.to_owned(), new.to_owned());
@@ -41,7 +43,7 @@ impl<'t> Rewriter<'_, 't> {
         let after = VisibleNames::after(self.plan, self.file, imported.into_iter());
         for pending in &self.references {
             let Pending { span, old, new, old_scope, new_scope } = pending;
-            let joined = dotted_name(self.text, *span);
+            let joined = join_dotted_name(self.text, *span);
             let written = joined.as_deref().unwrap_or_else(|| span.str(self.text));
             let next = rewritten(
                 written,

@@ -82,7 +82,7 @@ pub(super) fn extension<'t>(
     tree: &Tree,
     name: &str,
 ) -> Option<&'t value::Message> {
-    options?.extension(tree, name)?.value.as_message()
+    options?.find_extension(tree, name)?.value.as_message()
 }
 
 impl<'t> Rewriter<'_, 't> {
@@ -150,7 +150,7 @@ impl<'t> Rewriter<'_, 't> {
         };
         let parents = 0..self.ast.decls.len() as DeclId;
         let deeper = parents.filter(|id| begins_line(*id)).find_map(|parent| {
-            let child = self.ast.children(Some(parent)).find(|id| begins_line(*id))?;
+            let child = self.ast.children_of(Some(parent)).find(|id| begins_line(*id))?;
             white_space(child).strip_prefix(white_space(parent)).filter(|it| !it.is_empty())
         });
         deeper.unwrap_or("  ")

@@ -1,6 +1,6 @@
 //! What stands in a body, and in which order it is printed.
 
-use abide_syntax::{DeclId, DeclKind, Gap, ImportKind, Run, Span};
+use abide_syntax::{CommentBlock, CommentGap, DeclId, DeclKind, ImportKind, Span};
 
 use super::source_text::SourceText;
 
@@ -9,9 +9,9 @@ pub(super) struct Statement {
     pub(super) id: DeclId,
     /// Further `reserved` statements that are joined with it.
     pub(super) joined: Vec<DeclId>,
-    pub(super) detached: Vec<Run>,
-    pub(super) leading: Option<Run>,
-    pub(super) trailing: Option<Run>,
+    pub(super) detached: Vec<CommentBlock>,
+    pub(super) leading: Option<CommentBlock>,
+    pub(super) trailing: Option<CommentBlock>,
     /// Whether there is a blank line before it.
     pub(super) apart: bool,
 }
@@ -32,17 +32,17 @@ impl SourceText<'_> {
     pub(super) fn statements(
         &self,
         parent: Option<DeclId>,
-    ) -> (Option<Run>, Vec<Statement>, Vec<Run>) {
+    ) -> (Option<CommentBlock>, Vec<Statement>, Vec<CommentBlock>) {
         let text = self.text.as_bytes();
-        let children: Vec<DeclId> = self.ast.children(parent).collect();
+        let children: Vec<DeclId> = self.ast.children_of(parent).collect();
         let decl = |id: DeclId| &self.ast.decls[id as usize];
         let mut opening = None;
         let mut carried = Vec::new();
         let mut statements: Vec<Statement> = Vec::new();
         for (at, &id) in children.iter().enumerate() {
             let gap = match (at, parent) {
-                (0, None) => Gap::at_start(text, decl(id).gap),
-                _ => Gap::after(text, decl(id).gap),
+                (0, None) => CommentGap::read_at_start(text, decl(id).gap),
+                _ => CommentGap::read_after(text, decl(id).gap),
             };
             let first = gap.detached.first().or(gap.leading.as_ref());
             let start = first.map_or(decl(id).span.start, |run| run.span.start);
@@ -56,7 +56,7 @@ impl SourceText<'_> {
             // A lone semicolon is dropped, unless it has its own comment; detached
             // comments before it belong to the next statement.
             let is_empty = matches!(decl(id).kind, DeclKind::Empty);
-            let behind = || Gap::after(text, decl(id).span.end).trailing;
+            let behind = || CommentGap::read_after(text, decl(id).span.end).trailing;
             if is_empty && gap.leading.is_none() && behind().is_none() {
                 continue;
             }
@@ -71,11 +71,11 @@ impl SourceText<'_> {
             });
         }
         let end = children.last().map(|id| decl(*id).span.end);
-        let body = parent.and_then(|id| self.ast.body(decl(id)));
+        let body = parent.and_then(|id| self.ast.body_of(decl(id)));
         let gap = match (end, body) {
-            (Some(end), _) => Gap::after(text, end),
-            (None, Some(body)) => Gap::after(text, body.start + 1),
-            (None, None) => Gap::at_start(text, 0),
+            (Some(end), _) => CommentGap::read_after(text, end),
+            (None, Some(body)) => CommentGap::read_after(text, body.start + 1),
+            (None, None) => CommentGap::read_at_start(text, 0),
         };
         match statements.last_mut() {
             Some(before) => before.trailing = before.trailing.or(gap.trailing),

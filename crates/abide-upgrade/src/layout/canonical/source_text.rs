@@ -1,6 +1,6 @@
 //! A text with its syntax tree, in words and comments.
 
-use abide_syntax::{Ast, Lexer, Run, Span, TokenKind, comments_between};
+use abide_syntax::{Ast, CommentBlock, Lexer, Span, TokenKind, find_comments};
 
 /// A text that is laid out, and its syntax tree.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl SourceText<'_> {
         while at < span.end {
             let token = lexer.next_token();
             let gap = Span::new(at, token.span.start.min(span.end));
-            found.extend(comments_between(text, gap).map(|it| it.span));
+            found.extend(find_comments(text, gap).map(|it| it.span));
             if token.kind == TokenKind::End {
                 break;
             }
@@ -64,7 +64,7 @@ impl SourceText<'_> {
     }
 
     /// Whether a trailing comment needs its own lines.
-    pub(super) fn is_tall(&self, run: Run) -> bool {
+    pub(super) fn is_tall(&self, run: CommentBlock) -> bool {
         run.span.str(self.text.as_bytes()).contains('\n')
     }
 }

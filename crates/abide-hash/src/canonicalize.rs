@@ -2,24 +2,26 @@
 
 use abide_schema::value::{self, default_of};
 use abide_schema::{
-    Cardinality, Edition, Element, Enum, Field, File, Message, MethodDecl, Oneof, Openness, Parent,
-    Presence, Ranges, RawOptions, Scalar, Service, Tree, Type, TypeDecl, default_json_name,
+    Cardinality, Edition, Element, Enum, Field, File, Message, MethodDecl, NumberRanges, Oneof,
+    Openness, Parent, Presence, RawOptions, Scalar, Service, Tree, Type, TypeDecl,
+    default_json_name,
 };
 use abide_syntax::ImportKind;
 
+use crate::buffers::{BufferTables, HashBuffers};
+use crate::canonical_file::{CanonicalFile, ElementKind, FILE_OWN, HashedElement, split_lines};
 use crate::facts::{
-    Facts, push, push_full_name, push_hash, push_message_name, push_number, push_value, scope,
+    Facts, enclosing_message, push, push_full_name, push_hash, push_message_name, push_number,
+    push_value,
 };
 use crate::hash::SemanticHash;
-use crate::languages::{FeatureTarget, Languages};
-use crate::meaning::{ElementKind, FILE_OWN, HashedElement, Meaning, lines};
-use crate::scratch::{Scratch, ScratchTables};
+use crate::languages::{FeatureTarget, LanguageSettings};
 use crate::{facts, option_facts};
 
-impl Meaning {
+impl CanonicalFile {
     /// The meaning of a file in a tree that has its imports.
-    pub fn of(file: File<'_>) -> Meaning {
-        ResolvedMeaning::of(&mut Scratch::default(), file).meaning
+    pub fn of(file: File<'_>) -> CanonicalFile {
+        ResolvedFile::of(&mut HashBuffers::default(), file).meaning
     }
 }
 
@@ -27,17 +29,17 @@ impl Meaning {
 const OPTION: &str = "option ";
 
 /// The meaning of a file, and the types in the tree that its names mean.
-pub(crate) struct ResolvedMeaning {
-    pub(crate) meaning: Meaning,
+pub(crate) struct ResolvedFile {
+    pub(crate) meaning: CanonicalFile,
     /// The type of each of its names; `None` for a service or an extension.
     pub(crate) types: Box<[Option<Type>]>,
 }
 
-impl ResolvedMeaning {
+impl ResolvedFile {
     /// Of a file in a tree that has its imports, with buffers that may have served
     /// other files.
-    pub(crate) fn of(scratch: &mut Scratch, file: File<'_>) -> ResolvedMeaning {
-        let mut builder = MeaningBuilder::new(scratch, file);
+    pub(crate) fn of(scratch: &mut HashBuffers, file: File<'_>) -> ResolvedFile {
+        let mut builder = Canonicalizer::new(scratch, file);
         builder.run();
         builder.build()
     }
@@ -45,42 +47,42 @@ impl ResolvedMeaning {
 
 /// The title and the facts of the own hash of the element with this full name; of
 /// the first one if the file has several.
-pub(crate) fn element_facts(file: File<'_>, name: &str) -> Option<String> {
-    let mut scratch = Scratch::default();
-    let mut builder = MeaningBuilder::new(&mut scratch, file);
+pub(crate) fn print_element_facts(file: File<'_>, name: &str) -> Option<String> {
+    let mut scratch = HashBuffers::default();
+    let mut builder = Canonicalizer::new(&mut scratch, file);
     builder.wanted = Some(name);
     builder.run();
     builder.found
 }
 
-struct MeaningBuilder<'r, 't> {
+struct Canonicalizer<'r, 't> {
     file: File<'t>,
     tree: &'t Tree,
-    /// Whether the file has problems, so an option may not be understood.
+    /// True if the file has problems, so an option may not be understood.
     has_problems: bool,
     facts: &'r mut Facts,
-    tables: &'r mut ScratchTables,
+    tables: &'r mut BufferTables,
     wanted: Option<&'t str>,
     found: Option<String>,
 }
 
-impl<'r, 't> MeaningBuilder<'r, 't> {
-    fn new(scratch: &'r mut Scratch, file: File<'t>) -> MeaningBuilder<'r, 't> {
+impl<'r, 't> Canonicalizer<'r, 't> {
+    fn new(scratch: &'r mut HashBuffers, file: File<'t>) -> Canonicalizer<'r, 't> {
         let tree = file.tree;
         // Problems are in the order of files.
         let problems = tree.problems();
         let at = problems.partition_point(|problem| problem.place.file < file.id);
         let has_problems = problems.get(at).is_some_and(|problem| problem.place.file == file.id);
-        let Scratch { facts, tables } = scratch;
-        tables.begin(file);
-        MeaningBuilder { file, tree, has_problems, facts, tables, wanted: None, found: None }
+        let HashBuffers { facts, tables } = scratch;
+        tables.reset_for(file);
+        Canonicalizer { file, tree, has_problems, facts, tables, wanted: None, found: None }
     }
 
     /// The meaning of the file, after `run`.
-    fn build(self) -> ResolvedMeaning {
+    fn build(self) -> ResolvedFile {
         let facts = self.facts.finish();
-        let ScratchTables { elements, names, types, references, .. } = self.tables;
-        let meaning = Meaning {
+        let BufferTables { elements, names, types, references, .. } = self.tables;
+        let meaning = CanonicalFile {
             package: self.file.package().name().into(),
             is_well_known: self.file.path().starts_with("google/protobuf/"),
             facts: facts[FILE_OWN.len() + 1..].into(),
@@ -89,38 +91,38 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             names: names.clone(),
             references: references.as_slice().into(),
         };
-        ResolvedMeaning { meaning, types: types.as_slice().into() }
+        ResolvedFile { meaning, types: types.as_slice().into() }
     }
 
     /// Processes the file; its own facts are in `facts` afterwards.
     fn run(&mut self) {
         let file = self.file;
-        let of_file = Languages::of(file.decl().edition).with(self.tree, file.options());
+        let of_file = LanguageSettings::of(file.decl().edition).with(self.tree, file.options());
         // Messages come after the messages that enclose them.
         for message in file.all_messages() {
-            let outer = self.outer(of_file, message.decl().parent);
+            let outer = self.languages_around(of_file, message.decl().parent);
             self.tables.languages.push(outer.with(self.tree, message.options()));
         }
         for item in file.all_enums() {
-            self.enumeration(item, of_file);
+            self.write_enum(item, of_file);
         }
         for message in file.all_messages().rev().filter(|it| !it.is_map_entry()) {
-            self.message(message);
+            self.write_message(message);
         }
         for extension in file.extensions() {
-            self.facts.begin(ElementKind::Extension.title());
-            self.extension(extension, of_file);
-            let scope = scope(file, extension.decl().parent);
-            let name = self.named(scope, extension.name());
-            self.finish(ElementKind::Extension, name, true);
+            self.facts.begin_block(ElementKind::Extension.title());
+            self.write_extension(extension, of_file);
+            let scope = enclosing_message(file, extension.decl().parent);
+            let name = self.add_name(scope, extension.name());
+            self.finish_element(ElementKind::Extension, name, true);
         }
         for service in file.services() {
-            self.service(service, of_file);
+            self.write_service(service, of_file);
         }
-        self.file_facts(of_file)
+        self.write_file_facts(of_file)
     }
 
-    fn outer(&self, of_file: Languages, parent: Parent) -> Languages {
+    fn languages_around(&self, of_file: LanguageSettings, parent: Parent) -> LanguageSettings {
         match parent {
             Parent::File => of_file,
             Parent::Message(index) => {
@@ -130,12 +132,12 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
     }
 
     /// Hashes the written facts as those of an element.
-    fn finish(&mut self, kind: ElementKind, name: u32, is_top: bool) -> SemanticHash {
+    fn finish_element(&mut self, kind: ElementKind, name: u32, is_top: bool) -> SemanticHash {
         let own = self.facts.hash();
         let tables = &mut *self.tables;
         let written = tables.names.get(name);
         if self.wanted == Some(written) && self.found.is_none() {
-            self.found = Some(self.facts.shown());
+            self.found = Some(self.facts.print());
         }
         if is_top {
             for part in [kind.noun(), " ", written, " "] {
@@ -154,14 +156,14 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
     }
 
     /// Records that the current element refers to a type.
-    fn refer(&mut self, ty: Type) {
-        let index = self.name_of(ty);
+    fn add_reference(&mut self, ty: Type) {
+        let index = self.add_type_name(ty);
         self.tables.referred.extend(index);
     }
 
     /// The index of the full name of a message or an enum among the names of the
     /// file. Most names are used many times and are spread over the tree.
-    fn name_of(&mut self, ty: Type) -> Option<u32> {
+    fn add_type_name(&mut self, ty: Type) -> Option<u32> {
         if let Some(&index) = self.tables.indices.get(&ty) {
             return Some(index);
         }
@@ -183,7 +185,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
     }
 
     /// The index of the full name of an element that is not a type.
-    fn named(&mut self, scope: Option<Message<'t>>, name: &str) -> u32 {
+    fn add_name(&mut self, scope: Option<Message<'t>>, name: &str) -> u32 {
         self.tables.types.push(None);
         self.tables.names.push(self.file, scope, name)
     }
@@ -199,19 +201,19 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             }
             Type::Unresolved => "unresolved ",
         };
-        let index = self.name_of(ty);
+        let index = self.add_type_name(ty);
         let name = index.map(|index| self.tables.names.get(index));
         let name = name.unwrap_or_else(|| written.trim_start_matches('.'));
         self.facts.push(noun).push(name);
         self.tables.referred.extend(index);
     }
 
-    fn file_facts(&mut self, of_file: Languages) {
+    fn write_file_facts(&mut self, of_file: LanguageSettings) {
         let file = self.file;
         let facts = &mut *self.facts;
-        facts.begin(FILE_OWN);
+        facts.begin_block(FILE_OWN);
         facts.push("package ").push(file.package().name()).end();
-        for line in lines(&self.tables.lines) {
+        for line in split_lines(&self.tables.lines) {
             facts.push_line(line);
         }
         for import in file.imports().filter(|it| it.decl.kind == ImportKind::Public) {
@@ -227,14 +229,14 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         if file.decl().edition >= Edition::Edition2024 {
             facts.push(OPTION).push("java_multiple_files = true").end();
         }
-        self.options(|_| {}, file.decl().options, file.options());
+        self.write_options(|_| {}, file.decl().options, file.options());
         // The facts of a package are a set of those of its files. With one fact for
         // each leaf, it would not show which values belong together.
         self.facts.join(first, OPTION.len(), option_facts::is_one_option);
     }
 
     /// Writes the facts of options after a holder such as `field 1 `.
-    fn options(
+    fn write_options(
         &mut self,
         holder: impl FnOnce(&mut Vec<u8>),
         raw: RawOptions,
@@ -256,17 +258,17 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
     }
 
     /// Writes the facts that messages and enums have in common.
-    fn type_facts(
+    fn write_type_facts(
         &mut self,
         kind: ElementKind,
         name: u32,
         is_local: bool,
         json_allowed: bool,
-        reserved: Ranges,
+        reserved: NumberRanges,
         reserved_names: impl Iterator<Item = &'t str>,
     ) {
         let facts = &mut *self.facts;
-        facts.begin(kind.title());
+        facts.begin_block(kind.title());
         facts.push(kind.noun()).push(" ").push(self.tables.names.get(name)).end();
         if is_local {
             facts.push("local").end();
@@ -275,19 +277,19 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             facts.push("json legacy").end();
         }
         for (first, last) in reserved.ends() {
-            facts.push("reserved ").number(first).push(" ").number(last).end();
+            facts.push("reserved ").append_number(first).push(" ").append_number(last).end();
         }
         for name in reserved_names {
-            facts.push("reserved ").quoted(name).end();
+            facts.push("reserved ").append_quoted(name).end();
         }
     }
 
-    fn message(&mut self, message: Message<'t>) {
+    fn write_message(&mut self, message: Message<'t>) {
         let decl = message.decl();
-        let Some(name) = self.name_of(Type::Message(message.id)) else { return };
+        let Some(name) = self.add_type_name(Type::Message(message.id)) else { return };
         let languages = self.tables.languages[message.id.index as usize];
         let file = self.file.decl();
-        self.type_facts(
+        self.write_type_facts(
             ElementKind::Message,
             name,
             !Element::Message(message).is_exported(),
@@ -295,39 +297,43 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             message.reserved_ranges().into(),
             message.reserved_names().iter().map(|it| file.str(it.name)),
         );
-        self.options(|_| {}, decl.options, message.options());
+        self.write_options(|_| {}, decl.options, message.options());
         languages.write(self.facts, FeatureTarget::Message, |_| {});
         if decl.parent == Parent::File {
             languages.write(self.facts, FeatureTarget::Class, |_| {});
         }
         for field in message.fields() {
-            self.field(field, languages);
+            self.write_field(field, languages);
         }
         for oneof in message.oneofs().filter(|oneof| !oneof.is_synthetic()) {
             self.facts.push("oneof ").push(oneof.name()).end();
             let raw = oneof.decl().options;
             if raw != RawOptions::None {
-                self.options(|out| push_holder(out, "oneof ", oneof.name()), raw, oneof.options());
+                self.write_options(
+                    |out| push_holder(out, "oneof ", oneof.name()),
+                    raw,
+                    oneof.options(),
+                );
             }
         }
         for extension in message.extensions() {
-            self.extension(extension, languages);
+            self.write_extension(extension, languages);
         }
-        self.extension_ranges(message);
+        self.write_extension_ranges(message);
         for nested in message.messages().filter(|it| !it.is_map_entry()) {
             let own = self.tables.owns[nested.id.index as usize];
-            self.nested(ElementKind::Message, Type::Message(nested.id), own);
+            self.write_nested(ElementKind::Message, Type::Message(nested.id), own);
         }
         for nested in message.enums() {
             let own = self.tables.enum_owns[nested.id.index as usize];
-            self.nested(ElementKind::Enum, Type::Enum(nested.id), own);
+            self.write_nested(ElementKind::Enum, Type::Enum(nested.id), own);
         }
-        let own = self.finish(ElementKind::Message, name, decl.parent == Parent::File);
+        let own = self.finish_element(ElementKind::Message, name, decl.parent == Parent::File);
         self.tables.owns[message.id.index as usize] = Some(own);
     }
 
-    fn nested(&mut self, kind: ElementKind, ty: Type, own: Option<SemanticHash>) {
-        let Some(index) = self.name_of(ty) else { return };
+    fn write_nested(&mut self, kind: ElementKind, ty: Type, own: Option<SemanticHash>) {
+        let Some(index) = self.add_type_name(ty) else { return };
         self.tables.referred.push(index);
         let facts = &mut *self.facts;
         facts.push(kind.noun()).push(" ").push(self.tables.names.get(index)).push(" ");
@@ -337,13 +343,13 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         facts.end();
     }
 
-    fn extension_ranges(&mut self, message: Message<'t>) {
+    fn write_extension_ranges(&mut self, message: Message<'t>) {
         let ranges = message.extension_ranges();
         if ranges.is_empty() {
             return;
         }
-        for (first, last) in Ranges::from(ranges).ends() {
-            self.facts.push("extensions ").number(first).push(" ").number(last).end();
+        for (first, last) in NumberRanges::from(ranges).ends() {
+            self.facts.push("extensions ").append_number(first).push(" ").append_number(last).end();
         }
         // The numbers with each option. Options belong to ranges, but how numbers
         // are divided into ranges means nothing.
@@ -354,7 +360,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
                 continue;
             }
             let mut facts = std::mem::take(self.facts);
-            self.options(|_| {}, range.options, options);
+            self.write_options(|_| {}, range.options, options);
             std::mem::swap(&mut facts, self.facts);
             for line in facts.lines() {
                 let ends = (range.start.into(), range.end.into());
@@ -362,41 +368,41 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             }
         }
         for (option, ranges) in having {
-            for (first, last) in Ranges::of(ranges).ends() {
+            for (first, last) in NumberRanges::from_pairs(ranges).ends() {
                 let facts = &mut *self.facts;
-                facts.push("extensions ").number(first).push(" ").number(last);
+                facts.push("extensions ").append_number(first).push(" ").append_number(last);
                 facts.push(" ").push_line(&option);
             }
         }
     }
 
-    fn field(&mut self, field: Field<'t>, around: Languages) {
+    fn write_field(&mut self, field: Field<'t>, around: LanguageSettings) {
         let facts = &mut *self.facts;
         let (name, number) = (field.name(), i64::from(field.number()));
-        facts.push("field ").number(number).push(" ").push(name);
+        facts.push("field ").append_number(number).push(" ").push(name);
         let shape = FieldShape::of(field);
-        self.shape(field, &shape);
+        self.write_shape(field, &shape);
         let around = around.with(self.tree, shape.oneof.and_then(Oneof::options));
-        self.holder_facts(field, &shape, around, |out| {
+        self.write_holder_facts(field, &shape, around, |out| {
             push(out, "field ");
             push_number(out, number);
             out.push(b' ');
         });
     }
 
-    fn extension(&mut self, field: Field<'t>, around: Languages) {
+    fn write_extension(&mut self, field: Field<'t>, around: LanguageSettings) {
         let file = self.file;
-        let parent = scope(file, field.decl().parent);
+        let parent = enclosing_message(file, field.decl().parent);
         let name = |out: &mut Vec<u8>| {
             push(out, "extension ");
             push_full_name(out, file, parent, field.name());
             out.push(b' ');
         };
-        self.facts.write(name).number(field.number().into()).push(" ");
+        self.facts.write(name).append_number(field.number().into()).push(" ");
         match field.extendee() {
             Some(extendee) => {
                 self.facts.write(|out| push_message_name(out, extendee));
-                self.refer(Type::Message(extendee.id));
+                self.add_reference(Type::Message(extendee.id));
             }
             None => {
                 let written = field.decl().extendee().map_or("", |it| file.decl().str(it));
@@ -404,21 +410,21 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             }
         }
         let shape = FieldShape::of(field);
-        self.shape(field, &shape);
-        self.holder_facts(field, &shape, around, name);
+        self.write_shape(field, &shape);
+        self.write_holder_facts(field, &shape, around, name);
     }
 
     /// Writes the options and language features of a field or extension.
-    fn holder_facts(
+    fn write_holder_facts(
         &mut self,
         field: Field<'t>,
         shape: &FieldShape<'t>,
-        around: Languages,
+        around: LanguageSettings,
         holder: impl Fn(&mut Vec<u8>) + Copy,
     ) {
         let raw = field.decl().options;
         if raw != RawOptions::None {
-            self.options(holder, raw, field.options());
+            self.write_options(holder, raw, field.options());
         }
         let languages = match field.options() {
             None => around,
@@ -442,7 +448,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
     }
 
     /// Writes the end of the line of a field: cardinality, type and flags.
-    fn shape(&mut self, field: Field<'t>, shape: &FieldShape<'t>) {
+    fn write_shape(&mut self, field: Field<'t>, shape: &FieldShape<'t>) {
         let FieldShape { cardinality, held, oneof } = *shape;
         let features = field.features();
         let file = self.file;
@@ -485,7 +491,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             && !field.is_extension()
             && json != default_json_name(field.name())
         {
-            facts.push(" json ").quoted(json);
+            facts.push(" json ").append_quoted(json);
         }
         if let Some(oneof) = oneof {
             facts.push(" oneof ").push(oneof.name());
@@ -493,78 +499,78 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         if let Some(written) = field.decl().default() {
             match default_of(field) {
                 Some(value)
-                    if value::Value::zero(self.tree, field.ty())
+                    if value::Value::new_zero(self.tree, field.ty())
                         .is_some_and(|zero| is_same(&zero, &value)) => {}
                 Some(value) => {
                     facts.push(" default ").write(|out| push_value(out, &value));
                 }
                 None => {
-                    facts.push(" default ? ").quoted_bytes(written);
+                    facts.push(" default ? ").append_quoted_bytes(written);
                 }
             }
         }
         facts.end();
     }
 
-    fn enumeration(&mut self, item: Enum<'t>, of_file: Languages) {
+    fn write_enum(&mut self, item: Enum<'t>, of_file: LanguageSettings) {
         let decl = item.decl();
-        let Some(name) = self.name_of(Type::Enum(item.id)) else { return };
+        let Some(name) = self.add_type_name(Type::Enum(item.id)) else { return };
         let features = item.features();
         let file = self.file.decl();
-        self.type_facts(
+        self.write_type_facts(
             ElementKind::Enum,
             name,
             !Element::Enum(item).is_exported(),
             features.json_allowed,
-            Ranges::inclusive(item.reserved_ranges()),
+            NumberRanges::from_ranges(item.reserved_ranges()),
             item.reserved_names().iter().map(|it| file.str(it.name)),
         );
         if features.openness == Openness::Closed {
             self.facts.push("closed").end();
         }
-        let outer = self.outer(of_file, decl.parent);
+        let outer = self.languages_around(of_file, decl.parent);
         let languages = outer.with(self.tree, item.options());
-        self.options(|_| {}, decl.options, item.options());
+        self.write_options(|_| {}, decl.options, item.options());
         languages.write(self.facts, FeatureTarget::Enum, |_| {});
         if decl.parent == Parent::File {
             languages.write(self.facts, FeatureTarget::Class, |_| {});
         }
         if let Some(first) = item.values().next() {
-            self.facts.push("first ").number(first.number().into()).end();
+            self.facts.push("first ").append_number(first.number().into()).end();
         }
         self.tables.aliases.clear();
         for value in item.values() {
             let aliases = self.tables.aliases.entry(value.number()).or_insert(0);
             let (name, number) = (value.name(), i64::from(value.number()));
-            self.facts.push("value ").push(name).push(" ").number(number);
-            self.facts.push(" ").number(*aliases).end();
+            self.facts.push("value ").push(name).push(" ").append_number(number);
+            self.facts.push(" ").append_number(*aliases).end();
             *aliases += 1;
             let raw = value.decl().options;
             if raw != RawOptions::None {
-                self.options(|out| push_holder(out, "value ", name), raw, value.options());
+                self.write_options(|out| push_holder(out, "value ", name), raw, value.options());
             }
             let languages = languages.with(self.tree, value.options());
             languages.write(self.facts, FeatureTarget::EnumValue, |out| {
                 push_holder(out, "value ", name)
             });
         }
-        let own = self.finish(ElementKind::Enum, name, decl.parent == Parent::File);
+        let own = self.finish_element(ElementKind::Enum, name, decl.parent == Parent::File);
         self.tables.enum_owns[item.id.index as usize] = Some(own);
     }
 
-    fn service(&mut self, service: Service<'t>, of_file: Languages) {
-        let name = self.named(None, service.name());
-        self.facts.begin(ElementKind::Service.title());
+    fn write_service(&mut self, service: Service<'t>, of_file: LanguageSettings) {
+        let name = self.add_name(None, service.name());
+        self.facts.begin_block(ElementKind::Service.title());
         self.facts.push("service ").push(self.tables.names.get(name)).end();
-        self.options(|_| {}, service.decl().options, service.options());
+        self.write_options(|_| {}, service.decl().options, service.options());
         let languages = of_file.with(self.tree, service.options());
         languages.write(self.facts, FeatureTarget::Class, |_| {});
         for method in service.methods() {
             let decl = method.decl();
             self.facts.push("method ").push(method.name()).push(" ");
-            self.method_type(method.input(), |decl| decl.input, decl);
+            self.write_method_type(method.input(), |decl| decl.input, decl);
             self.facts.push(" ");
-            self.method_type(method.output(), |decl| decl.output, decl);
+            self.write_method_type(method.output(), |decl| decl.output, decl);
             if decl.client_streaming {
                 self.facts.push(" client-streaming");
             }
@@ -574,13 +580,13 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
             self.facts.end();
             if decl.options != RawOptions::None {
                 let holder = |out: &mut Vec<u8>| push_holder(out, "method ", method.name());
-                self.options(holder, decl.options, method.options());
+                self.write_options(holder, decl.options, method.options());
             }
         }
-        self.finish(ElementKind::Service, name, true);
+        self.finish_element(ElementKind::Service, name, true);
     }
 
-    fn method_type(
+    fn write_method_type(
         &mut self,
         ty: Option<Message<'t>>,
         written: fn(&MethodDecl) -> abide_schema::Name,
@@ -589,7 +595,7 @@ impl<'r, 't> MeaningBuilder<'r, 't> {
         match ty {
             Some(message) => {
                 self.facts.write(|out| push_message_name(out, message));
-                self.refer(Type::Message(message.id));
+                self.add_reference(Type::Message(message.id));
             }
             None => {
                 let name = self.file.decl().str(written(decl));
@@ -631,7 +637,7 @@ impl<'t> FieldShape<'t> {
     }
 }
 
-/// Whether two values are equal, bit for bit.
+/// Returns true if two values are equal, bit for bit.
 fn is_same(a: &value::Value, b: &value::Value) -> bool {
     match (a, b) {
         (value::Value::F32(a), value::Value::F32(b)) => a.to_bits() == b.to_bits(),

@@ -9,10 +9,10 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rustc_hash::FxHashMap;
 
+use crate::canonical_file::{CanonicalFile, HashedElement};
 use crate::closure::{PACKAGE_CLOSURE, PACKAGE_OWN, write_component, write_own, write_unit};
 use crate::facts::Facts;
 use crate::hash::{Hashes, SemanticHash};
-use crate::meaning::{HashedElement, Meaning};
 
 /// A name of a type, or of another element that a file has: an index.
 type NameId = u32;
@@ -22,13 +22,13 @@ type FileId = u32;
 
 /// Texts with numbers, in the order in which they came. None is forgotten.
 #[derive(Debug, Default)]
-struct Numbered {
+struct NumberedTexts {
     ids: FxHashMap<Arc<str>, u32>,
     texts: Vec<Arc<str>>,
 }
 
-impl Numbered {
-    fn number(&mut self, text: &str) -> u32 {
+impl NumberedTexts {
+    fn add(&mut self, text: &str) -> u32 {
         if let Some(&id) = self.ids.get(text) {
             return id;
         }
@@ -46,13 +46,13 @@ impl Numbered {
 
 /// A file that is there.
 #[derive(Debug)]
-struct Known {
-    meaning: Meaning,
+struct KnownFile {
+    meaning: CanonicalFile,
     /// The number of each of its names.
     names: Box<[NameId]>,
 }
 
-impl Known {
+impl KnownFile {
     fn name(&self, element: &HashedElement) -> NameId {
         self.names[element.name as usize]
     }
@@ -63,15 +63,15 @@ impl Known {
 }
 
 /// The hashes of the packages of a tree whose files change. After every
-/// [`settle`](RollingHashes::settle) they are those of
+/// [`update`](IncrementalHashes::update) they are those of
 /// [`TreeHashes`](crate::TreeHashes) over the same files.
 #[derive(Debug, Default)]
-pub struct RollingHashes {
-    names: Numbered,
-    paths: Numbered,
+pub struct IncrementalHashes {
+    names: NumberedTexts,
+    paths: NumberedTexts,
     /// By path.
-    files: Vec<Option<Known>>,
-    /// Where each type is declared: the file and the element in it.
+    files: Vec<Option<KnownFile>>,
+    /// The declarations of each type: the file and the element in it.
     declared: BTreeSet<(NameId, FileId, u32)>,
     /// The files that have each name.
     users: BTreeSet<(NameId, FileId)>,
@@ -85,9 +85,9 @@ pub struct RollingHashes {
     stale: BTreeSet<Box<str>>,
 }
 
-/// How a package changed.
+/// The change of a package in one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PackageStep {
+pub struct PackageChange {
     /// Its hashes before; `None` if it did not exist.
     pub before: Option<Hashes>,
     /// Its hashes now; `None` if it was removed.
@@ -96,8 +96,8 @@ pub struct PackageStep {
     pub cause: Option<String>,
 }
 
-impl PackageStep {
-    /// Whether the meaning of its own elements is unchanged, and only that of their
+impl PackageChange {
+    /// Returns true if the meaning of its own elements is unchanged, and only that of their
     /// dependencies changed.
     pub fn is_catch_up(&self) -> bool {
         let (Some(before), Some(after)) = (self.before, self.after) else { return false };
@@ -106,9 +106,9 @@ impl PackageStep {
 }
 
 /// The types of a file: name, own hash, and what each refers to.
-fn types_of(meaning: &Meaning) -> BTreeSet<(&str, SemanticHash, Vec<&str>)> {
+fn collect_types(meaning: &CanonicalFile) -> BTreeSet<(&str, SemanticHash, Vec<&str>)> {
     let refers = |element: &HashedElement| {
-        let mut names: Vec<&str> = meaning.referred(element).collect();
+        let mut names: Vec<&str> = meaning.referred_names(element).collect();
         names.sort_unstable();
         names
     };
@@ -121,21 +121,21 @@ fn types_of(meaning: &Meaning) -> BTreeSet<(&str, SemanticHash, Vec<&str>)> {
 /// The distance of a type from one that changed itself, and that one.
 type Cause = (u32, NameId);
 
-impl RollingHashes {
+impl IncrementalHashes {
     /// Replaces the meaning of a file; `None` removes the file.
-    pub fn set(&mut self, path: &str, meaning: Option<Meaning>) {
-        let file = self.paths.number(path);
+    pub fn set(&mut self, path: &str, meaning: Option<CanonicalFile>) {
+        let file = self.paths.add(path);
         self.files.resize_with(self.paths.texts.len(), || None);
         let before = self.files[file as usize].take();
         if before.as_ref().map(|it| &it.meaning) == meaning.as_ref() {
             self.files[file as usize] = before;
             return;
         }
-        let types = |meaning: Option<_>| meaning.map(types_of).unwrap_or_default();
+        let types = |meaning: Option<_>| meaning.map(collect_types).unwrap_or_default();
         let old = types(before.as_ref().map(|it| &it.meaning));
         let new = types(meaning.as_ref());
         for (name, ..) in old.symmetric_difference(&new) {
-            self.changed.insert(self.names.number(name));
+            self.changed.insert(self.names.add(name));
         }
         if let Some(before) = &before {
             for (at, element) in before.meaning.types() {
@@ -151,8 +151,8 @@ impl RollingHashes {
             self.stale.insert(package.clone());
         }
         let Some(meaning) = meaning else { return };
-        let names = meaning.names.iter().map(|name| self.names.number(name)).collect();
-        let known = Known { meaning, names };
+        let names = meaning.names.iter().map(|name| self.names.add(name)).collect();
+        let known = KnownFile { meaning, names };
         self.types.resize(self.names.texts.len(), None);
         let types = known.meaning.types();
         self.declared.extend(types.map(|(at, element)| (known.name(element), file, at)));
@@ -170,15 +170,15 @@ impl RollingHashes {
 
     /// Updates the hashes to the files, and returns the packages whose hashes
     /// changed.
-    pub fn settle(&mut self) -> BTreeMap<String, PackageStep> {
+    pub fn update(&mut self) -> BTreeMap<String, PackageChange> {
         let changed = std::mem::take(&mut self.changed);
         let mut stale = std::mem::take(&mut self.stale);
-        let causes = self.causes(changed, &mut stale);
+        let causes = self.find_causes(changed, &mut stale);
         self.hash_types(&causes);
         let mut steps = BTreeMap::new();
         let mut facts = Facts::default();
         for package in stale {
-            let reached = self.reached(&package);
+            let reached = self.collect_reached(&package);
             let before = self.packages.get(&package).copied();
             let after = self.hash_package(&package, &reached, &mut facts);
             if before == after {
@@ -191,14 +191,14 @@ impl RollingHashes {
                 Some(after) => drop(self.packages.insert(package.clone(), after)),
                 None => drop(self.packages.remove(&package)),
             }
-            steps.insert(package.into(), PackageStep { before, after, cause });
+            steps.insert(package.into(), PackageChange { before, after, cause });
         }
         steps
     }
 
     /// Every changed type and every type that depends on one. The packages that
     /// refer to these become stale.
-    fn causes(
+    fn find_causes(
         &self,
         changed: BTreeSet<NameId>,
         stale: &mut BTreeSet<Box<str>>,
@@ -236,7 +236,7 @@ impl RollingHashes {
     /// protobuf's own files.
     fn references<'k>(
         &'k self,
-        file: &'k Known,
+        file: &'k KnownFile,
         element: &'k HashedElement,
     ) -> impl Iterator<Item = NameId> {
         file.referred(element).filter(|name| {
@@ -247,7 +247,7 @@ impl RollingHashes {
     }
 
     /// The declarations of a type.
-    fn declarations(&self, name: NameId) -> impl Iterator<Item = (&Known, &HashedElement)> {
+    fn declarations(&self, name: NameId) -> impl Iterator<Item = (&KnownFile, &HashedElement)> {
         let places = self.declared.range((name, 0, 0)..=(name, FileId::MAX, u32::MAX));
         places.filter_map(|(_, file, at)| {
             let known = self.files[*file as usize].as_ref()?;
@@ -299,13 +299,13 @@ impl RollingHashes {
     }
 
     /// The files of a package.
-    fn files_of(&self, package: &str) -> impl Iterator<Item = &Known> {
+    fn files_of(&self, package: &str) -> impl Iterator<Item = &KnownFile> {
         let files = self.by_package.get(package).into_iter().flatten();
         files.filter_map(|file| self.files[*file as usize].as_ref())
     }
 
     /// The types that a package's closure includes directly.
-    fn reached(&self, package: &str) -> BTreeSet<NameId> {
+    fn collect_reached(&self, package: &str) -> BTreeSet<NameId> {
         let mut reached = BTreeSet::new();
         for file in self.files_of(package) {
             for element in file.meaning.elements.iter().filter(|it| it.is_top) {

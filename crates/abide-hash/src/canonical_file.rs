@@ -1,10 +1,10 @@
-//! What one linked file means, as a value that stands alone.
+//! The canonical form of one linked file, as a value that borrows nothing.
 
 use std::ops::Range;
 
 use abide_schema::{File, Message};
 
-use crate::facts::name_parts;
+use crate::facts::for_each_name_part;
 use crate::hash::SemanticHash;
 
 /// The kind of an element.
@@ -35,7 +35,7 @@ impl ElementKind {
         }
     }
 
-    /// Whether other elements can refer to it.
+    /// Returns true if other elements can refer to it.
     pub(crate) fn is_type(self) -> bool {
         matches!(self, ElementKind::Message | ElementKind::Enum)
     }
@@ -45,12 +45,12 @@ impl ElementKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HashedElement {
     pub(crate) kind: ElementKind,
-    /// Whether it is at the top level of the file, not in a message.
+    /// True if it is at the top level of the file, not in a message.
     pub(crate) is_top: bool,
-    /// Its full name: an index in [`Meaning::names`].
+    /// Its full name: an index in [`CanonicalFile::names`].
     pub(crate) name: u32,
     pub(crate) own: SemanticHash,
-    /// Its direct references, as a range of [`Meaning::references`].
+    /// Its direct references, as a range of [`CanonicalFile::references`].
     pub(crate) references: Range<u32>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct HashedElement {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NameTable {
     text: String,
-    /// Where each ends.
+    /// The end of each name.
     ends: Vec<u32>,
 }
 
@@ -71,7 +71,7 @@ impl NameTable {
     /// Adds the full name of an element declared in a scope of a file; returns its
     /// index.
     pub(crate) fn push(&mut self, file: File<'_>, scope: Option<Message<'_>>, name: &str) -> u32 {
-        name_parts(file, scope, name, &mut |part| self.text.push_str(part));
+        for_each_name_part(file, scope, name, &mut |part| self.text.push_str(part));
         self.ends.push(self.text.len() as u32);
         self.ends.len() as u32 - 1
     }
@@ -87,13 +87,13 @@ impl NameTable {
     }
 }
 
-/// What one file means: the own hashes of everything it declares, and the names of
+/// The canonical form of one file: the own hashes of everything it declares, and the names of
 /// the types that these elements refer to. It depends on the file and on the files
 /// it imports, and borrows nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meaning {
+pub struct CanonicalFile {
     pub(crate) package: Box<str>,
-    /// Whether it is one of protobuf's own files, whose types are known by name.
+    /// True if it is one of protobuf's own files, whose types are known by name.
     pub(crate) is_well_known: bool,
     /// The facts of the file, a line for each, sorted.
     pub(crate) facts: Box<[u8]>,
@@ -101,14 +101,14 @@ pub struct Meaning {
     pub(crate) elements: Box<[HashedElement]>,
     /// The names of its elements and of the types that they refer to.
     pub(crate) names: NameTable,
-    /// What each element refers to: indices in `names`.
+    /// The references of all elements: indices in `names`.
     pub(crate) references: Box<[u32]>,
 }
 
 /// The title of the facts of a file.
 pub(crate) const FILE_OWN: &str = "abide1 file own";
 
-impl Meaning {
+impl CanonicalFile {
     /// The package of the file.
     pub fn package(&self) -> &str {
         &self.package
@@ -121,7 +121,7 @@ impl Meaning {
 
     /// The facts of the file, without line feeds.
     pub(crate) fn facts(&self) -> impl Iterator<Item = &[u8]> {
-        lines(&self.facts)
+        split_lines(&self.facts)
     }
 
     /// The direct references of an element, as indices of names.
@@ -130,7 +130,7 @@ impl Meaning {
     }
 
     /// The names of the types that an element refers to directly.
-    pub(crate) fn referred(&self, element: &HashedElement) -> impl Iterator<Item = &str> {
+    pub(crate) fn referred_names(&self, element: &HashedElement) -> impl Iterator<Item = &str> {
         self.references(element).iter().map(|index| self.names.get(*index))
     }
 
@@ -146,7 +146,7 @@ impl Meaning {
 }
 
 /// Lines without their line feeds.
-pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
     memchr::memchr_iter(b'\n', text).map(move |end| {
         let line = &text[start..end];
