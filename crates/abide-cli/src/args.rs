@@ -122,7 +122,7 @@ fn parse_surface() -> PossibleValuesParser {
 }
 
 fn parse_closure() -> PossibleValuesParser {
-    PossibleValuesParser::new(abide_upgrade::Closure::ALL.iter().map(|(name, _)| *name))
+    PossibleValuesParser::new(abide_upgrade::UpgradeClosure::ALL.iter().map(|(name, _)| *name))
 }
 
 /// Arguments that choose commits and a tree.

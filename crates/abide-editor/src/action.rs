@@ -154,7 +154,7 @@ impl Project {
         if made.files.is_empty() {
             return Err(format!("`{package}` has no candidate to make"));
         }
-        let file = |it: &abide_upgrade::Generated| {
+        let file = |it: &abide_upgrade::GeneratedFile| {
             let from = tree.file(it.from).decl();
             let root = from.display.strip_suffix(&*from.path).unwrap_or_default();
             (format!("{root}{}", it.path), String::from_utf8_lossy(&it.text).into_owned())

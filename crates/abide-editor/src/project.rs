@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_lint::{Accepted, Config, FeatureFile, Lock, Options, Records, RuleScope};
 use abide_schema::{FileDecl, FileKey, FileText, Outline, SourceFile, Tree};
-use abide_upgrade::Closure;
+use abide_upgrade::UpgradeClosure;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
@@ -78,7 +78,7 @@ impl Judge {
     /// Whether a part of the tree is never sure to have the findings of the whole one.
     pub(crate) fn needs_everything(&self) -> bool {
         let upgrade = &self.config.policy.upgrade;
-        upgrade.closure == Closure::All
+        upgrade.closure == UpgradeClosure::All
             || !upgrade.packages.is_empty()
             || self.config.version_in == abide_lint::VersionIn::Option
     }

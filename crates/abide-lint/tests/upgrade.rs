@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use abide_lint::{Config, Preset};
 use abide_schema::{FileDecl, SourceFile, Tree};
-use abide_upgrade::{Closure, Upgrade, UpgradeOptions, upgrade};
+use abide_upgrade::{UpgradeClosure, UpgradeOptions, UpgradeResult, upgrade};
 use protos::protos;
 
 fn workspace(folder: &str) -> PathBuf {
@@ -71,16 +71,16 @@ impl Case {
         said.map(str::to_owned).collect()
     }
 
-    fn run(&self, tree: &Tree) -> Result<Upgrade, String> {
+    fn run(&self, tree: &Tree) -> Result<UpgradeResult, String> {
         let preset = self.said("preset").first().map(|name| Preset::find(name).expect("it is one"));
         let layout = self.said("layout").into_iter();
         let named = layout.map(|name| format!("[upgrade]\nlayout = \"{name}\"\n"));
         let config = Config::parse(&named.collect::<String>(), preset).expect("it is well-formed");
         let packages = self.said("package");
         let closure = self.said("closure");
-        let closure = closure
-            .first()
-            .map(|name| Closure::ALL.iter().find(|(known, _)| known == name).expect("it is one").1);
+        let closure = closure.first().map(|name| {
+            UpgradeClosure::ALL.iter().find(|(known, _)| known == name).expect("it is one").1
+        });
         upgrade(
             tree,
             config.policy.upgrade_settings(),
@@ -113,8 +113,9 @@ fn errors(tree: &Tree) -> Vec<String> {
     tree.problems().iter().filter(|it| it.kind.is_error()).map(shown).collect()
 }
 
-fn texts(made: &Upgrade) -> BTreeMap<String, String> {
-    let text = |file: &abide_upgrade::Generated| String::from_utf8_lossy(&file.text).into_owned();
+fn texts(made: &UpgradeResult) -> BTreeMap<String, String> {
+    let text =
+        |file: &abide_upgrade::GeneratedFile| String::from_utf8_lossy(&file.text).into_owned();
     made.files.iter().map(|file| (file.path.clone(), text(file))).collect()
 }
 

@@ -10,9 +10,12 @@ mod shortest_name;
 mod versions_in_names;
 
 pub use candidate_sources::CandidateSources;
-pub(crate) use comment_links::Links;
-pub(crate) use conversion::{Conversion, lossy};
+pub(crate) use comment_links::CommentLinks;
+pub(crate) use conversion::{ValueConversion, find_lossy_reason};
 pub(crate) use generate::generate;
-pub use generate::{Generated, StaleCandidate, Upgrade, essence, is_made, upgrade};
-pub use mapping::{Mapping, mapping};
-pub(crate) use rewrite::{repointed, stabilised};
+pub use generate::{
+    GeneratedFile, StaleCandidate, UpgradeResult, extract_comparable_text, matches_generated,
+    upgrade,
+};
+pub use mapping::{UpgradeMapping, build_mapping};
+pub(crate) use rewrite::{rewrite_as_stable, rewrite_references};

@@ -5,8 +5,8 @@ mod name_clashes;
 mod stale_candidates;
 mod unconverted;
 
-pub use impossible_additions::{AdditionFault, ImpossibleAddition, impossible_additions};
-pub use name_clashes::{Clash, clashes};
-pub use stale_candidates::{Drift, drifts};
-pub(crate) use stale_candidates::{made_at, remake};
-pub use unconverted::{Unconverted, unconverted};
+pub use impossible_additions::{AdditionFault, ImpossibleAddition, find_impossible_additions};
+pub use name_clashes::{NameClash, find_name_clashes};
+pub use stale_candidates::{StaleReason, find_stale_candidates};
+pub(crate) use stale_candidates::{find_at_path, regenerate};
+pub use unconverted::{UnconvertedElement, find_unconverted};

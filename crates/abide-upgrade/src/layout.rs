@@ -3,5 +3,5 @@
 mod canonical;
 mod lines;
 
-pub use canonical::canonical_layout;
-pub(crate) use lines::{WIDTH, is_windows, windows};
+pub use canonical::format_canonically;
+pub(crate) use lines::{MAX_LINE_WIDTH, has_windows_line_ends, to_windows_line_ends};

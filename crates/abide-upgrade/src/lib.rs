@@ -13,20 +13,21 @@ mod plan;
 mod release;
 
 pub use candidate::{
-    CandidateSources, Generated, Mapping, StaleCandidate, Upgrade, essence, is_made, mapping,
-    upgrade,
+    CandidateSources, GeneratedFile, StaleCandidate, UpgradeMapping, UpgradeResult, build_mapping,
+    extract_comparable_text, matches_generated, upgrade,
 };
-pub use edit::{Edit, Overlap, STATUS_PROTO, apply, record_edits};
+pub use edit::{Edit, Overlap, STATUS_PROTO, apply, build_record_edits};
 pub use findings::{
-    AdditionFault, Clash, Drift, ImpossibleAddition, Unconverted, clashes, drifts,
-    impossible_additions, unconverted,
+    AdditionFault, ImpossibleAddition, NameClash, StaleReason, UnconvertedElement,
+    find_impossible_additions, find_name_clashes, find_stale_candidates, find_unconverted,
 };
-pub use layout::canonical_layout;
+pub use layout::format_canonically;
 pub use plan::{
-    Basis, CandidateLayout, Closure, DECLARE_BY_HAND, ImportOrder, LinkPolicy, Refusal, Standing,
-    Standings, Taken, UNAVAILABLE, UpgradeOptions, UpgradePolicy, UpgradeReason, UpgradeSettings,
-    candidate_packages, names_in_paths, promotion_fault, taken, undeclared_alphas,
+    CandidateLayout, FileRole, FileRoles, HAND_MAINTAINED_HELP, ImportOrder, LinkPolicy, TakenPath,
+    UNAVAILABLE, UpgradeClosure, UpgradeInputs, UpgradeOptions, UpgradePolicy, UpgradeReason,
+    UpgradeRefusal, UpgradeSettings, collect_names_in_paths, find_candidate_packages,
+    find_promotion_fault, find_taken_paths, find_undeclared_alphas,
 };
 pub use release::{
-    BUILD_MARK, BuildFile, Release, Risen, build_files, release, version_build_file,
+    BUILD_MARK, BuildFile, PromotedPackage, ReleaseResult, build_files, build_version_file, release,
 };

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_upgrade::{
-    UpgradeOptions, UpgradePolicy, UpgradeSettings, canonical_layout, release, upgrade,
+    UpgradeOptions, UpgradePolicy, UpgradeSettings, format_canonically, release, upgrade,
 };
 use placements::{OPTIONS, placed, violation};
 use protos::protos;
@@ -29,7 +29,7 @@ fn testdata() -> PathBuf {
 }
 
 fn laid_out(text: &str) -> Option<String> {
-    let made = canonical_layout(text.as_bytes())?;
+    let made = format_canonically(text.as_bytes())?;
     Some(String::from_utf8(made).expect("what was UTF-8 is it still"))
 }
 
@@ -64,7 +64,7 @@ fn what_is_laid_out_is_laid_out_already() {
 #[test]
 fn what_is_not_understood_has_no_layout() {
     assert_eq!(laid_out("message {"), None);
-    assert_eq!(canonical_layout(b"// \xff\n"), None);
+    assert_eq!(format_canonically(b"// \xff\n"), None);
 }
 
 /// Whatever is missing from the sample, its rest comes to rest too.
@@ -89,7 +89,7 @@ fn what_is_left_of_the_sample_is_laid_out() {
 fn what_a_file_says_stays_wherever_comments_and_options_stand() {
     for seed in 0..1_000 {
         let text = placed(&mut fastrand::Rng::with_seed(seed));
-        if let Some(why) = violation(&text, canonical_layout) {
+        if let Some(why) = violation(&text, format_canonically) {
             panic!("seed {seed}: {why}\nIt was:\n{}", String::from_utf8_lossy(&text));
         }
     }
@@ -142,7 +142,7 @@ fn what_is_upgraded_and_released_links_wherever_comments_and_options_stand() {
         assert!(found.is_empty(), "{}", shown(&found));
         let released = release(&upgraded, settings);
         let released = released.unwrap_or_else(|it| panic!("seed {seed}: {it}"));
-        let found = errors(&released.applied_to(&upgraded));
+        let found = errors(&released.apply_to(&upgraded));
         assert!(found.is_empty(), "{}", shown(&found));
         made += 1;
     }

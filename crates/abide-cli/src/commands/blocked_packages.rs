@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_lint::Report;
 use abide_schema::{File, FileId, PackageId, Tree};
 use abide_source::printable::shown;
-use abide_upgrade::Upgrade;
+use abide_upgrade::UpgradeResult;
 
 use super::file_changes::display_of_generated;
 
@@ -30,7 +30,7 @@ enum BlockReason {
 
 impl<'t> BlockedPackages<'t> {
     /// Nothing is blocked yet.
-    pub(super) fn new(tree: &'t Tree, made: &Upgrade) -> BlockedPackages<'t> {
+    pub(super) fn new(tree: &'t Tree, made: &UpgradeResult) -> BlockedPackages<'t> {
         let made_here = made.files.iter().map(|it| {
             (display_of_generated(tree.file(it.from), &it.path), package_of(tree, it.from))
         });
@@ -43,7 +43,11 @@ impl<'t> BlockedPackages<'t> {
 
     /// Takes out of an upgrade what findings in its sources keep from being made, and everything
     /// that would use it. Returns whether something is left to make.
-    pub(super) fn exclude_by_errors(&mut self, findings: &Report, made: &mut Upgrade) -> bool {
+    pub(super) fn exclude_by_errors(
+        &mut self,
+        findings: &Report,
+        made: &mut UpgradeResult,
+    ) -> bool {
         let sources: BTreeSet<PackageId> =
             made.files.iter().map(|it| self.tree.file(it.from).package().id).collect();
         for finding in &findings.findings {
@@ -65,7 +69,7 @@ impl<'t> BlockedPackages<'t> {
     pub(super) fn exclude_by_harm<'p>(
         &mut self,
         harmed: impl Iterator<Item = Option<&'p str>>,
-        made: &mut Upgrade,
+        made: &mut UpgradeResult,
     ) -> bool {
         let before = self.why.len();
         let harmed: BTreeSet<Option<&str>> = harmed.collect();
@@ -120,7 +124,7 @@ impl<'t> BlockedPackages<'t> {
     }
 
     /// Blocks whatever would use what is blocked, and takes all of it out of an upgrade.
-    fn exclude_dependents(&mut self, made: &mut Upgrade) {
+    fn exclude_dependents(&mut self, made: &mut UpgradeResult) {
         let graph = self.tree.build_graph();
         let packages: BTreeSet<PackageId> =
             made.files.iter().map(|it| package_of(self.tree, it.from)).collect();

@@ -9,7 +9,7 @@ use abide_source::printable::shown;
 use abide_source::{
     ACCEPTED, CONFIG, ChangedFiles, ChangedRecords, Loaded, Progress, Reached, Source, load_both,
 };
-use abide_upgrade::Closure;
+use abide_upgrade::UpgradeClosure;
 
 use super::instances::{Api, InstanceSubject};
 use crate::args::Global;
@@ -170,7 +170,7 @@ impl TreeChange<'_> {
     /// is one.
     fn find_reason_for_whole(&self) -> Option<&'static str> {
         let Config { policy, version_in, .. } = &self.settings.config;
-        if policy.upgrade.closure == Closure::All {
+        if policy.upgrade.closure == UpgradeClosure::All {
             Some("an upgrade of any package is one of all")
         } else if !policy.upgrade.packages.is_empty() {
             Some("an upgrade may turn a package into any other")

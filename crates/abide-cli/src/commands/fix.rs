@@ -9,7 +9,7 @@ use abide_schema::Tree;
 use abide_source::printable::shown;
 use abide_source::write::{FileStep, Folder};
 use abide_source::{ACCEPTED, Source};
-use abide_upgrade::{Standing, Standings, apply};
+use abide_upgrade::{FileRole, FileRoles, apply};
 
 use super::file_changes::{
     Changes, ContentAuthor, FileChange, open_folder, render_patch, write_changes,
@@ -80,13 +80,13 @@ impl FixRun {
     ) -> FixResult {
         let made: HashSet<&str> =
             options.records.lock.iter().flat_map(|it| Lock::made_paths(it)).collect();
-        let standings = Standings::of(tree, &policy.upgrade);
+        let roles = FileRoles::from_tree(tree, &policy.upgrade);
         let request = FixRequest {
             wants: &|finding| selection.is_selected(finding),
             may_edit: &|file| {
                 let name = &*file.decl().display;
                 file.is_judged()
-                    && standings.file(file) != Standing::Candidate
+                    && roles.get(file) != FileRole::Candidate
                     && !made.contains(name)
                     && self.path.as_ref().is_none_or(|folder| folder.join(name).exists())
             },

@@ -6,7 +6,7 @@ use abide_lint::{Check, DivergedCopy, Lock, Report, Rule, RuleScope, Severity, p
 use abide_schema::{File, Problem, Tree};
 use abide_source::printable::shown;
 use abide_source::{LOCK, Loaded, Progress};
-use abide_upgrade::Refusal;
+use abide_upgrade::UpgradeRefusal;
 
 use super::outcome::CommandOutcome;
 use crate::args::Global;
@@ -54,7 +54,7 @@ pub(super) fn report_refusal(
     global: &Global,
     settings: &Settings,
     tree: &Tree,
-    refusal: &Refusal,
+    refusal: &UpgradeRefusal,
     nothing: &str,
 ) -> Result<CommandOutcome, Error> {
     match find_link_errors(global, settings, tree) {

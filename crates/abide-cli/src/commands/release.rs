@@ -8,8 +8,8 @@ use abide_source::printable::shown;
 use abide_source::write::Folder;
 use abide_source::{Loaded, load};
 use abide_upgrade::{
-    Basis, DECLARE_BY_HAND, Drift, Release, Risen, Standing, Standings, UpgradeSettings, drifts,
-    essence,
+    FileRole, FileRoles, HAND_MAINTAINED_HELP, PromotedPackage, ReleaseResult, StaleReason,
+    UpgradeInputs, UpgradeSettings, extract_comparable_text, find_stale_candidates,
 };
 use jiff::civil::Date;
 
@@ -89,8 +89,8 @@ pub(super) fn release(
         }
     };
     // An error may be why nothing calls for a candidate any more.
-    let standings = Standings::of(&loaded.tree, policy.policy);
-    let stays = standings.candidates(&loaded.tree).any(|it| !made.deleted.contains(&it.id));
+    let roles = FileRoles::from_tree(&loaded.tree, policy.policy);
+    let stays = roles.iter_candidates(&loaded.tree).any(|it| !made.deleted.contains(&it.id));
     let hindrances = find_blockers(global, &loaded, &settings, &made.files, stays);
     progress.finish();
     if !hindrances.findings.is_empty() {
@@ -121,7 +121,7 @@ pub(super) fn release(
         let places = outlook.errors.findings.iter();
         let harmed = places.filter_map(|it| undertaking.locate(&outlook, it)).collect();
         drop(changes);
-        let stay = stop_following(&loaded.tree, &standings, &mut made, &harmed);
+        let stay = stop_following(&loaded.tree, &roles, &mut made, &harmed);
         if stay.is_empty() {
             undertaking.report_errors(&outlook);
             eprint_line("note: nothing was released");
@@ -130,11 +130,11 @@ pub(super) fn release(
         kept.extend(stay);
     };
     let mut build_files = abide_upgrade::build_files(&loaded.tree, policy, &made.files);
-    build_files.extend(abide_upgrade::version_build_file(&loaded.tree, policy, &made));
+    build_files.extend(abide_upgrade::build_version_file(&loaded.tree, policy, &made));
     let builds = BuildFiles::collect(&loaded.tree, &build_files, &made.deleted, folder.as_ref());
     let mut changes = collect_changes(&loaded.tree, policy, &made, &records, folder.as_ref());
     builds.add_to(&mut changes, &records);
-    let basis = Basis { tree: &loaded.tree, settings: policy, standings: &standings, graph: None };
+    let basis = UpgradeInputs { tree: &loaded.tree, settings: policy, roles: &roles, graph: None };
     let ignored = find_ignored_candidates(basis, &made, &records);
     for it in ignored.iter().filter(|it| it.is_error || !global.quiet) {
         eprint_line(&it.message);
@@ -170,15 +170,15 @@ pub(super) fn release(
             // Candidates that stay follow what is released.
             for (id, text) in &made.edited {
                 let file = loaded.tree.file(*id);
-                if standings.file(file) == Standing::Candidate {
-                    let essence = essence(policy.policy, Some(file), text);
+                if roles.get(file) == FileRole::Candidate {
+                    let essence = extract_comparable_text(policy.policy, Some(file), text);
                     lock.set_made(&file.decl().display, &essence);
                 }
             }
             let edited = made.edited.iter().map(|(id, _)| *id);
             let touched = made.deleted.iter().copied().chain(edited);
             let packages: BTreeSet<String> = made
-                .risen
+                .promoted
                 .iter()
                 .flat_map(|it| it.next.clone())
                 .chain(touched.map(|id| loaded.tree.file(id).package().full_name()))
@@ -197,7 +197,7 @@ pub(super) fn release(
         for note in notes.iter().filter(|it| *it != NOTHING_TO_RELEASE || ignored.is_empty()) {
             eprint_line(&format!("note: {note}"));
         }
-        let edits = describe_edits(&loaded.tree, &standings, &made, &kept);
+        let edits = describe_edits(&loaded.tree, &roles, &made, &kept);
         edits.for_each(|note| eprint_line(&format!("note: {note}")));
     }
     if target.write {
@@ -217,12 +217,12 @@ pub(super) fn release(
 /// versions that they use. What is replaced is frozen all the same. Returns the packages.
 fn stop_following(
     tree: &Tree,
-    standings: &Standings,
-    made: &mut Release,
+    roles: &FileRoles,
+    made: &mut ReleaseResult,
     files: &BTreeSet<&str>,
 ) -> BTreeSet<PackageId> {
     let edited = made.edited.iter().map(|(id, _)| *id);
-    let following = edited.filter(|id| !is_frozen_by(tree, made, standings, *id));
+    let following = edited.filter(|id| !is_frozen_by(tree, made, roles, *id));
     let harmed = following.filter(|id| files.contains(&*tree.file(*id).decl().display));
     let packages: BTreeSet<PackageId> = harmed.map(|id| tree.file(id).package().id).collect();
     made.edited.retain(|(id, _)| !packages.contains(&tree.file(*id).package().id));
@@ -230,23 +230,23 @@ fn stop_following(
 }
 
 /// Returns true if a release edits a file to freeze it, and not to let it follow.
-fn is_frozen_by(tree: &Tree, made: &Release, standings: &Standings, id: FileId) -> bool {
+fn is_frozen_by(tree: &Tree, made: &ReleaseResult, roles: &FileRoles, id: FileId) -> bool {
     let file = tree.file(id);
     let package = file.package().full_name();
-    standings.file(file) == Standing::Active && made.risen.iter().any(|it| it.package == package)
+    roles.get(file) == FileRole::Active && made.promoted.iter().any(|it| it.package == package)
 }
 
 /// Notes about the files that stay, and that a release edits all the same, and about the packages
 /// that it could not edit.
 fn describe_edits<'a>(
     tree: &'a Tree,
-    standings: &'a Standings,
-    made: &'a Release,
+    roles: &'a FileRoles,
+    made: &'a ReleaseResult,
     kept: &'a BTreeSet<PackageId>,
 ) -> impl Iterator<Item = String> + 'a {
     let edited = made.edited.iter().map(move |(id, _)| {
         let path = shown(&tree.file(*id).decl().display);
-        match is_frozen_by(tree, made, standings, *id) {
+        match is_frozen_by(tree, made, roles, *id) {
             true => format!("`{path}` is frozen"),
             false => format!("`{path}` follows to the new versions"),
         }
@@ -269,35 +269,36 @@ struct IgnoredCandidate {
 
 /// The candidates that no upgrade makes now, and that the release therefore leaves alone.
 fn find_ignored_candidates(
-    basis: Basis<'_, '_>,
-    made: &Release,
+    basis: UpgradeInputs<'_, '_>,
+    made: &ReleaseResult,
     records: &GeneratedFiles,
 ) -> Vec<IgnoredCandidate> {
     let (tree, policy) = (basis.tree, basis.settings.policy);
     let mut ignored = Vec::new();
-    for (id, drift) in drifts(basis) {
+    for (id, drift) in find_stale_candidates(basis) {
         let file = tree.file(id);
         let (path, shown) = (&*file.decl().display, file.path());
         let (what, as_made) = match drift {
-            Drift::Differs(_) => continue,
-            Drift::Uncalled { from, as_made } => {
-                (format!("nothing in `{}` requires one", tree.file(from).path()), as_made)
+            StaleReason::Differs(_) => continue,
+            StaleReason::Unneeded { from, is_as_generated } => {
+                (format!("nothing in `{}` requires one", tree.file(from).path()), is_as_generated)
             }
-            Drift::Stale => ("no file upgrades to it".to_owned(), false),
-            Drift::Orphaned => ("its API has no active version".to_owned(), false),
+            StaleReason::Stale => ("no file upgrades to it".to_owned(), false),
+            StaleReason::Orphaned => ("its API has no active version".to_owned(), false),
         };
         if made.deleted.contains(&id) {
             continue;
         }
         let text = file.decl().source_text().unwrap_or_default();
-        let is_ours =
-            as_made || records.author(path, &essence(policy, None, text)) == ContentAuthor::Abide;
+        let is_ours = as_made
+            || records.author(path, &extract_comparable_text(policy, None, text))
+                == ContentAuthor::Abide;
         let kind = "is not released: it is a candidate, but";
         ignored.push(IgnoredCandidate {
             message: if is_ours {
                 format!("note: `{shown}` {kind} {what}; `abide upgrade --write` deletes it")
             } else {
-                format!("error: `{shown}` {kind} {what}: {DECLARE_BY_HAND}; or delete it")
+                format!("error: `{shown}` {kind} {what}: {HAND_MAINTAINED_HELP}; or delete it")
             },
             is_error: !is_ours,
         });
@@ -308,7 +309,7 @@ fn find_ignored_candidates(
 fn collect_changes<'a>(
     tree: &'a Tree,
     settings: UpgradeSettings<'_>,
-    made: &'a Release,
+    made: &'a ReleaseResult,
     records: &GeneratedFiles,
     folder: Option<&Folder>,
 ) -> Changes<'a> {
@@ -341,7 +342,7 @@ fn collect_changes<'a>(
         let (path, old) = read_text(tree, *id);
         let author = match &old {
             Some(old) if made.unverified.contains(id) => {
-                records.author(&path, &essence(settings.policy, None, old))
+                records.author(&path, &extract_comparable_text(settings.policy, None, old))
             }
             _ => ContentAuthor::Abide,
         };
@@ -363,10 +364,10 @@ fn is_premature(
     loaded: &Loaded,
     settings: &Settings,
     records: &GeneratedFiles,
-    made: &Release,
+    made: &ReleaseResult,
     permits: ReleaseOverrides,
 ) -> Result<bool, Error> {
-    if made.risen.is_empty() {
+    if made.promoted.is_empty() {
         return Ok(false);
     }
     let policy = &settings.config.policy;
@@ -376,7 +377,7 @@ fn is_premature(
         records: Records { lock: records.lock.as_ref(), ..Records::default() },
         ..abide_lint::Options::on(global.as_of.unwrap_or_else(today))
     };
-    let released = made.applied_to(&loaded.tree);
+    let released = made.apply_to(&loaded.tree);
     let early = match permits.outside_window {
         true => Report::default(),
         false => abide_lint::check_early_release(&released, policy, options, &loaded.tree),
@@ -393,37 +394,37 @@ fn is_premature(
 fn describe_release(
     loaded: &Loaded,
     settings: &Settings,
-    made: &Release,
+    made: &ReleaseResult,
     records: Records<'_>,
     day: Date,
     writes: bool,
 ) -> Vec<String> {
     let mut notes: Vec<String> = made
-        .risen
+        .promoted
         .iter()
-        .map(|risen: &Risen| match &risen.because {
-            None => format!("`{}` becomes `{}`", risen.package, risen.next.join("` and `")),
+        .map(|promoted: &PromotedPackage| match &promoted.because {
+            None => format!("`{}` becomes `{}`", promoted.package, promoted.next.join("` and `")),
             Some(other) => format!(
                 "`{}` becomes `{}` to catch up: it depends on `{other}`, which gets a new major",
-                risen.package,
-                risen.next.join("` and `")
+                promoted.package,
+                promoted.next.join("` and `")
             ),
         })
         .collect();
-    if made.risen.is_empty() && !made.deleted.is_empty() {
+    if made.promoted.is_empty() && !made.deleted.is_empty() {
         notes.push("the interrupted release is now complete".to_owned());
-    } else if made.risen.is_empty() {
+    } else if made.promoted.is_empty() {
         notes.push(NOTHING_TO_RELEASE.to_owned());
     } else {
         let done = if writes { "released" } else { "to release" };
         notes.push(format!("{} {done}", pluralize(made.files.len(), "file")));
     }
     let undeclared =
-        abide_upgrade::undeclared_alphas(&loaded.tree, &settings.config.policy.upgrade);
+        abide_upgrade::find_undeclared_alphas(&loaded.tree, &settings.config.policy.upgrade);
     notes.extend(
         undeclared
             .iter()
-            .map(|package| format!("`{}` is left alone: {DECLARE_BY_HAND}", package.name())),
+            .map(|package| format!("`{}` is left alone: {HAND_MAINTAINED_HELP}", package.name())),
     );
     let options = abide_lint::Options { records, ..abide_lint::Options::on(day) };
     let report = abide_lint::check(&loaded.tree, &settings.config.policy, options);

@@ -9,8 +9,8 @@ use abide_source::printable::shown;
 use abide_source::write::{self, FileStep, Folder};
 use abide_source::{LOCK, Loaded, Progress, load};
 use abide_upgrade::{
-    Closure, DECLARE_BY_HAND, Generated, StaleCandidate, Upgrade, UpgradeOptions, UpgradePolicy,
-    essence,
+    GeneratedFile, HAND_MAINTAINED_HELP, StaleCandidate, UpgradeClosure, UpgradeOptions,
+    UpgradePolicy, UpgradeResult, extract_comparable_text,
 };
 
 use super::blocked_packages::BlockedPackages;
@@ -64,7 +64,7 @@ pub(super) fn upgrade(
     let records = GeneratedFiles::read(global, &source)?;
     progress.step("upgrading");
     let closure =
-        closure.and_then(|name| Closure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
+        closure.and_then(|name| UpgradeClosure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
     let options = UpgradeOptions { packages, closure };
     let upgrade_settings = settings.config.policy.upgrade_settings();
     let mut made = match abide_upgrade::upgrade(&loaded.tree, upgrade_settings, &options) {
@@ -229,10 +229,12 @@ pub(super) fn upgrade(
         describe_not_upgraded(&loaded.tree, &made).for_each(|note| eprint_line(&note));
     }
     left.extend(blocked.notes());
-    let taken = made.taken.iter();
-    left.extend(taken.map(|it| format!("error: {}: {}", it.message(&loaded.tree), it.help())));
+    let taken = made.taken_paths.iter();
+    left.extend(
+        taken.map(|it| format!("error: {}: {}", it.describe(&loaded.tree), it.suggest_fix())),
+    );
     left.iter().for_each(|message| eprint_line(message));
-    let is_silent = made.files.is_empty() && !made.taken.is_empty();
+    let is_silent = made.files.is_empty() && !made.taken_paths.is_empty();
     if !global.quiet && !is_silent && (target.out.is_some() || target.write) {
         eprint_line(&format!("note: {}", render_summary(&loaded, &made)));
     }
@@ -249,9 +251,9 @@ pub(super) fn read_released_lock(settings: &Settings, args: &TreeArgs) -> Option
 }
 
 /// The files that generated ones are made from, by the names of these.
-pub(super) fn map_sources<'t>(tree: &'t Tree, made: &[Generated]) -> BTreeMap<String, &'t str> {
+pub(super) fn map_sources<'t>(tree: &'t Tree, made: &[GeneratedFile]) -> BTreeMap<String, &'t str> {
     made.iter()
-        .map(|it: &Generated| {
+        .map(|it: &GeneratedFile| {
             let from = tree.file(it.from);
             (display_of_generated(from, &it.path), &*from.decl().display)
         })
@@ -307,7 +309,7 @@ fn write_mappings(
         return Ok(Vec::new());
     }
     let settings = settings.config.policy.upgrade_settings();
-    let mapping = abide_upgrade::mapping(&loaded.tree, settings, options)
+    let mapping = abide_upgrade::build_mapping(&loaded.tree, settings, options)
         .map_err(|refusal| Error::Usage(refusal.to_string()))?;
     let mut left = Vec::new();
     for path in paths {
@@ -330,13 +332,13 @@ fn write_mappings(
 }
 
 /// Says which candidates are deleted.
-fn report_deletions(global: &Global, tree: &Tree, made: &Upgrade, changes: &Changes<'_>) {
+fn report_deletions(global: &Global, tree: &Tree, made: &UpgradeResult, changes: &Changes<'_>) {
     for stale in made
         .stale
         .iter()
         .filter(|it: &&StaleCandidate| changes.contains_key(&*tree.file(it.file).decl().display))
     {
-        if !stale.as_made || !global.quiet {
+        if !stale.is_as_generated || !global.quiet {
             eprint_line(&describe_deletion(tree, stale));
         }
     }
@@ -346,29 +348,29 @@ fn report_deletions(global: &Global, tree: &Tree, made: &Upgrade, changes: &Chan
 fn collect_essences<'a>(
     tree: &'a Tree,
     policy: &'a UpgradePolicy,
-    made: &'a Upgrade,
+    made: &'a UpgradeResult,
 ) -> impl Iterator<Item = (String, Vec<u8>)> + 'a {
     let by_path = index_by_path(tree);
     made.files.iter().map(move |it| {
         let candidate = find_candidate(tree, &by_path, it);
         let path = display_of_generated(tree.file(it.from), &it.path);
-        (path, essence(policy, candidate, &it.text))
+        (path, extract_comparable_text(policy, candidate, &it.text))
     })
 }
 
 /// Notes about the packages that have a reason to be upgraded but are not.
 fn describe_not_upgraded<'a>(
     tree: &'a Tree,
-    made: &'a Upgrade,
+    made: &'a UpgradeResult,
 ) -> impl Iterator<Item = String> + 'a {
-    let staying = made.staying.iter().map(move |package| {
+    let staying = made.pinned_by_extensions.iter().map(move |package| {
         format!(
             "note: `{}` was not upgraded: it extends messages of other packages, and two versions \
              cannot use the same extension numbers",
             tree.package(*package).name()
         )
     });
-    let by_hand = made.by_hand.iter().map(move |(package, next)| {
+    let by_hand = made.hand_maintained.iter().map(move |(package, next)| {
         format!(
             "note: `{}` was not upgraded: people maintain `{}` as its next major version",
             tree.package(*package).name(),
@@ -418,7 +420,7 @@ fn suggest_instead(path: &str, change: &FileChange<'_>) -> String {
         ContentAuthor::Editor => {
             "make the edit in the active version, or mark it with `next_major_only`; ".to_owned()
         }
-        _ => format!("{DECLARE_BY_HAND}; "),
+        _ => format!("{HAND_MAINTAINED_HELP}; "),
     }
 }
 
@@ -428,7 +430,7 @@ pub(super) fn find_blockers(
     global: &Global,
     loaded: &Loaded,
     settings: &Settings,
-    made: &[Generated],
+    made: &[GeneratedFile],
     deletes: bool,
 ) -> Report {
     let as_of = global.as_of.unwrap_or_else(today);
@@ -478,7 +480,7 @@ pub(super) fn index_by_path(tree: &Tree) -> BTreeMap<(u32, &str), File<'_>> {
 pub(super) fn find_candidate<'t>(
     tree: &'t Tree,
     by_path: &BTreeMap<(u32, &str), File<'t>>,
-    made: &Generated,
+    made: &GeneratedFile,
 ) -> Option<File<'t>> {
     by_path.get(&(tree.file(made.from).decl().root, made.path.as_str())).copied()
 }
@@ -486,7 +488,7 @@ pub(super) fn find_candidate<'t>(
 fn collect_changes<'a>(
     tree: &'a Tree,
     policy: &UpgradePolicy,
-    made: &'a Upgrade,
+    made: &'a UpgradeResult,
     records: &GeneratedFiles,
     folder: Option<&Folder>,
 ) -> Changes<'a> {
@@ -494,14 +496,15 @@ fn collect_changes<'a>(
     let by_path = index_by_path(tree);
     for file in &made.files {
         let candidate = find_candidate(tree, &by_path, file);
-        if !candidate.is_some_and(|it| abide_upgrade::is_made(it, file)) {
+        if !candidate.is_some_and(|it| abide_upgrade::matches_generated(it, file)) {
             let path = display_of_generated(tree.file(file.from), &file.path);
             // A file that the selection leaves out is there all the same.
             let old = candidate.and_then(|it| it.decl().source_text()).map(<[u8]>::to_vec);
             let old = old.or_else(|| folder?.read(path.as_ref()).ok().flatten());
             let author = match &old {
                 Some(old) => {
-                    let [old, new] = [old, &file.text].map(|text| essence(policy, candidate, text));
+                    let [old, new] = [old, &file.text]
+                        .map(|text| extract_comparable_text(policy, candidate, text));
                     if old == new { ContentAuthor::Abide } else { records.author(&path, &old) }
                 }
                 None => ContentAuthor::Abide,
@@ -515,7 +518,9 @@ fn collect_changes<'a>(
         let old = file.decl().source_text().map(<[u8]>::to_vec);
         let author = match &old {
             // Additions go with it, so they count as well.
-            Some(old) if !stale.as_made => records.author(&path, &essence(policy, None, old)),
+            Some(old) if !stale.is_as_generated => {
+                records.author(&path, &extract_comparable_text(policy, None, old))
+            }
             _ => ContentAuthor::Abide,
         };
         changes.insert(path, FileChange { old, new: None, last: false, author });
@@ -528,7 +533,7 @@ fn collect_changes<'a>(
 fn describe_deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     let path = shown(&tree.file(stale.file).decl().display);
     let from = stale.from.map(|it| shown(&tree.file(it).decl().display));
-    match (from, stale.as_made) {
+    match (from, stale.is_as_generated) {
         (None, _) => {
             format!("warning: `{path}` is deleted: it is a candidate, and no file makes it")
         }
@@ -542,9 +547,9 @@ fn describe_deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     }
 }
 
-fn render_summary(loaded: &Loaded, made: &Upgrade) -> String {
+fn render_summary(loaded: &Loaded, made: &UpgradeResult) -> String {
     let packages: BTreeSet<&str> =
-        made.files.iter().map(|file: &Generated| file.package.as_str()).collect();
+        made.files.iter().map(|file: &GeneratedFile| file.package.as_str()).collect();
     let files = loaded.tree.files().filter(|file| file.is_judged()).count();
     match made.files.len() {
         0 => format!("no candidate is needed in a tree of {}", pluralize(files, "file")),

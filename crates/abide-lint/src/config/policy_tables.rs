@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_schema::{PackageVersion, Stability};
 use abide_syntax::Span;
-use abide_upgrade::{CandidateLayout, Closure, ImportOrder, LinkPolicy, UpgradeReason};
+use abide_upgrade::{CandidateLayout, ImportOrder, LinkPolicy, UpgradeClosure, UpgradeReason};
 use jiff::civil::Date;
 use toml_edit::{Item, TableLike};
 
@@ -393,7 +393,7 @@ impl TomlReader {
                 "build-files" => self.set(&mut upgrade.build_files, entry.item),
                 "build-labels" => upgrade.build_labels = self.names(entry.item),
                 "closure" => {
-                    if let Some(closure) = self.word_of(entry.item, Closure::ALL) {
+                    if let Some(closure) = self.word_of(entry.item, UpgradeClosure::ALL) {
                         upgrade.closure = closure;
                     }
                 }

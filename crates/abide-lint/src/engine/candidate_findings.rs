@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use abide_schema::{File, ProblemKind};
-use abide_upgrade::{ImportOrder, Standing};
+use abide_upgrade::{FileRole, ImportOrder};
 
 use crate::finding::Finding;
 use crate::rule::Context;
@@ -31,14 +31,14 @@ impl SourceFindings {
         findings.retain(|finding| {
             let Some(candidate) = candidate_of(context, finding) else { return true };
             let is_repeated = || {
-                let element = sources.name(&finding.element)?;
+                let element = sources.find_source_name(&finding.element)?;
                 Some(self.found.contains(&(finding.rule, element.to_owned())))
             };
             // Envoy's generator left imports in candidates that nothing used, and only the release
             // removes them.
             let is_made = finding.rule == ProblemKind::ImportUnused.id()
                 && context.policy.upgrade.imports == ImportOrder::Computed
-                && sources.file(candidate.id).is_some();
+                && sources.find_source_file(candidate.id).is_some();
             !is_made && is_repeated() != Some(true)
         });
     }
@@ -48,5 +48,5 @@ impl SourceFindings {
 fn candidate_of<'t>(context: &Context<'t>, finding: &Finding) -> Option<File<'t>> {
     let place = finding.location.place().filter(|_| finding.change.is_none())?;
     let file = context.tree.file(place.file);
-    (context.standings().file(file) == Standing::Candidate).then_some(file)
+    (context.standings().get(file) == FileRole::Candidate).then_some(file)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_schema::{FileId, Place, Tree};
 use abide_syntax::Span;
-use abide_upgrade::{Generated, Standing};
+use abide_upgrade::{FileRole, GeneratedFile};
 use jiff::civil::Date;
 
 use super::linker_findings::check_linked;
@@ -68,10 +68,10 @@ pub fn find_upgrade_blockers(
     tree: &Tree,
     policy: &Policy,
     as_of: Date,
-    made: &[Generated],
+    made: &[GeneratedFile],
     deletes: bool,
 ) -> Report {
-    let by_source: BTreeMap<FileId, &Generated> = made.iter().map(|it| (it.from, it)).collect();
+    let by_source: BTreeMap<FileId, &GeneratedFile> = made.iter().map(|it| (it.from, it)).collect();
     let holds = |outer: Span, inner: Span| outer.start <= inner.start && inner.end <= outer.end;
     let scope = RuleScope::Changes;
     let context = Context::new(tree, policy, Options { scope, ..Options::on(as_of) });
@@ -83,8 +83,8 @@ pub fn find_upgrade_blockers(
             return false;
         };
         let is_candidate = || {
-            let standing = context.standings().file(tree.file(place.file));
-            standing == Standing::Candidate
+            let standing = context.standings().get(tree.file(place.file));
+            standing == FileRole::Candidate
         };
         by_source.contains_key(&place.file) || deletes && !is_candidate()
     });

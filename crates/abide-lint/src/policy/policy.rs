@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use abide_change::{Direction, Effects, Surface};
 use abide_schema::{Element, Glob, PackageVersion, Stability};
 use abide_syntax::Span;
-use abide_upgrade::{UpgradePolicy, UpgradeSettings, names_in_paths};
+use abide_upgrade::{UpgradePolicy, UpgradeSettings, collect_names_in_paths};
 use jiff::civil::Date;
 
 use super::deprecation_policy::{DeprecationPolicy, Removal};
@@ -83,7 +83,7 @@ impl PackagePolicy {
 
     /// The names that the folder of a package may follow, the shortest first.
     pub fn names_in_paths<'n>(&self, package: &'n str) -> Vec<&'n str> {
-        names_in_paths(&self.path_prefixes, package)
+        collect_names_in_paths(&self.path_prefixes, package)
     }
 
     /// Whether the name of a versioned package has the form of `pattern`.

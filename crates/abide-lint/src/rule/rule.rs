@@ -13,7 +13,9 @@ use abide_schema::{
     PackageId, Part, Place, Service, Tree, format_api_name,
 };
 use abide_syntax::Span;
-use abide_upgrade::{Basis, CandidateSources, Standing, Standings, candidate_packages};
+use abide_upgrade::{
+    CandidateSources, FileRole, FileRoles, UpgradeInputs, find_candidate_packages,
+};
 use abide_validate::Evaluator;
 use jiff::civil::Date;
 
@@ -193,7 +195,7 @@ pub struct Context<'t> {
     graph: Option<DependencyGraph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
-    standings: OnceLock<Standings>,
+    standings: OnceLock<FileRoles>,
     carried_by_calls: CarriedByCalls,
     candidate_sources: OnceLock<CandidateSources>,
     /// The packages that candidates of the packages that count are made from.
@@ -261,15 +263,15 @@ impl<'t> Context<'t> {
     fn reached_sources(&self, reached: &BTreeSet<Box<str>>) -> &BTreeSet<PackageId> {
         self.reached_sources.get_or_init(|| {
             let counts = |it: &File<'_>| reached.contains(it.package().name());
-            let candidates = self.standings().candidates(self.tree).filter(counts);
-            let source = |it: File<'_>| self.candidate_sources().file(it.id);
+            let candidates = self.standings().iter_candidates(self.tree).filter(counts);
+            let source = |it: File<'_>| self.candidate_sources().find_source_file(it.id);
             candidates.filter_map(source).map(|it| self.tree.file(it).package().id).collect()
         })
     }
 
     /// What candidates are made from.
     pub(crate) fn candidate_sources(&self) -> &CandidateSources {
-        self.candidate_sources.get_or_init(|| CandidateSources::of(self.upgrade_basis()))
+        self.candidate_sources.get_or_init(|| CandidateSources::find(self.upgrade_basis()))
     }
 
     /// The old tree and this one with their elements paired.
@@ -337,29 +339,29 @@ impl<'t> Context<'t> {
     }
 
     /// The role of each file in an upgrade.
-    pub(crate) fn standings(&self) -> &Standings {
-        self.standings.get_or_init(|| Standings::of(self.tree, &self.policy.upgrade))
+    pub(crate) fn standings(&self) -> &FileRoles {
+        self.standings.get_or_init(|| FileRoles::from_tree(self.tree, &self.policy.upgrade))
     }
 
     /// Whether an upgrade made a package and nobody has released it yet, whatever its name says:
     /// Envoy's first candidates were named `v3`.
     pub(crate) fn is_candidate(&self, package: Package<'_>) -> bool {
-        package.files().any(|it| self.standings().file(it) == Standing::Candidate)
+        package.files().any(|it| self.standings().get(it) == FileRole::Candidate)
     }
 
     /// Whether the tree has a candidate of a package.
     pub(crate) fn has_candidate(&self, package: Package<'t>) -> bool {
         let policy = &self.policy.upgrade;
-        let candidates = candidate_packages(policy, self.standings(), package);
+        let candidates = find_candidate_packages(policy, self.standings(), package);
         let mut found = candidates.iter().filter_map(|it| self.tree.package_named(it));
         found.any(|it| self.is_candidate(it))
     }
 
     /// What an upgrade of the tree is planned from.
-    pub(crate) fn upgrade_basis(&self) -> Basis<'_, 't> {
+    pub(crate) fn upgrade_basis(&self) -> UpgradeInputs<'_, 't> {
         let settings = self.policy.upgrade_settings();
         let graph = self.graph.as_ref();
-        Basis { tree: self.tree, settings, standings: self.standings(), graph }
+        UpgradeInputs { tree: self.tree, settings, roles: self.standings(), graph }
     }
 
     /// The versioned packages by API, in the order of their versions. Imported

@@ -1,5 +1,5 @@
 use abide_schema::Part;
-use abide_upgrade::{AdditionFault, impossible_additions};
+use abide_upgrade::{AdditionFault, find_impossible_additions};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
-    for found in impossible_additions(context.upgrade_basis()) {
+    for found in find_impossible_additions(context.upgrade_basis()) {
         let addition = found.addition;
         let (name, noun) = (addition.full_name(), addition.noun());
         let (problem, other) = match found.fault {
@@ -32,13 +32,13 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
                 let other_name = other.full_name();
                 (format!("has a number or a name that `{other_name}` reserves"), Some(other))
             }
-            AdditionFault::Homeless(Some(other)) => {
+            AdditionFault::NoContainer(Some(other)) => {
                 let other_name = other.full_name();
                 (format!("is in a part of `{other_name}` that the next version lacks"), Some(other))
             }
             // The type may lie in another part.
-            AdditionFault::Homeless(None) if context.partial => continue,
-            AdditionFault::Homeless(None) => {
+            AdditionFault::NoContainer(None) if context.partial => continue,
+            AdditionFault::NoContainer(None) => {
                 ("is in a type that the active version does not have".to_owned(), None)
             }
         };
@@ -52,7 +52,7 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             finding.fact(other.full_name());
         }
         finding.help(match found.fault {
-            AdditionFault::Homeless(_) => "move the addition, or delete it",
+            AdditionFault::NoContainer(_) => "move the addition, or delete it",
             _ => "give the addition another number and name, or delete it if the active version now has the \
                   same element",
         });

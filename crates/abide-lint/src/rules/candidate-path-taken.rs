@@ -1,6 +1,6 @@
 use crate::finding::{Severity, package_name};
 use crate::rule::{Check, Context, Group, Rule, Sink};
-use abide_upgrade::taken;
+use abide_upgrade::find_taken_paths;
 
 pub(super) static RULE: Rule = Rule {
     id: "candidate-path-taken",
@@ -16,9 +16,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
-    for taken in taken(context.upgrade_basis()) {
+    for taken in find_taken_paths(context.upgrade_basis()) {
         let [file, other] = [taken.file, taken.other].map(|it| context.tree.file(it));
-        let message = taken.message(context.tree);
+        let message = taken.describe(context.tree);
         let finding = sink.report(package_name(file), file.package().name(), file.path(), message);
         finding.label(
             package_name(other),
@@ -29,6 +29,6 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
         );
         finding.why("without a candidate, the next major version lacks what this file declares");
         finding.fact(&taken.path);
-        finding.help(taken.help());
+        finding.help(taken.suggest_fix());
     }
 }

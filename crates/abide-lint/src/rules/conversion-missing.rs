@@ -1,5 +1,5 @@
 use abide_schema::{Element, Part};
-use abide_upgrade::unconverted;
+use abide_upgrade::find_unconverted;
 
 use crate::calendar::Replacement;
 use crate::finding::Severity;
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
-    for found in unconverted(context.upgrade_basis()) {
+    for found in find_unconverted(context.upgrade_basis()) {
         let element = found.element;
         let name = element.full_name();
         // Nobody expects a conversion of what is dropped.

@@ -1,6 +1,6 @@
 use abide_schema::{Element, HttpBinding, PackageVersion, Place};
 use abide_syntax::Span;
-use abide_upgrade::Standing;
+use abide_upgrade::FileRole;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -24,7 +24,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Some(version) = element.package().version() else { return };
     // A policy may keep the routes of candidates as they are.
     let kept = context.policy.upgrade.http_major.is_some()
-        && context.standings().file(element.file()) == Standing::Candidate;
+        && context.standings().get(element.file()) == FileRole::Candidate;
     for binding in method.http_bindings() {
         for component in binding.path.split(['/', '{', '}', '=', ':']) {
             let Some(found) = PackageVersion::parse_component(component) else { continue };

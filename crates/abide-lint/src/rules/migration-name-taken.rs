@@ -1,5 +1,5 @@
 use abide_schema::{Element, Part};
-use abide_upgrade::clashes;
+use abide_upgrade::find_name_clashes;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -18,10 +18,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
-    if !context.standings().concerns(element.file()) {
+    if !context.standings().can_be_upgraded(element.file()) {
         return;
     }
-    for clash in clashes(element) {
+    for clash in find_name_clashes(element) {
         let (noun, name) = (clash.element.noun(), clash.element.full_name());
         let message = format!(
             "{noun} `{}` migrates to the name `{}`, which is taken in the next version by {}",

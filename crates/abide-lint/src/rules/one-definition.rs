@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use abide_schema::{BitRow, DependencyLevel, Package, PackageId, ReachTable};
-use abide_upgrade::Closure;
+use abide_upgrade::UpgradeClosure;
 use fixedbitset::FixedBitSet;
 
 use crate::checks::{
@@ -90,14 +90,14 @@ fn check(context: &Context<'_>, sink: &mut Sink) {
 /// upgrade does not take every package along: it uses the next version of what it also reaches in
 /// the active one. An upgrade by types also moves references to frozen types on, and only those.
 fn is_made(context: &Context<'_>, package: Package<'_>, versions: &[Package<'_>]) -> bool {
-    let by_types = context.policy.upgrade.closure == Closure::Type;
+    let by_types = context.policy.upgrade.closure == UpgradeClosure::Type;
     let active = versions.iter().filter(|it| !context.is_candidate(**it)).count();
     context.is_candidate(package) && (active == 1 || by_types)
 }
 
 /// Advice about a candidate, which nobody may edit.
 fn advise_on_candidate(context: &Context<'_>) -> &'static str {
-    if context.policy.upgrade.closure == Closure::Type {
+    if context.policy.upgrade.closure == UpgradeClosure::Type {
         "leave it: a release takes along every package that depends on what it makes stable; or \
          run `abide upgrade --closure package`"
     } else {

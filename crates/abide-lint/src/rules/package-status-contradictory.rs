@@ -2,7 +2,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use abide_schema::{File, Package, PackageVersionStatus, Place, Stability};
-use abide_upgrade::{Standing, candidate_packages};
+use abide_upgrade::{FileRole, find_candidate_packages};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -77,8 +77,8 @@ fn collect_candidates_of_active(context: &Context<'_>) -> BTreeSet<String> {
     let active = context
         .tree
         .packages()
-        .filter(|package| package.files().any(|it| standings.file(it) == Standing::Active));
-    active.flat_map(|it| candidate_packages(policy, standings, it)).collect()
+        .filter(|package| package.files().any(|it| standings.get(it) == FileRole::Active));
+    active.flat_map(|it| find_candidate_packages(policy, standings, it)).collect()
 }
 
 fn read_statuses<'t>(package: Package<'t>) -> impl Iterator<Item = Declared<'t>> {

@@ -1,5 +1,5 @@
 use abide_schema::{Element, Migration};
-use abide_upgrade::promotion_fault;
+use abide_upgrade::find_promotion_fault;
 
 use crate::finding::Severity;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -24,10 +24,10 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
         .find(|(migration, _)| matches!(migration, Migration::PromoteToOneof(_)));
     let Some((Migration::PromoteToOneof(oneof), place)) = promotion else { return };
     let fault = match element {
-        Element::Field(field) => promotion_fault(field),
+        Element::Field(field) => find_promotion_fault(field),
         _ => Some("only fields can be members of a oneof".to_owned()),
     };
-    let Some(fault) = fault.filter(|_| context.standings().concerns(element.file())) else {
+    let Some(fault) = fault.filter(|_| context.standings().can_be_upgraded(element.file())) else {
         return;
     };
     let (noun, package) = (element.noun(), element.package());

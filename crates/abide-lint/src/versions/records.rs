@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_hash::TreeHashes;
 use abide_schema::{File, PackageVersion, Stability, Tree, format_api_name};
-use abide_upgrade::{Release, Upgrade, UpgradeOptions, essence, is_made, upgrade};
+use abide_upgrade::{
+    ReleaseResult, UpgradeOptions, UpgradeResult, extract_comparable_text, matches_generated,
+    upgrade,
+};
 use jiff::civil::Date;
 
 use crate::lifecycle::{apis, stable_major};
@@ -13,7 +16,7 @@ use crate::policy::Policy;
 
 /// Records the day on which candidates were introduced, for an upgrade that makes
 /// them. A candidate that is on record already is not new.
-pub fn record_upgrade(lock: &mut Lock, tree: &Tree, made: &Upgrade, day: Date) {
+pub fn record_upgrade(lock: &mut Lock, tree: &Tree, made: &UpgradeResult, day: Date) {
     let made: BTreeSet<&str> = made.files.iter().map(|it| it.package.as_str()).collect();
     let is_on_record =
         |file: File<'_>| [file.released_version(), file.introduced()].iter().any(Option::is_some);
@@ -31,7 +34,7 @@ pub(crate) fn record_merge(lock: &mut Lock, tree: &Tree, policy: &Policy) {
     for file in tree.files() {
         let path = &*file.decl().display;
         if let Some(text) = file.decl().source_text().filter(|_| lock.has_made(path)) {
-            let text = essence(&policy.upgrade, Some(file), text);
+            let text = extract_comparable_text(&policy.upgrade, Some(file), text);
             if !lock.is_made(path, &text) {
                 unknown.insert(file.path(), (file, text));
             }
@@ -44,7 +47,7 @@ pub(crate) fn record_merge(lock: &mut Lock, tree: &Tree, policy: &Policy) {
     let Ok(made) = upgrade(tree, policy.upgrade_settings(), &options) else { return };
     for generated in &made.files {
         let candidate = unknown.remove(generated.path.as_str());
-        if let Some((file, text)) = candidate.filter(|it| is_made(it.0, generated)) {
+        if let Some((file, text)) = candidate.filter(|it| matches_generated(it.0, generated)) {
             lock.set_made(&file.decl().display, &text);
         }
     }
@@ -53,10 +56,10 @@ pub(crate) fn record_merge(lock: &mut Lock, tree: &Tree, policy: &Policy) {
 /// Records what a release of the candidates of a tree does: on its day the released
 /// packages are introduced, and those that they replace are frozen as they are. Of an
 /// interrupted release, only the candidates are left that it did not delete.
-pub fn record_release(lock: &mut Lock, tree: &Tree, made: &Release, day: Date) {
-    let risen = made.risen.iter();
-    let mut released: BTreeSet<String> = risen.clone().flat_map(|it| it.next.clone()).collect();
-    let mut replaced: BTreeSet<String> = risen.map(|it| it.package.clone()).collect();
+pub fn record_release(lock: &mut Lock, tree: &Tree, made: &ReleaseResult, day: Date) {
+    let promoted = made.promoted.iter();
+    let mut released: BTreeSet<String> = promoted.clone().flat_map(|it| it.next.clone()).collect();
+    let mut replaced: BTreeSet<String> = promoted.map(|it| it.package.clone()).collect();
     let apis = apis(tree);
     for &file in &made.deleted {
         let candidate = tree.file(file).package();

@@ -27,7 +27,7 @@ struct Layout {
 }
 
 const LAYOUTS: [Layout; 2] = [
-    Layout { name: "layout", lay_out: abide_upgrade::canonical_layout, is_bufs: false },
+    Layout { name: "layout", lay_out: abide_upgrade::format_canonically, is_bufs: false },
     Layout { name: "format", lay_out: formatted, is_bufs: true },
 ];
 

@@ -24,7 +24,7 @@ mod placements;
 /// The layouts that must keep what a file says.
 const LAYOUTS: [(&str, Layout); 2] = [
     ("format", |text| abide_format::format(text).ok()),
-    ("candidates", abide_upgrade::canonical_layout),
+    ("candidates", abide_upgrade::format_canonically),
 ];
 
 /// Lays out this many files with comments and options at any place; true if each says the same.

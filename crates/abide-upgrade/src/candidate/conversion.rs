@@ -5,7 +5,7 @@ use abide_schema::{Cardinality, Element, Field};
 use crate::plan::{UpgradePlan, UpgradePolicy};
 
 /// What becomes of the values of a deprecated element.
-pub(crate) struct Conversion {
+pub(crate) struct ValueConversion {
     /// The full name of its replacement in the next version; empty if there is none.
     pub(crate) replacement: String,
     /// Whether a program can translate the values with a mapping alone.
@@ -14,35 +14,39 @@ pub(crate) struct Conversion {
     pub(crate) reason: String,
 }
 
-impl Conversion {
-    fn impossible(reason: String) -> Conversion {
-        Conversion { replacement: String::new(), translatable: false, reason }
+impl ValueConversion {
+    fn new_impossible(reason: String) -> ValueConversion {
+        ValueConversion { replacement: String::new(), translatable: false, reason }
     }
 
-    pub(crate) fn of<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> Conversion {
-        if !plan.removed(element) {
+    pub(crate) fn decide<'t>(plan: &UpgradePlan<'t>, element: Element<'t>) -> ValueConversion {
+        if !plan.is_removed(element) {
             let reason = "it still exists in the new version".to_owned();
-            return Conversion { replacement: String::new(), translatable: true, reason };
+            return ValueConversion { replacement: String::new(), translatable: true, reason };
         }
         let Some((name, _)) = element.replaced_by() else {
             let reason = "`replaced_by` is not set";
-            return Conversion::impossible(reason.to_owned());
+            return ValueConversion::new_impossible(reason.to_owned());
         };
         let Some(other) = element.replacement() else {
-            return Conversion::impossible(format!("its replacement `{name}` is not in the tree"));
+            return ValueConversion::new_impossible(format!(
+                "its replacement `{name}` is not in the tree"
+            ));
         };
-        if plan.gone(other) {
-            return Conversion::impossible(format!("its replacement `{name}` is removed too"));
+        if plan.is_removed_with_parent(other) {
+            return ValueConversion::new_impossible(format!(
+                "its replacement `{name}` is removed too"
+            ));
         }
         let replacement = match other.parent() {
             Some(parent) => {
-                format!("{}.{}", plan.name_after(parent), plan.simple_name_after(other))
+                format!("{}.{}", plan.resolve_full_name(parent), plan.resolve_simple_name(other))
             }
-            None => plan.name_after(other),
+            None => plan.resolve_full_name(other),
         };
         let (translatable, reason) = match (element, other) {
             (Element::Field(old), Element::Field(new)) => (
-                old.parent() == new.parent() && same_values(old, new),
+                old.parent() == new.parent() && has_same_values(old, new),
                 "its replacement has values of the same type",
             ),
             (Element::EnumValue(old), Element::EnumValue(new)) => {
@@ -52,37 +56,40 @@ impl Conversion {
         };
         let other = "its replacement has another type or is in another place";
         let reason = if translatable { reason } else { other }.to_owned();
-        Conversion { replacement, translatable, reason }
+        ValueConversion { replacement, translatable, reason }
     }
 
     /// Whether it says enough. Types, services and methods have no values of their
     /// own, so a name is all that can be said about them.
-    pub(crate) fn suffices(&self, element: Element<'_>) -> bool {
+    pub(crate) fn is_sufficient(&self, element: Element<'_>) -> bool {
         let has_values = matches!(element, Element::Field(_) | Element::EnumValue(_));
         self.translatable || !has_values && !self.replacement.is_empty()
     }
 }
 
 /// Why the values of an element may get lost, if that is declared.
-pub(crate) fn lossy<'t>(policy: &UpgradePolicy, element: Element<'t>) -> Option<&'t str> {
+pub(crate) fn find_lossy_reason<'t>(
+    policy: &UpgradePolicy,
+    element: Element<'t>,
+) -> Option<&'t str> {
     if let Some((reason, _)) = element.lossy() {
         return Some(reason);
     }
-    let (name, within) = (element.full_name(), name_within(element));
+    let (name, within) = (element.full_name(), build_scoped_name(element));
     let is_meant =
         policy.lossy.iter().any(|it| it.matches_container(&name) || it.matches_container(&within));
     is_meant.then_some("the configuration says so")
 }
 
 /// The full name of an element, which for an enum value includes its enum.
-fn name_within(element: Element<'_>) -> String {
+fn build_scoped_name(element: Element<'_>) -> String {
     match element.parent() {
         Some(parent) => format!("{}.{}", parent.full_name(), element.name()),
         None => element.full_name(),
     }
 }
 
-fn same_values(old: Field<'_>, new: Field<'_>) -> bool {
+fn has_same_values(old: Field<'_>, new: Field<'_>) -> bool {
     let fits = old.cardinality() == new.cardinality()
         || old.cardinality() == Cardinality::Singular && new.cardinality() == Cardinality::Repeated;
     old.ty() == new.ty() && fits && !old.is_map()

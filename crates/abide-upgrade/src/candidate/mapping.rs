@@ -6,10 +6,10 @@ use std::sync::Arc;
 use abide_schema::value::{Codec, EncodeError, Entry, Message, Value};
 use abide_schema::{Element, File, FileDecl, SourceFile, Tree};
 
-use super::conversion::{Conversion, lossy};
+use super::conversion::{ValueConversion, find_lossy_reason};
 use crate::plan::{
-    Basis, Choice, Refusal, Stage, Standings, UpgradeOptions, UpgradePlan, UpgradeSettings,
-    deprecated, is_own, oneof_after,
+    FileRoles, PackageSelection, ReleaseStage, UpgradeInputs, UpgradeOptions, UpgradePlan,
+    UpgradeRefusal, UpgradeSettings, find_oneof_after, is_declared, is_deprecated,
 };
 
 const SCHEMA: &[(&str, &str)] = &[
@@ -25,12 +25,12 @@ const SCHEMA: &[(&str, &str)] = &[
 
 /// How every type and member of the upgraded packages changes.
 #[derive(Debug)]
-pub struct Mapping {
+pub struct UpgradeMapping {
     schema: Tree,
     value: Message,
 }
 
-impl Mapping {
+impl UpgradeMapping {
     /// The message on the wire.
     pub fn to_binary(&self) -> Vec<u8> {
         Codec::new(&self.schema).encode(&self.value)
@@ -43,18 +43,19 @@ impl Mapping {
 }
 
 /// The mapping of what [`upgrade`](crate::upgrade) makes.
-pub fn mapping(
+pub fn build_mapping(
     tree: &Tree,
     settings: UpgradeSettings<'_>,
     options: &UpgradeOptions<'_>,
-) -> Result<Mapping, Refusal> {
-    let standings = Standings::of(tree, settings.policy);
-    let basis = Basis { tree, settings, standings: &standings, graph: None };
-    let mut plan = UpgradePlan::of(basis, Choice::Asked(options), Stage::Candidate)?;
+) -> Result<UpgradeMapping, UpgradeRefusal> {
+    let standings = FileRoles::from_tree(tree, settings.policy);
+    let basis = UpgradeInputs { tree, settings, roles: &standings, graph: None };
+    let mut plan =
+        UpgradePlan::build(basis, PackageSelection::Requested(options), ReleaseStage::Candidate)?;
     if options.packages.is_empty() {
-        plan.look_ahead();
+        plan.assume_release();
     }
-    let sources = || tree.files().filter(|it| plan.generates(it.id) || plan.is_replaced(*it));
+    let sources = || tree.files().filter(|it| plan.is_source(it.id) || plan.is_replaced(*it));
     let parse = |(path, text): &(&str, &str)| {
         let path: Arc<str> = (*path).into();
         let (display, text) = (Arc::clone(&path), text.as_bytes().into());
@@ -64,33 +65,33 @@ pub fn mapping(
     let builder = MappingBuilder { schema: &schema };
     let mut entries = Vec::new();
     for file in sources() {
-        entries.extend(builder.file(&plan, file));
+        entries.extend(builder.map_file(&plan, file));
     }
     for file in sources() {
-        for element in types(file) {
-            entries.extend(builder.ty(&plan, element));
+        for element in collect_types(file) {
+            entries.extend(builder.map_type(&plan, element));
         }
     }
     for file in sources() {
         let is_told = |it: &Element<'_>| {
             let is_dropped = plan.is_replaced(file)
-                && plan.removed(*it)
-                && it.parent().is_none_or(|it| !plan.gone(it));
-            is_own(*it) && (deprecated(*it) || is_dropped)
+                && plan.is_removed(*it)
+                && it.parent().is_none_or(|it| !plan.is_removed_with_parent(it));
+            is_declared(*it) && (is_deprecated(*it) || is_dropped)
         };
         for element in file.elements().filter(is_told) {
-            entries.extend(builder.deprecation(&plan, element));
+            entries.extend(builder.map_deprecation(&plan, element));
         }
     }
-    let value = builder.message("VersionMapping", entries);
-    Ok(Mapping { value, schema })
+    let value = builder.build_message("VersionMapping", entries);
+    Ok(UpgradeMapping { value, schema })
 }
 
 /// The types that are declared in a file.
-fn types<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
+fn collect_types<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
     let messages = file.all_messages().map(Element::Message);
     let all = messages.chain(file.all_enums().map(Element::Enum));
-    all.chain(file.services().map(Element::Service)).filter(|it| is_own(*it))
+    all.chain(file.services().map(Element::Service)).filter(|it| is_declared(*it))
 }
 
 struct MappingBuilder<'s> {
@@ -98,14 +99,14 @@ struct MappingBuilder<'s> {
 }
 
 impl MappingBuilder<'_> {
-    fn message(&self, name: &str, entries: Vec<Entry>) -> Message {
+    fn build_message(&self, name: &str, entries: Vec<Entry>) -> Message {
         let mut all = self.schema.files().flat_map(File::messages);
         let ty = all.find(|it| it.name() == name).expect("the mapping is made of its own messages");
         Message { entries, ..Message::new(ty.id) }
     }
 
     /// A field of one of its messages; `None` if its value is the default.
-    fn entry(&self, message: &str, field: &str, value: Value) -> Option<Entry> {
+    fn build_entry(&self, message: &str, field: &str, value: Value) -> Option<Entry> {
         let is_default = match &value {
             Value::String(text) => text.is_empty(),
             Value::I32(number) | Value::Enum(number) => *number == 0,
@@ -118,17 +119,28 @@ impl MappingBuilder<'_> {
         Some(Entry::new(field.id, value))
     }
 
-    fn text(&self, message: &str, field: &str, text: impl Into<Box<str>>) -> Option<Entry> {
-        self.entry(message, field, Value::String(text.into()))
+    fn build_text_entry(
+        &self,
+        message: &str,
+        field: &str,
+        text: impl Into<Box<str>>,
+    ) -> Option<Entry> {
+        self.build_entry(message, field, Value::String(text.into()))
     }
 
-    fn nested(&self, message: &str, field: &str, ty: &str, entries: Vec<Entry>) -> Option<Entry> {
-        self.entry(message, field, Value::Message(Box::new(self.message(ty, entries))))
+    fn build_message_entry(
+        &self,
+        message: &str,
+        field: &str,
+        ty: &str,
+        entries: Vec<Entry>,
+    ) -> Option<Entry> {
+        self.build_entry(message, field, Value::Message(Box::new(self.build_message(ty, entries))))
     }
 
-    fn file(&self, plan: &UpgradePlan<'_>, file: File<'_>) -> Option<Entry> {
+    fn map_file(&self, plan: &UpgradePlan<'_>, file: File<'_>) -> Option<Entry> {
         let next = plan.next(file.id)?;
-        let text = |field: &str, text: &str| self.text("FileMapping", field, text);
+        let text = |field: &str, text: &str| self.build_text_entry("FileMapping", field, text);
         let entries = [
             text("old_path", file.path()),
             text("new_path", &next.path),
@@ -136,70 +148,72 @@ impl MappingBuilder<'_> {
             text("new_package", &next.package),
         ];
         let entries = entries.into_iter().flatten().collect();
-        self.nested("VersionMapping", "files", "FileMapping", entries)
+        self.build_message_entry("VersionMapping", "files", "FileMapping", entries)
     }
 
-    fn ty<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
+    fn map_type<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
         let (kind, members): (i32, Vec<Element<'t>>) = match element {
             Element::Message(it) => (1, it.fields().map(Element::Field).collect()),
             Element::Enum(it) => (2, it.values().map(Element::EnumValue).collect()),
             Element::Service(it) => (3, it.methods().map(Element::Method).collect()),
             _ => return None,
         };
-        let gone = plan.gone(element);
-        let new = plan.next_name(element).filter(|_| !gone).unwrap_or_default();
+        let gone = plan.is_removed_with_parent(element);
+        let new = plan.find_next_name(element).filter(|_| !gone).unwrap_or_default();
         let mut entries: Vec<Entry> = [
-            self.text("TypeMapping", "old_name", element.full_name()),
-            self.text("TypeMapping", "new_name", new),
-            self.entry("TypeMapping", "kind", Value::Enum(kind)),
+            self.build_text_entry("TypeMapping", "old_name", element.full_name()),
+            self.build_text_entry("TypeMapping", "new_name", new),
+            self.build_entry("TypeMapping", "kind", Value::Enum(kind)),
         ]
         .into_iter()
         .flatten()
         .collect();
-        entries.extend(members.into_iter().filter_map(|it| self.member(plan, it)));
-        self.nested("VersionMapping", "types", "TypeMapping", entries)
+        entries.extend(members.into_iter().filter_map(|it| self.map_member(plan, it)));
+        self.build_message_entry("VersionMapping", "types", "TypeMapping", entries)
     }
 
-    fn member<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
+    fn map_member<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
         let number = match element {
             Element::Field(field) => field.number(),
             Element::EnumValue(value) => value.number(),
             _ => 0,
         };
-        let gone = plan.gone(element);
-        let new = if gone { "" } else { plan.simple_name_after(element) };
+        let gone = plan.is_removed_with_parent(element);
+        let new = if gone { "" } else { plan.resolve_simple_name(element) };
         let oneof = match element {
-            Element::Field(field) if !gone => oneof_after(field).unwrap_or_default(),
+            Element::Field(field) if !gone => find_oneof_after(field).unwrap_or_default(),
             _ => "",
         };
         let entries = [
-            self.entry("MemberMapping", "number", Value::I32(number)),
-            self.text("MemberMapping", "old_name", element.name()),
-            self.text("MemberMapping", "new_name", new),
-            self.text("MemberMapping", "promoted_to", oneof),
+            self.build_entry("MemberMapping", "number", Value::I32(number)),
+            self.build_text_entry("MemberMapping", "old_name", element.name()),
+            self.build_text_entry("MemberMapping", "new_name", new),
+            self.build_text_entry("MemberMapping", "promoted_to", oneof),
         ];
         let entries = entries.into_iter().flatten().collect();
-        self.nested("TypeMapping", "members", "MemberMapping", entries)
+        self.build_message_entry("TypeMapping", "members", "MemberMapping", entries)
     }
 
-    fn deprecation<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
+    fn map_deprecation<'t>(&self, plan: &UpgradePlan<'t>, element: Element<'t>) -> Option<Entry> {
         let within = |of: fn(&UpgradePlan<'t>, Element<'t>) -> String| match element.parent() {
             Some(parent) => format!("{}.{}", of(plan, parent), element.name()),
             None => of(plan, element),
         };
         let old = within(|_, element| element.full_name());
-        let new = within(|plan, element| plan.name_after(element));
-        let Conversion { replacement, translatable, reason } = Conversion::of(plan, element);
-        let lossy = lossy(plan.policy, element).filter(|_| !translatable).unwrap_or_default();
+        let new = within(|plan, element| plan.resolve_full_name(element));
+        let ValueConversion { replacement, translatable, reason } =
+            ValueConversion::decide(plan, element);
+        let lossy =
+            find_lossy_reason(plan.policy, element).filter(|_| !translatable).unwrap_or_default();
         let entries = [
-            self.text("Deprecation", "old_name", old),
-            self.text("Deprecation", "new_name", new),
-            self.text("Deprecation", "replacement", replacement),
-            self.entry("Deprecation", "translatable", Value::Bool(translatable)),
-            self.text("Deprecation", "reason", reason),
-            self.text("Deprecation", "lossy", lossy),
+            self.build_text_entry("Deprecation", "old_name", old),
+            self.build_text_entry("Deprecation", "new_name", new),
+            self.build_text_entry("Deprecation", "replacement", replacement),
+            self.build_entry("Deprecation", "translatable", Value::Bool(translatable)),
+            self.build_text_entry("Deprecation", "reason", reason),
+            self.build_text_entry("Deprecation", "lossy", lossy),
         ];
         let entries = entries.into_iter().flatten().collect();
-        self.nested("VersionMapping", "deprecations", "Deprecation", entries)
+        self.build_message_entry("VersionMapping", "deprecations", "Deprecation", entries)
     }
 }

@@ -8,51 +8,51 @@ use abide_schema::{HttpBinding, PackageVersion, Stability};
 pub(crate) struct LanguagePackage {
     /// The name of the option.
     pub(crate) option: &'static str,
-    form: Form,
+    form: ValueForm,
 }
 
 /// How a value is written.
 #[derive(Clone, Copy)]
-enum Form {
+enum ValueForm {
     /// Components with this between them, as in the text of a file.
     Components { separator: &'static str, pascal: bool },
     /// One word in front of the name of every class.
     Prefix,
 }
 
-const fn components(
+const fn with_components(
     option: &'static str,
     separator: &'static str,
     pascal: bool,
 ) -> LanguagePackage {
-    LanguagePackage { option, form: Form::Components { separator, pascal } }
+    LanguagePackage { option, form: ValueForm::Components { separator, pascal } }
 }
 
 pub(crate) const LANGUAGE_PACKAGES: &[LanguagePackage] = &[
-    components("csharp_namespace", ".", true),
-    components("go_package", "/", false),
-    components("java_package", ".", false),
-    LanguagePackage { option: "objc_class_prefix", form: Form::Prefix },
-    components("php_metadata_namespace", "\\\\", true),
-    components("php_namespace", "\\\\", true),
-    components("ruby_package", "::", true),
-    LanguagePackage { option: "swift_prefix", form: Form::Prefix },
+    with_components("csharp_namespace", ".", true),
+    with_components("go_package", "/", false),
+    with_components("java_package", ".", false),
+    LanguagePackage { option: "objc_class_prefix", form: ValueForm::Prefix },
+    with_components("php_metadata_namespace", "\\\\", true),
+    with_components("php_namespace", "\\\\", true),
+    with_components("ruby_package", "::", true),
+    LanguagePackage { option: "swift_prefix", form: ValueForm::Prefix },
 ];
 
 impl LanguagePackage {
     /// The value after the protobuf package changed. It is given as written, with
     /// escapes and without quotes.
-    pub(crate) fn after(&self, value: &str, old: &str, new: &str) -> String {
+    pub(crate) fn update_value(&self, value: &str, old: &str, new: &str) -> String {
         let (value, alias) = match value.split_once(';') {
-            Some((path, alias)) => (path, Some(go_alias(alias, old, new))),
+            Some((path, alias)) => (path, Some(update_go_alias(alias, old, new))),
             None => (value, None),
         };
         let mut value = match self.form {
-            Form::Components { .. } => with_package(value, old, new)
-                .or_else(|| with_version(value, old, new))
-                .unwrap_or_else(|| self.with_version_behind(value, new)),
-            Form::Prefix => with_version_in_prefix(value, old, new)
-                .unwrap_or_else(|| self.with_version_behind(value, new)),
+            ValueForm::Components { .. } => replace_package(value, old, new)
+                .or_else(|| replace_version(value, old, new))
+                .unwrap_or_else(|| self.append_version(value, new)),
+            ValueForm::Prefix => replace_version_in_prefix(value, old, new)
+                .unwrap_or_else(|| self.append_version(value, new)),
         };
         if let Some(alias) = alias {
             value.push(';');
@@ -62,15 +62,15 @@ impl LanguagePackage {
     }
 
     /// A value that names no version gets one.
-    fn with_version_behind(&self, value: &str, package: &str) -> String {
+    fn append_version(&self, value: &str, package: &str) -> String {
         let Some(version) = PackageVersion::from_package(package).filter(|_| !value.is_empty())
         else {
             return value.to_owned();
         };
         match self.form {
-            Form::Prefix => format!("{value}{}", abbreviated(&version)),
-            Form::Components { separator, pascal } => {
-                let version = if pascal { pascal_case(&version.text) } else { version.text };
+            ValueForm::Prefix => format!("{value}{}", abbreviate_version(&version)),
+            ValueForm::Components { separator, pascal } => {
+                let version = if pascal { to_pascal_case(&version.text) } else { version.text };
                 let value = value.strip_suffix(separator).unwrap_or(value);
                 format!("{value}{separator}{version}")
             }
@@ -79,38 +79,38 @@ impl LanguagePackage {
 }
 
 /// A value that spells the whole package, in the way of any language.
-fn with_package(value: &str, old: &str, new: &str) -> Option<String> {
+fn replace_package(value: &str, old: &str, new: &str) -> Option<String> {
     [".", "/", "\\\\", "::", "_"]
         .iter()
         .flat_map(|separator| [(*separator, false), (*separator, true)])
         .find_map(|(separator, pascal)| {
-            let spelled = |package: &str| spelled(package, separator, pascal);
+            let spelled = |package: &str| format_package(package, separator, pascal);
             let (from, to) = (spelled(old), spelled(new));
-            find_components(value, &from)
+            find_whole_word(value, &from)
                 .map(|at| format!("{}{to}{}", &value[..at], &value[at + from.len()..]))
         })
 }
 
 /// Whether a part of a text has no letter or digit next to it.
-fn stands_apart(text: &str, at: usize, part: &str) -> bool {
+fn is_whole_word(text: &str, at: usize, part: &str) -> bool {
     let word = |c: char| c.is_alphanumeric();
     !text[..at].ends_with(word) && !text[at + part.len()..].starts_with(word)
 }
 
 /// Where `part` occurs in `text` without a letter or digit next to it.
-fn find_components(text: &str, part: &str) -> Option<usize> {
-    text.match_indices(part).map(|(at, _)| at).find(|at| stands_apart(text, *at, part))
+fn find_whole_word(text: &str, part: &str) -> Option<usize> {
+    text.match_indices(part).map(|(at, _)| at).find(|at| is_whole_word(text, *at, part))
 }
 
 /// A package as a language writes it.
-fn spelled(package: &str, separator: &str, pascal: bool) -> String {
+fn format_package(package: &str, separator: &str, pascal: bool) -> String {
     let components =
-        package.split('.').map(|it| if pascal { pascal_case(it) } else { it.to_owned() });
+        package.split('.').map(|it| if pascal { to_pascal_case(it) } else { it.to_owned() });
     components.collect::<Vec<_>>().join(separator)
 }
 
 /// `UserProfile` of `user_profile`, `V2Alpha1` of `v2alpha1`.
-fn pascal_case(component: &str) -> String {
+fn to_pascal_case(component: &str) -> String {
     let mut out = String::with_capacity(component.len());
     let is_version = PackageVersion::parse_component(component).is_some();
     let mut raise = true;
@@ -126,7 +126,7 @@ fn pascal_case(component: &str) -> String {
 }
 
 /// The name of a Go package, which often consists of the last components.
-fn go_alias(alias: &str, old: &str, new: &str) -> String {
+fn update_go_alias(alias: &str, old: &str, new: &str) -> String {
     let (old_parts, new_parts): (Vec<&str>, Vec<&str>) =
         (old.split('.').collect(), new.split('.').collect());
     for count in (1..=old_parts.len().min(new_parts.len())).rev() {
@@ -137,22 +137,22 @@ fn go_alias(alias: &str, old: &str, new: &str) -> String {
             }
         }
     }
-    with_version(alias, old, new).unwrap_or_else(|| alias.to_owned())
+    replace_version(alias, old, new).unwrap_or_else(|| alias.to_owned())
 }
 
 /// Replaces the version of the old package with that of the new one: where it is
 /// attached to `api` or to the name before it, as in `apiv1`, else the last one that
 /// is a whole component, else at the end of a word. Other versions in a Go path may
 /// be those of the module.
-fn with_version(value: &str, old: &str, new: &str) -> Option<String> {
+fn replace_version(value: &str, old: &str, new: &str) -> Option<String> {
     let (from, to) = (PackageVersion::from_package(old)?, PackageVersion::from_package(new)?);
     let named = from.position.checked_sub(1).and_then(|at| old.split('.').nth(at));
     let spellings = [
         (["api", named.unwrap_or("api")].map(str::to_owned), from.text.clone(), to.text.clone()),
         (
-            ["Api", named.unwrap_or("api")].map(pascal_case),
-            pascal_case(&from.text),
-            pascal_case(&to.text),
+            ["Api", named.unwrap_or("api")].map(to_pascal_case),
+            to_pascal_case(&from.text),
+            to_pascal_case(&to.text),
         ),
     ];
     let replaced = |at: usize, from: &str, to: &str| {
@@ -165,7 +165,7 @@ fn with_version(value: &str, old: &str, new: &str) -> Option<String> {
     let whole = || {
         spellings.iter().find_map(|(_, from, to)| {
             let mut places = value.rmatch_indices(from.as_str()).map(|(at, _)| at);
-            Some(replaced(places.find(|at| stands_apart(value, *at, from))?, from, to))
+            Some(replaced(places.find(|at| is_whole_word(value, *at, from))?, from, to))
         })
     };
     let ending = || {
@@ -193,12 +193,12 @@ fn find_attached(text: &str, name: &str, version: &str) -> Option<usize> {
 
 /// Replaces the version in a prefix of class names: `GMPSV1` becomes `GMPSV2A` in
 /// `v2alpha` and `GMPSV2` in `v2`.
-fn with_version_in_prefix(value: &str, old: &str, new: &str) -> Option<String> {
+fn replace_version_in_prefix(value: &str, old: &str, new: &str) -> Option<String> {
     let (from, to) = (PackageVersion::from_package(old)?, PackageVersion::from_package(new)?);
     let spelled = |spell: fn(&PackageVersion) -> String| (spell(&from), spell(&to));
-    let long = [spelled(|it| pascal_case(&it.text)), spelled(|it| it.text.to_ascii_uppercase())];
+    let long = [spelled(|it| to_pascal_case(&it.text)), spelled(|it| it.text.to_ascii_uppercase())];
     let is_long = from.stability != Stability::Stable;
-    let mut spellings = long.into_iter().filter(|_| is_long).chain([spelled(abbreviated)]);
+    let mut spellings = long.into_iter().filter(|_| is_long).chain([spelled(abbreviate_version)]);
     spellings.find_map(|(from, to)| {
         let ends = |at: &usize| !value[at + from.len()..].starts_with(|c: char| c.is_ascii_digit());
         let at = value.rmatch_indices(from.as_str()).map(|(at, _)| at).find(ends)?;
@@ -207,7 +207,7 @@ fn with_version_in_prefix(value: &str, old: &str, new: &str) -> Option<String> {
 }
 
 /// `V2` of `v2`, `V2A` of `v2alpha`, `V1P1B3` of `v1p1beta3`.
-fn abbreviated(version: &PackageVersion) -> String {
+fn abbreviate_version(version: &PackageVersion) -> String {
     let stability = match version.stability {
         Stability::Alpha => "A",
         Stability::Beta => "B",
@@ -221,7 +221,7 @@ fn abbreviated(version: &PackageVersion) -> String {
 
 /// The route of a method after its package changed: the components with a version that is
 /// `replaced` get the new version. Routes need not name the stability of the package.
-pub(crate) fn route(
+pub(crate) fn update_route(
     written: &str,
     new: &str,
     replaced: impl Fn(&PackageVersion) -> bool,
@@ -238,7 +238,7 @@ pub(crate) fn route(
 
 /// The route of a method of a candidate, if only those of one major change: a `post`
 /// route that begins with it gets the next one.
-pub(crate) fn route_of_major(
+pub(crate) fn update_route_of_major(
     binding: &HttpBinding<'_>,
     written: &str,
     major: u32,
@@ -253,7 +253,7 @@ mod tests {
 
     fn after(option: &str, value: &str, old: &str, new: &str) -> String {
         let found = LANGUAGE_PACKAGES.iter().find(|it| it.option == option);
-        found.expect("a known option").after(value, old, new)
+        found.expect("a known option").update_value(value, old, new)
     }
 
     #[test]

@@ -14,12 +14,12 @@ pub const STATUS_PROTO: &str = "abide/annotations/v1/status.proto";
 
 /// The edits that write these values of the annotation into a file that was read
 /// from source.
-pub fn record_edits(file: File<'_>, wanted: &[(&str, String)]) -> Vec<Edit> {
-    Editor::of(file).map(|it| it.edits(wanted)).unwrap_or_default()
+pub fn build_record_edits(file: File<'_>, wanted: &[(&str, String)]) -> Vec<Edit> {
+    PolicyEditor::new(file).map(|it| it.collect_edits(wanted)).unwrap_or_default()
 }
 
 /// One file, as text.
-struct Editor<'t> {
+struct PolicyEditor<'t> {
     file: File<'t>,
     text: &'t [u8],
     ast: &'t Ast,
@@ -27,16 +27,16 @@ struct Editor<'t> {
     newline: &'static str,
 }
 
-impl<'t> Editor<'t> {
+impl<'t> PolicyEditor<'t> {
     /// `None` for a file that was not read from text.
-    fn of(file: File<'t>) -> Option<Editor<'t>> {
+    fn new(file: File<'t>) -> Option<PolicyEditor<'t>> {
         let decl = file.decl();
         let (text, ast) = (decl.source_text()?, decl.ast()?);
         let newline = if text.windows(2).any(|it| it == b"\r\n") { "\r\n" } else { "\n" };
-        Some(Editor { file, text, ast, newline })
+        Some(PolicyEditor { file, text, ast, newline })
     }
 
-    fn edits(&self, wanted: &[(&str, String)]) -> Vec<Edit> {
+    fn collect_edits(&self, wanted: &[(&str, String)]) -> Vec<Edit> {
         let mut edits = Vec::new();
         let tree = self.file.tree;
         let outer = self.file.options().and_then(|it| it.find_extension(tree, OPTION));
@@ -46,23 +46,23 @@ impl<'t> Editor<'t> {
         for (name, value) in wanted {
             match found(name) {
                 Some(entry) if entry.value.as_str() == Some(value) => {}
-                Some(entry) => edits.extend(self.replace(entry.span, value)),
+                Some(entry) => edits.extend(self.replace_string(entry.span, value)),
                 None => missing.push((*name, value)),
             }
         }
         if missing.is_empty() {
             return edits;
         }
-        match outer.and_then(|outer| self.statement(outer, policy)) {
-            Some(option) => edits.push(self.beside(option, &missing)),
-            None => self.anew(&missing, &mut edits),
+        match outer.and_then(|outer| self.find_statement(outer, policy)) {
+            Some(option) => edits.push(self.extend_statement(option, &missing)),
+            None => self.add_statement(&missing, &mut edits),
         }
         edits
     }
 
     /// Replaces a string. If it has several pieces, the comments between them
     /// stay.
-    fn replace(&self, span: Span, value: &str) -> Vec<Edit> {
+    fn replace_string(&self, span: Span, value: &str) -> Vec<Edit> {
         let mut lexer = Lexer::new(self.text, span.start);
         let mut edits = Vec::new();
         loop {
@@ -76,18 +76,18 @@ impl<'t> Editor<'t> {
     }
 
     /// The statement that sets the option, or a part of it.
-    fn statement(&self, outer: &Entry, policy: Option<&value::Message>) -> Option<OptionNode> {
+    fn find_statement(&self, outer: &Entry, policy: Option<&value::Message>) -> Option<OptionNode> {
         let inner = policy.into_iter().flat_map(|it| it.entries.iter().map(|it| it.span));
         let spans: Vec<Span> = inner.chain([outer.span]).collect();
         let holds = |option: &OptionNode| {
             let within = |it: &Span| option.span.start <= it.start && it.end <= option.span.end;
             spans.iter().any(|it| !it.is_empty() && within(it))
         };
-        self.options().find(holds)
+        self.iter_options().find(holds)
     }
 
     /// The options of the file.
-    fn options(&self) -> impl Iterator<Item = OptionNode> {
+    fn iter_options(&self) -> impl Iterator<Item = OptionNode> {
         let decl = self.file.decl();
         let ids = match decl.options {
             RawOptions::Syntax(slice) => &decl.option_ids[slice.range()],
@@ -98,14 +98,14 @@ impl<'t> Editor<'t> {
 
     /// Adds fields to a statement: inside its braces, or as statements of the same
     /// form after it.
-    fn beside(&self, option: OptionNode, missing: &[(&str, &str)]) -> Edit {
+    fn extend_statement(&self, option: OptionNode, missing: &[(&str, &str)]) -> Edit {
         let parts = self.ast.name_parts(&option);
         let [_] = parts else {
             let name = parts.first().map_or("", |it| it.span.str(self.text));
             let statement = |(field, value): &(&str, &str)| {
                 format!("{}option {name}.{field} = \"{value}\";", self.newline)
             };
-            let at = self.line_end(option.span.end);
+            let at = self.find_line_end(option.span.end);
             return Edit::replace(at, missing.iter().map(statement).collect::<String>());
         };
         let value = self.ast.values[option.value as usize].span;
@@ -127,7 +127,7 @@ impl<'t> Editor<'t> {
     }
 
     /// Adds a new statement after the options, and the import that it needs.
-    fn anew(&self, missing: &[(&str, &str)], edits: &mut Vec<Edit>) {
+    fn add_statement(&self, missing: &[(&str, &str)], edits: &mut Vec<Edit>) {
         let (decl, newline) = (self.file.decl(), self.newline);
         // Names are looked up from the inside out.
         let mut inner = self.file.package().name().split('.').skip(1);
@@ -138,13 +138,13 @@ impl<'t> Editor<'t> {
 
         let end = |node: Node| self.file.place_of(node, Part::Whole).span.end;
         let head = decl.package.map(|it| it.node).or(decl.syntax.map(|it| it.node)).map(end);
-        let head = head.or(self.opening());
+        let head = head.or(self.find_header_end());
         let start = skip_byte_order_mark(self.text);
         let last_import = decl.imports.iter().map(|it| end(it.node)).max();
-        let last_option = self.options().map(|it| it.span.end).max();
+        let last_option = self.iter_options().map(|it| it.span.end).max();
         let behind = |near: Option<u32>, far: Option<u32>| match (near, far) {
-            (Some(at), _) => (self.line_end(at), newline.to_owned()),
-            (None, Some(at)) => (self.line_end(at), newline.repeat(2)),
+            (Some(at), _) => (self.find_line_end(at), newline.to_owned()),
+            (None, Some(at)) => (self.find_line_end(at), newline.repeat(2)),
             (None, None) => (Span::at(start), String::new()),
         };
         let (option_at, lead) = behind(last_option, last_import.or(head));
@@ -176,7 +176,7 @@ impl<'t> Editor<'t> {
 
     /// The end of the comment at the start of the file, such as a licence. `None` if no blank line
     /// follows it: it then belongs to the next statement.
-    fn opening(&self) -> Option<u32> {
+    fn find_header_end(&self) -> Option<u32> {
         let first = Lexer::new(self.text, 0).next_token().span.start;
         let mut comments = find_comments(self.text, Span::new(0, first)).peekable();
         while let Some(comment) = comments.next() {
@@ -192,7 +192,7 @@ impl<'t> Editor<'t> {
 
     /// The end of the line after a statement: a comment there belongs to the
     /// statement.
-    fn line_end(&self, end: u32) -> Span {
+    fn find_line_end(&self, end: u32) -> Span {
         let rest = Span::new(end, self.text.len() as u32).str(self.text);
         let line = rest.lines().next().unwrap_or_default();
         let told = line.trim_start();

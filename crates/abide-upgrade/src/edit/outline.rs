@@ -8,16 +8,16 @@ pub(crate) type StatementKey = (&'static str, Vec<u8>);
 
 /// The statements of a file that was read from source.
 #[derive(Clone, Copy)]
-pub(crate) struct Outline<'a> {
+pub(crate) struct FileOutline<'a> {
     pub(crate) decl: &'a FileDecl,
     pub(crate) ast: &'a Ast,
     pub(crate) text: &'a [u8],
 }
 
-impl<'a> Outline<'a> {
+impl<'a> FileOutline<'a> {
     /// `None` for a file that was not read from text.
-    pub(crate) fn of(decl: &'a FileDecl) -> Option<Outline<'a>> {
-        Some(Outline { decl, ast: decl.ast()?, text: decl.source_text()? })
+    pub(crate) fn new(decl: &'a FileDecl) -> Option<FileOutline<'a>> {
+        Some(FileOutline { decl, ast: decl.ast()?, text: decl.source_text()? })
     }
 
     pub(crate) fn children(self, parent: Option<DeclId>) -> Vec<DeclId> {
@@ -25,21 +25,21 @@ impl<'a> Outline<'a> {
     }
 
     /// From `{` to `}`, where a declaration has them.
-    pub(crate) fn body(self, id: DeclId) -> Option<Span> {
+    pub(crate) fn find_body(self, id: DeclId) -> Option<Span> {
         self.ast.body_of(&self.ast.decls[id as usize])
     }
 
     /// The end of the `{` of a declaration, including its comment.
-    pub(crate) fn head_end(self, id: DeclId) -> u32 {
-        let Some(body) = self.body(id) else { return self.tail(id) };
+    pub(crate) fn find_head_end(self, id: DeclId) -> u32 {
+        let Some(body) = self.find_body(id) else { return self.find_end(id) };
         let trailing = self.decl.comments(Node(id)).trailing;
         trailing.map_or(body.start + 1, |comment| comment.span.end)
     }
 
     /// The end of a statement, including its comment unless it ends with `}`.
-    pub(crate) fn tail(self, id: DeclId) -> u32 {
+    pub(crate) fn find_end(self, id: DeclId) -> u32 {
         let end = self.ast.decls[id as usize].span.end;
-        if self.body(id).is_some() {
+        if self.find_body(id).is_some() {
             return end;
         }
         let trailing = self.decl.comments(Node(id)).trailing;
@@ -48,7 +48,7 @@ impl<'a> Outline<'a> {
 
     /// What distinguishes a statement from its siblings: its kind and its name, or else all
     /// of its text without white space.
-    pub(crate) fn key(self, id: DeclId) -> StatementKey {
+    pub(crate) fn build_key(self, id: DeclId) -> StatementKey {
         let decl = &self.ast.decls[id as usize];
         let (kind, name) = match decl.kind {
             DeclKind::Message { name, .. } => ("message", name),

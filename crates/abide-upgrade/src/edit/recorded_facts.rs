@@ -10,10 +10,10 @@ use super::text_edit::{Edit, apply_to_proto};
 pub(crate) const FILE_POLICY: &str = "abide.annotations.v1.file_policy";
 
 /// The fields of the annotation that record it.
-pub(crate) const RECORD: &[&str] = &["frozen", "hash", "introduced", "version"];
+pub(crate) const RECORDED_FIELDS: &[&str] = &["frozen", "hash", "introduced", "version"];
 
 /// What a file records.
-pub(crate) fn recorded(file: File<'_>) -> Vec<(&'static str, String)> {
+pub(crate) fn read_recorded_facts(file: File<'_>) -> Vec<(&'static str, String)> {
     let policy = file
         .options()
         .and_then(|it| it.find_extension(file.tree, FILE_POLICY))
@@ -22,18 +22,18 @@ pub(crate) fn recorded(file: File<'_>) -> Vec<(&'static str, String)> {
         let value = policy?.get(file.tree, name)?.value.as_str()?;
         Some((*name, value.to_owned()))
     };
-    RECORD.iter().filter_map(text).collect()
+    RECORDED_FIELDS.iter().filter_map(text).collect()
 }
 
 /// Whether an option, as written, is the annotation with this full name.
-pub(crate) fn names(full: &str, written: &str) -> bool {
+pub(crate) fn is_option_named(full: &str, written: &str) -> bool {
     let written = written.trim_start_matches('.');
     full.strip_suffix(written).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 /// The spans to remove from the aggregate value of an option to remove the meant
 /// fields, separators included. `None` if nothing of the value would be left.
-pub(crate) fn cuts(
+pub(crate) fn find_field_cuts(
     ast: &Ast,
     text: &[u8],
     option: &OptionNode,
@@ -76,7 +76,7 @@ pub(crate) fn cuts(
 }
 
 /// A text without its record, and without the import of the annotation for it.
-pub(crate) fn unrecorded(text: &[u8]) -> Vec<u8> {
+pub(crate) fn remove_recorded_facts(text: &[u8]) -> Vec<u8> {
     let (ast, _) = parse(text);
     let mut edits = Vec::new();
     for id in ast.children_of(None) {
@@ -93,12 +93,12 @@ pub(crate) fn unrecorded(text: &[u8]) -> Vec<u8> {
         };
         let parts = ast.name_parts(option);
         let Some(first) = parts.first().filter(|it| it.extension) else { continue };
-        if !names(FILE_POLICY, first.name.str(text)) {
+        if !is_option_named(FILE_POLICY, first.name.str(text)) {
             continue;
         }
-        let is_recorded = |name: &str| RECORD.contains(&name);
+        let is_recorded = |name: &str| RECORDED_FIELDS.contains(&name);
         let second = parts.get(1).map(|part| part.name.str(text));
-        match cuts(&ast, text, option, is_recorded) {
+        match find_field_cuts(&ast, text, option, is_recorded) {
             Some(cuts) if !second.is_some_and(is_recorded) => {
                 edits.extend(cuts.into_iter().map(Edit::delete));
             }

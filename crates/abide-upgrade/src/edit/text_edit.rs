@@ -72,7 +72,7 @@ pub fn apply(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
 /// Makes all edits of a proto file at once, as [`apply`] does. What comes behind a comment of one line
 /// begins a line, or it would be part of the comment.
 pub(crate) fn apply_to_proto(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
-    let comments = line_comments(text);
+    let comments = find_line_comments(text);
     for edit in &mut edits {
         let before = comments.partition_point(|it| it.start < edit.span.start);
         let Some(comment) = before.checked_sub(1).map(|at| comments[at]) else { continue };
@@ -90,7 +90,7 @@ pub(crate) fn apply_to_proto(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8
 }
 
 /// The `//` comments of a text.
-fn line_comments(text: &[u8]) -> Vec<Span> {
+fn find_line_comments(text: &[u8]) -> Vec<Span> {
     let mut found = Vec::new();
     let mut lexer = Lexer::new(text, skip_byte_order_mark(text));
     let mut at = skip_byte_order_mark(text);

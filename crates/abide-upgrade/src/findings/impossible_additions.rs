@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use abide_schema::{Element, File};
 
-use crate::plan::{Additions, Basis, Choice, Stage, UpgradePlan, oneof_after};
+use crate::plan::{
+    CandidateAdditions, PackageSelection, ReleaseStage, UpgradeInputs, UpgradePlan,
+    find_oneof_after,
+};
 
 /// An addition that no upgrade can carry along.
 pub struct ImpossibleAddition<'t> {
@@ -25,40 +28,43 @@ pub enum AdditionFault<'t> {
     Reserved(Element<'t>),
     /// The candidate is made without what contains it. The element of the active
     /// version that was made into its container, if there is one.
-    Homeless(Option<Element<'t>>),
+    NoContainer(Option<Element<'t>>),
 }
 
 /// The additions of a tree that cannot be carried along.
-pub fn impossible_additions<'t>(basis: Basis<'_, 't>) -> Vec<ImpossibleAddition<'t>> {
-    let Basis { tree, settings, standings, .. } = basis;
+pub fn find_impossible_additions<'t>(basis: UpgradeInputs<'_, 't>) -> Vec<ImpossibleAddition<'t>> {
+    let UpgradeInputs { tree, settings, roles: standings, .. } = basis;
     // Without its source nothing is known about a candidate.
-    let candidates = standings.candidates(tree).filter(|it| standings.have_source(*it));
+    let candidates = standings.iter_candidates(tree).filter(|it| standings.has_active_source(*it));
     let additions: Vec<Element<'t>> = candidates
-        .filter_map(|it| Additions::of(settings.policy, it))
-        .flat_map(Additions::elements)
+        .filter_map(|it| CandidateAdditions::find(settings.policy, it))
+        .flat_map(CandidateAdditions::into_elements)
         .collect();
     if additions.is_empty() {
         return Vec::new();
     }
-    let Ok(plan) = UpgradePlan::of(basis, Choice::Present(&[]), Stage::Candidate) else {
+    let Ok(plan) =
+        UpgradePlan::build(basis, PackageSelection::Present(&[]), ReleaseStage::Candidate)
+    else {
         return Vec::new();
     };
-    let sources = tree.files().filter(|it| plan.generates(it.id)).flat_map(File::elements);
+    let sources = tree.files().filter(|it| plan.is_source(it.id)).flat_map(File::elements);
     let holds = |it: &Element<'t>| {
         matches!(it, Element::Message(_) | Element::Enum(_) | Element::Service(_))
     };
     let named: BTreeMap<String, Element<'t>> =
-        sources.filter(holds).filter_map(|it| Some((plan.next_name(it)?, it))).collect();
+        sources.filter(holds).filter_map(|it| Some((plan.find_next_name(it)?, it))).collect();
     let fault = |addition: Element<'t>| -> Option<AdditionFault<'t>> {
         let Some(container) = addition.parent() else {
-            let same = named.get(&addition.full_name()).filter(|it| !plan.gone(**it));
+            let same =
+                named.get(&addition.full_name()).filter(|it| !plan.is_removed_with_parent(**it));
             return same.map(|it| AdditionFault::Name(*it));
         };
         let source = named.get(&container.full_name()).copied();
-        let Some(source) = source.filter(|it| !plan.gone(*it)) else {
-            return Some(AdditionFault::Homeless(source));
+        let Some(source) = source.filter(|it| !plan.is_removed_with_parent(*it)) else {
+            return Some(AdditionFault::NoContainer(source));
         };
-        clash(&plan, addition, source)
+        find_conflict(&plan, addition, source)
     };
     additions
         .into_iter()
@@ -67,7 +73,7 @@ pub fn impossible_additions<'t>(basis: Basis<'_, 't>) -> Vec<ImpossibleAddition<
 }
 
 /// What an addition clashes with in the source of its container.
-fn clash<'t>(
+fn find_conflict<'t>(
     plan: &UpgradePlan<'t>,
     addition: Element<'t>,
     source: Element<'t>,
@@ -84,9 +90,9 @@ fn clash<'t>(
         return Some(AdditionFault::Number(*other));
     }
     // The name of what is removed is reserved.
-    let has_name = |it: &&Element<'t>| match plan.removed(**it) {
+    let has_name = |it: &&Element<'t>| match plan.is_removed(**it) {
         true => own.is_some() && it.name() == name && number(**it).is_some(),
-        false => plan.simple_name_after(**it) == name,
+        false => plan.resolve_simple_name(**it) == name,
     };
     if let Some(other) = all.iter().find(has_name) {
         return Some(AdditionFault::Name(*other));
@@ -102,9 +108,9 @@ fn clash<'t>(
     let Element::Field(field) = addition else { return None };
     let oneof = field.oneof().filter(|it| !it.is_synthetic())?;
     let is_made = all.iter().any(|it| match it {
-        Element::Oneof(it) => it.name() == oneof.name() && !plan.removed(Element::Oneof(*it)),
-        Element::Field(it) => oneof_after(*it) == Some(oneof.name()),
+        Element::Oneof(it) => it.name() == oneof.name() && !plan.is_removed(Element::Oneof(*it)),
+        Element::Field(it) => find_oneof_after(*it) == Some(oneof.name()),
         _ => false,
     });
-    (!is_made).then_some(AdditionFault::Homeless(Some(source)))
+    (!is_made).then_some(AdditionFault::NoContainer(Some(source)))
 }

@@ -2,10 +2,10 @@
 
 use abide_schema::{Element, File, Migration, Part, Place};
 
-use crate::plan::{deprecated, name_after, removed};
+use crate::plan::{is_deprecated, is_removed, resolve_next_name};
 
 /// A name that two elements would have in the next version.
-pub struct Clash<'t> {
+pub struct NameClash<'t> {
     /// The element that gets the name.
     pub element: Element<'t>,
     /// That name.
@@ -19,18 +19,18 @@ pub struct Clash<'t> {
 }
 
 /// The names that migrations in one scope give but that are taken.
-pub fn clashes<'t>(element: Element<'t>) -> Vec<Clash<'t>> {
+pub fn find_name_clashes<'t>(element: Element<'t>) -> Vec<NameClash<'t>> {
     let (members, reserved): (Vec<Element<'t>>, Vec<(&'t str, Place)>) = match element {
         Element::Message(message) => {
             let oneofs = message.oneofs().filter(|it| !it.is_synthetic()).map(Element::Oneof);
             let fields = message.fields().map(Element::Field).chain(oneofs);
             let types = message.messages().filter(|it| !it.is_map_entry()).map(Element::Message);
             let all = fields.chain(types).chain(message.enums().map(Element::Enum));
-            (all.collect(), reserved_names(element.file(), message.reserved_names()))
+            (all.collect(), read_reserved_names(element.file(), message.reserved_names()))
         }
         Element::Enum(it) => {
             let own = it.values().map(Element::EnumValue);
-            (own.collect(), reserved_names(element.file(), it.reserved_names()))
+            (own.collect(), read_reserved_names(element.file(), it.reserved_names()))
         }
         _ => return Vec::new(),
     };
@@ -42,23 +42,24 @@ pub fn clashes<'t>(element: Element<'t>) -> Vec<Clash<'t>> {
                 Migration::PromoteToOneof(name) => (name, true),
                 Migration::MoveToPackage(_) => continue,
             };
-            if removed(member) {
+            if is_removed(member) {
                 continue;
             }
             let taken = |(index, other): (usize, &Element<'t>)| {
                 // A promotion joins a oneof of that name. Of two elements that
                 // get the same name, the second is reported.
                 let is_oneof = matches!(other, Element::Oneof(_));
-                let later = index > at && *other != member && name_after(*other) != other.name();
+                let later =
+                    index > at && *other != member && resolve_next_name(*other) != other.name();
                 if index == at || promoted && is_oneof || later {
                     return None;
                 }
                 let noun = other.noun();
-                match removed(*other) {
+                match is_removed(*other) {
                     true if other.name() == name && !is_oneof => {
                         Some((*other, format!("the deprecated {noun}, whose name is reserved")))
                     }
-                    false if name_after(*other) == name => {
+                    false if resolve_next_name(*other) == name => {
                         Some((*other, format!("the {noun} `{}`", other.full_name())))
                     }
                     _ => None,
@@ -70,15 +71,15 @@ pub fn clashes<'t>(element: Element<'t>) -> Vec<Clash<'t>> {
             let reserved =
                 reserved.map(|(_, place)| ("a `reserved` statement".to_owned(), Some(*place)));
             if let Some((holder, holder_place)) = holder.or(reserved) {
-                clashes.push(Clash { element: member, name, place, holder, holder_place });
+                clashes.push(NameClash { element: member, name, place, holder, holder_place });
             }
         }
     }
-    clashes.extend(zeros(element));
+    clashes.extend(find_zero_clash(element));
     clashes
 }
 
-fn reserved_names<'t>(
+fn read_reserved_names<'t>(
     file: File<'t>,
     names: &'t [abide_schema::ReservedNameDecl],
 ) -> Vec<(&'t str, Place)> {
@@ -91,12 +92,12 @@ fn reserved_names<'t>(
 /// The zero value of an enum that loses its name, if another zero value in the
 /// same scope also does. Values are siblings of their enum, so both would have the
 /// same name.
-fn zeros<'t>(element: Element<'t>) -> Option<Clash<'t>> {
+fn find_zero_clash<'t>(element: Element<'t>) -> Option<NameClash<'t>> {
     let Element::Enum(own) = element else { return None };
     let zero = |it: abide_schema::Enum<'t>| {
         let gone = |it: &abide_schema::EnumValue<'t>| {
             let element = Element::EnumValue(*it);
-            it.number() == 0 && deprecated(element) && !removed(element)
+            it.number() == 0 && is_deprecated(element) && !is_removed(element)
         };
         it.values().find(gone)
     };
@@ -109,9 +110,9 @@ fn zeros<'t>(element: Element<'t>) -> Option<Clash<'t>> {
         }
     }?;
     let element = Element::EnumValue(value);
-    Some(Clash {
+    Some(NameClash {
         element,
-        name: name_after(element),
+        name: resolve_next_name(element),
         place: value.place(Part::Name),
         holder: format!("the enum value `{}`", before.full_name()),
         holder_place: Some(before.place(Part::Name)),

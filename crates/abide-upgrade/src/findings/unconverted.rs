@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use abide_schema::Element;
 
-use crate::candidate::{Conversion, lossy};
+use crate::candidate::{ValueConversion, find_lossy_reason};
 use crate::plan::{
-    Basis, Choice, Closure, Stage, Standing, UpgradeOptions, UpgradePlan, deprecated, is_own,
+    FileRole, PackageSelection, ReleaseStage, UpgradeClosure, UpgradeInputs, UpgradeOptions,
+    UpgradePlan, is_declared, is_deprecated,
 };
 
 /// An element that the next version does not have, and whose values nothing
 /// converts.
-pub struct Unconverted<'t> {
+pub struct UnconvertedElement<'t> {
     /// The element.
     pub element: Element<'t>,
     /// Why nothing converts them: one lower-case phrase.
@@ -21,48 +22,59 @@ pub struct Unconverted<'t> {
 /// The elements that a release would remove without a conversion: of the packages
 /// that have a candidate, of those that follow them, and of those that people
 /// replace by hand.
-pub fn unconverted<'t>(basis: Basis<'_, 't>) -> Vec<Unconverted<'t>> {
-    let Basis { tree, settings, standings, .. } = basis;
-    let is_next = |it: &Standing| matches!(it, Standing::Candidate | Standing::ByHand);
-    if !tree.files().any(|it| is_next(&standings.file(it))) {
+pub fn find_unconverted<'t>(basis: UpgradeInputs<'_, 't>) -> Vec<UnconvertedElement<'t>> {
+    let UpgradeInputs { tree, settings, roles: standings, .. } = basis;
+    let is_next = |it: &FileRole| matches!(it, FileRole::Candidate | FileRole::HandMaintained);
+    if !tree.files().any(|it| is_next(&standings.get(it))) {
         return Vec::new();
     }
-    let Ok(present) = UpgradePlan::of(basis, Choice::Present(&[]), Stage::Candidate) else {
+    let Ok(present) =
+        UpgradePlan::build(basis, PackageSelection::Present(&[]), ReleaseStage::Candidate)
+    else {
         return Vec::new();
     };
-    let sources = tree.files().filter(|it| present.generates(it.id));
+    let sources = tree.files().filter(|it| present.is_source(it.id));
     let sources: BTreeSet<String> = sources.map(|it| it.package().full_name()).collect();
     let packages: Vec<String> = sources.into_iter().collect();
-    let options = UpgradeOptions { packages: &packages, closure: Some(Closure::Package) };
-    let choice = if packages.is_empty() { Choice::Nothing } else { Choice::Asked(&options) };
-    let Ok(plan) = UpgradePlan::of(basis, choice, Stage::Candidate) else { return Vec::new() };
+    let options = UpgradeOptions { packages: &packages, closure: Some(UpgradeClosure::Package) };
+    let choice = if packages.is_empty() {
+        PackageSelection::Nothing
+    } else {
+        PackageSelection::Requested(&options)
+    };
+    let Ok(plan) = UpgradePlan::build(basis, choice, ReleaseStage::Candidate) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for element in tree.files().filter(|it| plan.generates(it.id)).flat_map(|it| it.elements()) {
-        let is_outer = is_own(element) && !element.parent().is_some_and(|it| plan.gone(it));
-        if !is_outer || !plan.removed(element) || !deprecated(element) {
+    for element in tree.files().filter(|it| plan.is_source(it.id)).flat_map(|it| it.elements()) {
+        let is_outer = is_declared(element)
+            && !element.parent().is_some_and(|it| plan.is_removed_with_parent(it));
+        if !is_outer || !plan.is_removed(element) || !is_deprecated(element) {
             continue;
         }
-        let conversion = Conversion::of(&plan, element);
-        if !conversion.suffices(element) && lossy(settings.policy, element).is_none() {
-            found.push(Unconverted { element, reason: conversion.reason });
+        let conversion = ValueConversion::decide(&plan, element);
+        if !conversion.is_sufficient(element)
+            && find_lossy_reason(settings.policy, element).is_none()
+        {
+            found.push(UnconvertedElement { element, reason: conversion.reason });
         }
     }
-    let replaced = plan.by_hand.replaced().flat_map(|(before, after)| {
+    let replaced = plan.hand_maintained.iter_replaced().flat_map(|(before, after)| {
         let next = tree.package(after).name();
         tree.package(before).files().flat_map(|it| it.elements()).map(move |it| (it, next))
     });
     for (element, next) in replaced {
-        let is_gone = |it: Element<'t>| plan.by_hand.successor(it).is_none();
-        let is_outer = is_own(element) && !element.parent().is_some_and(is_gone);
-        let named = || plan.by_hand.successor(element.replacement()?);
+        let is_gone = |it: Element<'t>| plan.hand_maintained.find_successor(it).is_none();
+        let is_outer = is_declared(element) && !element.parent().is_some_and(is_gone);
+        let named = || plan.hand_maintained.find_successor(element.replacement()?);
         if is_outer
             && is_gone(element)
             && !matches!(element, Element::Oneof(_))
             && named().is_none()
-            && lossy(settings.policy, element).is_none()
+            && find_lossy_reason(settings.policy, element).is_none()
         {
             let reason = format!("`{next}` does not have it");
-            found.push(Unconverted { element, reason });
+            found.push(UnconvertedElement { element, reason });
         }
     }
     found

@@ -8,10 +8,10 @@ use abide_schema::{Element, File, FileDecl, FileId, SourceFile, value};
 use abide_syntax::{DeclId, DeclKind, Span};
 use rustc_hash::FxHashSet;
 
-use super::file_elements::field_target;
-use super::public_imports::seen_through;
+use super::file_elements::find_field_type;
+use super::public_imports::collect_visible_files;
 use super::upgrade_policy::UpgradePolicy;
-use crate::edit::{Edit, Outline, StatementKey, apply_to_proto};
+use crate::edit::{Edit, FileOutline, StatementKey, apply_to_proto};
 
 /// Whether an element of a candidate is declared as an addition.
 fn is_addition(policy: &UpgradePolicy, element: Element<'_>) -> bool {
@@ -23,47 +23,52 @@ fn is_addition(policy: &UpgradePolicy, element: Element<'_>) -> bool {
 }
 
 /// The additions of a candidate.
-pub(crate) struct Additions<'t> {
+pub(crate) struct CandidateAdditions<'t> {
     file: File<'t>,
     /// Those that are not inside another one.
     elements: Vec<Element<'t>>,
 }
 
-impl<'t> Additions<'t> {
+impl<'t> CandidateAdditions<'t> {
     /// `None` if it has none.
-    pub(crate) fn of(policy: &UpgradePolicy, candidate: File<'t>) -> Option<Additions<'t>> {
+    pub(crate) fn find(
+        policy: &UpgradePolicy,
+        candidate: File<'t>,
+    ) -> Option<CandidateAdditions<'t>> {
         let is_inner = |it: Element<'t>| {
             std::iter::successors(it.parent(), |it| it.parent()).any(|it| is_addition(policy, it))
         };
         let elements: Vec<Element<'t>> =
             candidate.elements().filter(|it| is_addition(policy, *it) && !is_inner(*it)).collect();
-        (!elements.is_empty()).then_some(Additions { file: candidate, elements })
+        (!elements.is_empty()).then_some(CandidateAdditions { file: candidate, elements })
     }
 
     /// The additions.
-    pub(crate) fn elements(self) -> Vec<Element<'t>> {
+    pub(crate) fn into_elements(self) -> Vec<Element<'t>> {
         self.elements
     }
 
     /// Whether everything in the file is an addition, so that no other file makes
     /// it.
-    pub(crate) fn are_all(&self) -> bool {
+    pub(crate) fn is_whole_file(&self) -> bool {
         self.file.members().all(|it| self.elements.contains(&it))
     }
 
     /// A candidate that was made without them, with them: each where it stands now,
     /// after the same statement.
-    pub(crate) fn carry(&self, made: Vec<u8>) -> Vec<u8> {
+    pub(crate) fn insert_into(&self, made: Vec<u8>) -> Vec<u8> {
         let decl = self.file.decl();
-        let made = parsed(decl.path.clone(), &made);
-        let (Some(theirs), Some(ours)) = (Outline::of(decl), Outline::of(&made)) else {
+        let made = parse_file(decl.path.clone(), &made);
+        let (Some(theirs), Some(ours)) = (FileOutline::new(decl), FileOutline::new(&made)) else {
             return made.source_text().unwrap_or_default().to_vec();
         };
-        let mut carried = self.statements(theirs);
-        let needed = self.needed();
+        let mut carried = self.find_statements(theirs);
+        let needed = self.find_needed_files();
         for import in self.file.imports() {
             let provides = |id: FileId| {
-                seen_through(self.file.tree, [id].into_iter()).iter().any(|it| needed.contains(it))
+                collect_visible_files(self.file.tree, [id].into_iter())
+                    .iter()
+                    .any(|it| needed.contains(it))
             };
             if import.file.is_some_and(|it| provides(it.id))
                 && made.imports.iter().all(|it| it.path != import.decl.path)
@@ -71,22 +76,22 @@ impl<'t> Additions<'t> {
                 carried.insert(import.decl.node.0);
             }
         }
-        let mut carrier = Carrier { theirs, ours, carried, edits: Vec::new() };
-        carrier.body(None, None);
+        let mut carrier = StatementCopier { theirs, ours, copied: carried, edits: Vec::new() };
+        carrier.copy_body(None, None);
         let text = ours.text;
         apply_to_proto(text, carrier.edits).unwrap_or_else(|_| text.to_vec())
     }
 
     /// The statements that declare them, each by the keys of those around it and its
     /// own.
-    pub(crate) fn paths(&self) -> BTreeSet<Vec<StatementKey>> {
+    pub(crate) fn collect_paths(&self) -> BTreeSet<Vec<StatementKey>> {
         let mut paths = BTreeSet::new();
-        if let Some(outline) = Outline::of(self.file.decl()) {
-            let wanted = self.statements(outline);
+        if let Some(outline) = FileOutline::new(self.file.decl()) {
+            let wanted = self.find_statements(outline);
             let mut open: Vec<(Option<DeclId>, Vec<StatementKey>)> = vec![(None, Vec::new())];
             while let Some((parent, path)) = open.pop() {
                 for id in outline.children(parent) {
-                    let path = [&path[..], &[outline.key(id)]].concat();
+                    let path = [&path[..], &[outline.build_key(id)]].concat();
                     match wanted.contains(&id) {
                         true => drop(paths.insert(path)),
                         false => open.push((Some(id), path)),
@@ -98,7 +103,7 @@ impl<'t> Additions<'t> {
     }
 
     /// The statements that declare them.
-    fn statements(&self, outline: Outline<'_>) -> FxHashSet<DeclId> {
+    fn find_statements(&self, outline: FileOutline<'_>) -> FxHashSet<DeclId> {
         let mut found: FxHashSet<DeclId> = self.elements.iter().map(|it| it.node().0).collect();
         for id in 0..outline.ast.decls.len() as DeclId {
             if let DeclKind::Extend { .. } = outline.ast.decls[id as usize].kind
@@ -111,7 +116,7 @@ impl<'t> Additions<'t> {
     }
 
     /// The files that declare what the additions use.
-    fn needed(&self) -> BTreeSet<FileId> {
+    fn find_needed_files(&self) -> BTreeSet<FileId> {
         let mut needed = BTreeSet::new();
         let mut open = self.elements.clone();
         while let Some(element) = open.pop() {
@@ -119,7 +124,7 @@ impl<'t> Additions<'t> {
             match element {
                 Element::Field(field) => {
                     let extendee = field.extendee().map(Element::Message);
-                    let used = field_target(field).into_iter().chain(extendee);
+                    let used = find_field_type(field).into_iter().chain(extendee);
                     needed.extend(used.map(|it| it.file().id));
                 }
                 Element::Method(method) => {
@@ -144,27 +149,27 @@ impl<'t> Additions<'t> {
 }
 
 /// A text as a file of its own.
-fn parsed(path: Arc<str>, text: &[u8]) -> FileDecl {
+fn parse_file(path: Arc<str>, text: &[u8]) -> FileDecl {
     let (display, text) = (Arc::clone(&path), text.into());
     FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text })
 }
 
 /// A text without the statements at these paths, and without imports, which may be
 /// there for those statements alone.
-pub(crate) fn without(text: &[u8], paths: &BTreeSet<Vec<StatementKey>>) -> Vec<u8> {
-    let decl = parsed("".into(), text);
-    let Some(outline) = Outline::of(&decl) else { return text.to_vec() };
+pub(crate) fn remove_statements_at(text: &[u8], paths: &BTreeSet<Vec<StatementKey>>) -> Vec<u8> {
+    let decl = parse_file("".into(), text);
+    let Some(outline) = FileOutline::new(&decl) else { return text.to_vec() };
     let mut edits = Vec::new();
     let mut open: Vec<(Option<DeclId>, Vec<StatementKey>)> = vec![(None, Vec::new())];
     while let Some((parent, path)) = open.pop() {
-        let mut end = parent.map_or(0, |id| outline.head_end(id));
+        let mut end = parent.map_or(0, |id| outline.find_head_end(id));
         for id in outline.children(parent) {
-            let tail = outline.tail(id);
+            let tail = outline.find_end(id);
             let span = outline.ast.decls[id as usize].span;
             if let DeclKind::Import { .. } = outline.ast.decls[id as usize].kind {
                 edits.push(Edit::delete(span));
             } else if !paths.is_empty() {
-                let path = [&path[..], &[outline.key(id)]].concat();
+                let path = [&path[..], &[outline.build_key(id)]].concat();
                 match paths.contains(&path) {
                     true => edits.push(Edit::delete(Span::new(end, tail))),
                     false => open.push((Some(id), path)),
@@ -177,42 +182,42 @@ pub(crate) fn without(text: &[u8], paths: &BTreeSet<Vec<StatementKey>>) -> Vec<u
 }
 
 /// Whether no file makes a candidate because everything in it is an addition.
-pub(crate) fn is_added(policy: &UpgradePolicy, candidate: File<'_>) -> bool {
-    Additions::of(policy, candidate).is_some_and(|it| it.are_all())
+pub(crate) fn is_addition_only(policy: &UpgradePolicy, candidate: File<'_>) -> bool {
+    CandidateAdditions::find(policy, candidate).is_some_and(|it| it.is_whole_file())
 }
 
 /// Copies statements from one text into another.
-struct Carrier<'a> {
+struct StatementCopier<'a> {
     /// The text with the additions, and the one without them.
-    theirs: Outline<'a>,
-    ours: Outline<'a>,
-    carried: FxHashSet<DeclId>,
+    theirs: FileOutline<'a>,
+    ours: FileOutline<'a>,
+    copied: FxHashSet<DeclId>,
     edits: Vec<Edit>,
 }
 
-impl Carrier<'_> {
-    fn body(&mut self, theirs: Option<DeclId>, ours: Option<DeclId>) {
+impl StatementCopier<'_> {
+    fn copy_body(&mut self, theirs: Option<DeclId>, ours: Option<DeclId>) {
         let own: BTreeMap<_, DeclId> =
-            self.ours.children(ours).into_iter().map(|id| (self.ours.key(id), id)).collect();
-        let mut end = theirs.map_or(0, |id| self.theirs.head_end(id));
-        let head = ours.map_or(0, |id| self.ours.head_end(id));
+            self.ours.children(ours).into_iter().map(|id| (self.ours.build_key(id), id)).collect();
+        let mut end = theirs.map_or(0, |id| self.theirs.find_head_end(id));
+        let head = ours.map_or(0, |id| self.ours.find_head_end(id));
         let mut at = head;
         // Whether the additions so far are the first statements.
         let mut is_first = false;
         for id in self.theirs.children(theirs) {
-            let tail = self.theirs.tail(id);
-            let counterpart = own.get(&self.theirs.key(id)).copied();
-            let is_carried = self.carried.contains(&id);
+            let tail = self.theirs.find_end(id);
+            let counterpart = own.get(&self.theirs.build_key(id)).copied();
+            let is_carried = self.copied.contains(&id);
             if is_first && !is_carried {
-                self.space(end, at);
+                self.copy_space(end, at);
             }
             is_first = is_carried && at == head;
             if is_carried {
                 let text = Span::new(end, tail).str(self.theirs.text);
                 self.edits.push(Edit::insert(at, text));
             } else if let Some(counterpart) = counterpart {
-                at = self.ours.tail(counterpart);
-                self.body(Some(id), Some(counterpart));
+                at = self.ours.find_end(counterpart);
+                self.copy_body(Some(id), Some(counterpart));
             }
             end = tail;
         }
@@ -220,7 +225,7 @@ impl Carrier<'_> {
 
     /// Gives what follows the first additions of a body the distance that it has from
     /// them now.
-    fn space(&mut self, theirs: u32, ours: u32) {
+    fn copy_space(&mut self, theirs: u32, ours: u32) {
         let space = |text: &[u8], from: u32| {
             let rest = text.get(from as usize..).unwrap_or_default();
             let length = rest.iter().take_while(|it| it.is_ascii_whitespace()).count();

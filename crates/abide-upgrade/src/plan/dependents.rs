@@ -9,8 +9,8 @@ use abide_schema::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::file_elements::{extensions, types};
-use super::reasons::Need;
+use super::file_elements::{iter_extensions, iter_types};
+use super::reasons::UpgradeNeed;
 use super::upgrade_policy::UpgradePolicy;
 
 /// An element that refers to types or is referred to.
@@ -23,12 +23,15 @@ enum TypeOrService {
 
 /// The packages that need an upgrade but extend messages that are not upgraded:
 /// only one of two versions of an extension could have its number.
-pub(crate) fn staying(tree: &Tree, upgraded: &BTreeSet<PackageId>) -> BTreeSet<PackageId> {
+pub(crate) fn find_pinned_by_extensions(
+    tree: &Tree,
+    upgraded: &BTreeSet<PackageId>,
+) -> BTreeSet<PackageId> {
     let mut staying = BTreeSet::new();
     loop {
         let rises = |id: PackageId| upgraded.contains(&id) && !staying.contains(&id);
         let extends = |package: Package<'_>| {
-            let mut extensions = package.files().flat_map(extensions);
+            let mut extensions = package.files().flat_map(iter_extensions);
             extensions.any(|it| it.extendee().is_some_and(|it| !rises(it.file().package().id)))
         };
         let mut found = upgraded.iter().filter(|id| rises(**id) && extends(tree.package(**id)));
@@ -39,11 +42,11 @@ pub(crate) fn staying(tree: &Tree, upgraded: &BTreeSet<PackageId>) -> BTreeSet<P
 
 /// The packages with a type that needs the next version, or that refers to such a
 /// type in any number of steps.
-pub(crate) fn by_type<'t>(
+pub(crate) fn find_dependents_by_type<'t>(
     tree: &'t Tree,
     relevant: &dyn Fn(&File<'t>) -> bool,
     policy: &UpgradePolicy,
-    needs: &dyn Fn(File<'t>) -> Need,
+    needs: &dyn Fn(File<'t>) -> UpgradeNeed,
 ) -> BTreeSet<PackageId> {
     let mut users: FxHashMap<TypeOrService, Vec<(TypeOrService, PackageId)>> = FxHashMap::default();
     let mut rising = FxHashSet::default();
@@ -51,10 +54,10 @@ pub(crate) fn by_type<'t>(
     for file in tree.files().filter(relevant) {
         let package = file.package().id;
         let need = needs(file);
-        for element in types(file) {
+        for element in iter_types(file) {
             let (node, targets): (TypeOrService, Vec<TypeOrService>) = match element {
                 Element::Message(it) => {
-                    let targets = it.fields().filter_map(|field| target(field.ty()));
+                    let targets = it.fields().filter_map(|field| to_node(field.ty()));
                     (TypeOrService::Message(it.id), targets.collect())
                 }
                 Element::Enum(it) => (TypeOrService::Enum(it.id), Vec::new()),
@@ -63,7 +66,7 @@ pub(crate) fn by_type<'t>(
             for target in targets {
                 users.entry(target).or_default().push((node, package));
             }
-            if need.of(policy, element) {
+            if need.contains(policy, element) {
                 open.push((node, package));
             }
         }
@@ -77,7 +80,7 @@ pub(crate) fn by_type<'t>(
                         .push((node, package));
                 }
             }
-            if need.of(policy, Element::Service(service)) {
+            if need.contains(policy, Element::Service(service)) {
                 open.push((node, package));
             }
         }
@@ -95,7 +98,7 @@ pub(crate) fn by_type<'t>(
     packages
 }
 
-fn target(ty: Type) -> Option<TypeOrService> {
+fn to_node(ty: Type) -> Option<TypeOrService> {
     match ty {
         Type::Message(id) => Some(TypeOrService::Message(id)),
         Type::Enum(id) => Some(TypeOrService::Enum(id)),
@@ -104,7 +107,7 @@ fn target(ty: Type) -> Option<TypeOrService> {
 }
 
 /// The packages, and all packages that depend on them.
-pub(crate) fn by_package<'t>(
+pub(crate) fn find_dependents_by_package<'t>(
     tree: &'t Tree,
     seeds: Vec<PackageId>,
     rises: impl Fn(Package<'t>) -> bool,

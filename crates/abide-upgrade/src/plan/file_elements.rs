@@ -5,22 +5,22 @@ use abide_schema::{Element, Field, File};
 use super::upgrade_policy::UpgradePolicy;
 
 /// The messages and enums of a file, those of maps included.
-pub(crate) fn types(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
+pub(crate) fn iter_types(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
     file.all_messages().map(Element::Message).chain(file.all_enums().map(Element::Enum))
 }
 
 /// What may be upgraded in a file: its types, and its services where services
 /// are.
-pub(crate) fn upgradable<'t>(
+pub(crate) fn iter_upgradable<'t>(
     policy: &UpgradePolicy,
     file: File<'t>,
 ) -> impl Iterator<Item = Element<'t>> + use<'t> {
     let services = policy.services.then(|| file.services().map(Element::Service));
-    types(file).chain(services.into_iter().flatten())
+    iter_types(file).chain(services.into_iter().flatten())
 }
 
 /// The extensions that a file declares, including those in messages.
-pub(crate) fn extensions<'t>(file: File<'t>) -> impl Iterator<Item = Field<'t>> {
+pub(crate) fn iter_extensions<'t>(file: File<'t>) -> impl Iterator<Item = Field<'t>> {
     file.elements().filter_map(|it| match it {
         Element::Field(field) if field.is_extension() => Some(field),
         _ => None,
@@ -28,7 +28,7 @@ pub(crate) fn extensions<'t>(file: File<'t>) -> impl Iterator<Item = Field<'t>> 
 }
 
 /// Whether an element is declared, not a part of a map.
-pub(crate) fn is_own(element: Element<'_>) -> bool {
+pub(crate) fn is_declared(element: Element<'_>) -> bool {
     match element {
         Element::Message(message) => !message.is_map_entry(),
         Element::Field(field) => !field.parent().is_some_and(|it| it.is_map_entry()),
@@ -37,7 +37,7 @@ pub(crate) fn is_own(element: Element<'_>) -> bool {
 }
 
 /// The type of a field.
-pub(crate) fn field_target(field: Field<'_>) -> Option<Element<'_>> {
+pub(crate) fn find_field_type(field: Field<'_>) -> Option<Element<'_>> {
     let field = match field.message_type().filter(|_| field.is_map()) {
         Some(entry) => entry.field_numbered(2)?,
         None => field,

@@ -4,46 +4,48 @@ use std::collections::BTreeMap;
 
 use abide_schema::{Element, File, Message, Package, PackageId, Stability, Tree, format_api_name};
 
-use super::file_role::{Standing, Standings};
+use super::file_role::{FileRole, FileRoles};
 use super::newest_stable::NewestStable;
 use super::upgrade_policy::UpgradePolicy;
 
 /// What to do about a file that people wrote where a candidate belongs.
-pub const DECLARE_BY_HAND: &str = "if people maintain this package, set `by_hand = true` in its \
+pub const HAND_MAINTAINED_HELP: &str = "if people maintain this package, set `by_hand = true` in its \
                                    `file_policy`, or name it in `by-hand` of [upgrade]";
 
 /// The alphas of the next major version of an API that no upgrade makes, and that
 /// nobody declared to be maintained by hand: a release leaves them alone.
-pub fn undeclared_alphas<'t>(tree: &'t Tree, policy: &UpgradePolicy) -> Vec<Package<'t>> {
-    let standings = Standings::of(tree, policy);
-    let newest = NewestStable::of(tree);
+pub fn find_undeclared_alphas<'t>(tree: &'t Tree, policy: &UpgradePolicy) -> Vec<Package<'t>> {
+    let standings = FileRoles::from_tree(tree, policy);
+    let newest = NewestStable::from_tree(tree);
     let is_next = |package: &Package<'_>| {
         let Some(version) = package.version() else { return false };
-        package.files().all(|it| standings.file(it) == Standing::Apart)
+        package.files().all(|it| standings.get(it) == FileRole::Excluded)
             && package.is_judged()
             && version.stability == Stability::Alpha
-            && newest.major(*package) == version.major.checked_sub(1)
+            && newest.find_major(*package) == version.major.checked_sub(1)
     };
     tree.packages().filter(is_next).collect()
 }
 
 /// The packages of a tree that people maintain as the next major version.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ByHand {
+pub(crate) struct HandMaintained {
     /// The packages, in the order of the tree.
     packages: Vec<PackageId>,
     /// By stable package: the one that replaces it.
     after: BTreeMap<PackageId, PackageId>,
 }
 
-impl ByHand {
-    pub(crate) fn of(tree: &Tree, standings: &Standings) -> ByHand {
+impl HandMaintained {
+    pub(crate) fn find(tree: &Tree, standings: &FileRoles) -> HandMaintained {
         let is_by_hand = |package: &Package<'_>| {
-            package.files().any(|it| standings.file(it) == Standing::ByHand)
+            package.files().any(|it| standings.get(it) == FileRole::HandMaintained)
         };
         let mut found: Vec<Package<'_>> = tree.packages().filter(is_by_hand).collect();
-        let mut by_hand =
-            ByHand { packages: found.iter().map(|it| it.id).collect(), after: BTreeMap::new() };
+        let mut by_hand = HandMaintained {
+            packages: found.iter().map(|it| it.id).collect(),
+            after: BTreeMap::new(),
+        };
         // Of two alphas of one major, the newer one replaces the stable version.
         found.sort_by_key(|it| it.version());
         for package in found {
@@ -67,25 +69,25 @@ impl ByHand {
         self.packages.is_empty()
     }
 
-    pub(crate) fn packages(&self) -> impl Iterator<Item = PackageId> {
+    pub(crate) fn iter_packages(&self) -> impl Iterator<Item = PackageId> {
         self.packages.iter().copied()
     }
 
     /// The stable packages that are replaced, with what replaces them.
-    pub(crate) fn replaced(&self) -> impl Iterator<Item = (PackageId, PackageId)> {
+    pub(crate) fn iter_replaced(&self) -> impl Iterator<Item = (PackageId, PackageId)> {
         self.after.iter().map(|(before, after)| (*before, *after))
     }
 
     /// The package that replaces a stable one.
-    pub(crate) fn after(&self, package: PackageId) -> Option<PackageId> {
+    pub(crate) fn find_replacement(&self, package: PackageId) -> Option<PackageId> {
         self.after.get(&package).copied()
     }
 
     /// The element that replaces one of a replaced package: a message that names it
     /// as its previous type, a member with its number, or else what has its name.
-    pub(crate) fn successor<'t>(&self, element: Element<'t>) -> Option<Element<'t>> {
+    pub(crate) fn find_successor<'t>(&self, element: Element<'t>) -> Option<Element<'t>> {
         let tree = element.file().tree;
-        let package = tree.package(self.after(element.file().package().id)?);
+        let package = tree.package(self.find_replacement(element.file().package().id)?);
         if let Element::Message(message) = element {
             let name = message.full_name();
             let is_next = |it: &Message<'t>| it.previous_type().is_some_and(|(it, _)| it == name);
@@ -95,7 +97,7 @@ impl ByHand {
             }
         }
         let siblings: Vec<Element<'t>> = match element.parent() {
-            Some(parent) => self.successor(parent)?.members(),
+            Some(parent) => self.find_successor(parent)?.members(),
             None => package.files().flat_map(File::members).collect(),
         };
         siblings.into_iter().find(|it| match (element, it) {

@@ -4,27 +4,34 @@ use std::collections::BTreeSet;
 
 use abide_schema::{File, Package, PackageVersion, Stability, format_api_name};
 
-use super::file_elements::upgradable;
-use super::file_role::{Standing, Standings};
+use super::file_elements::iter_upgradable;
+use super::file_role::{FileRole, FileRoles};
 use super::upgrade_policy::{UpgradePolicy, UpgradeSettings};
 
 /// The package and path of a file in the next major version.
 #[derive(Clone, Debug)]
-pub(crate) struct Next {
+pub(crate) struct NextVersion {
     pub(crate) package: String,
     pub(crate) path: String,
 }
 
-impl Next {
+impl NextVersion {
     /// The next version of a file; `None` if it is not known.
-    pub(crate) fn of(settings: UpgradeSettings<'_>, file: File<'_>, stage: Stage) -> Option<Next> {
-        let package = next_package(settings.policy, file, stage)?;
-        let path = next_path(settings, file, &package);
-        Some(Next { package, path })
+    pub(crate) fn find(
+        settings: UpgradeSettings<'_>,
+        file: File<'_>,
+        stage: ReleaseStage,
+    ) -> Option<NextVersion> {
+        let package = find_next_package(settings.policy, file, stage)?;
+        let path = build_next_path(settings, file, &package);
+        Some(NextVersion { package, path })
     }
 
     /// The stable version of a file of an alpha or a beta.
-    pub(crate) fn stable(settings: UpgradeSettings<'_>, file: File<'_>) -> Option<Next> {
+    pub(crate) fn find_stable(
+        settings: UpgradeSettings<'_>,
+        file: File<'_>,
+    ) -> Option<NextVersion> {
         let version = file.package().version()?;
         let text = match version.minor {
             Some(minor) => format!("v{}p{minor}", version.major),
@@ -33,14 +40,14 @@ impl Next {
         let mut components: Vec<&str> = file.package().name().split('.').collect();
         *components.get_mut(version.position)? = &text;
         let package = components.join(".");
-        let path = next_path(settings, file, &package);
-        Some(Next { package, path })
+        let path = build_next_path(settings, file, &package);
+        Some(NextVersion { package, path })
     }
 }
 
 /// The stage of the next major version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum ReleaseStage {
     /// An alpha that may change.
     Candidate,
     /// The stable version that replaces the active one.
@@ -50,20 +57,20 @@ pub(crate) enum Stage {
 /// The packages that the candidates of a package are part of: more than one
 /// where its files move apart, none where an upgrade makes none. A frozen
 /// package has those of the active versions of its API.
-pub fn candidate_packages(
+pub fn find_candidate_packages(
     policy: &UpgradePolicy,
-    standings: &Standings,
+    standings: &FileRoles,
     package: Package<'_>,
 ) -> BTreeSet<String> {
     let of = |package: Package<'_>| -> BTreeSet<String> {
         package
             .files()
-            .filter(|it| standings.file(*it) == Standing::Active && has_successor(policy, *it))
-            .filter_map(|it| candidate_package(policy, it))
+            .filter(|it| standings.get(*it) == FileRole::Active && has_successor(policy, *it))
+            .filter_map(|it| find_candidate_package(policy, it))
             .collect()
     };
     let own = of(package);
-    let is_frozen = package.files().any(|it| standings.file(it) == Standing::Frozen);
+    let is_frozen = package.files().any(|it| standings.get(it) == FileRole::Frozen);
     let Some(api) = format_api_name(package.name()).filter(|_| own.is_empty() && is_frozen) else {
         return own;
     };
@@ -74,14 +81,20 @@ pub fn candidate_packages(
 
 /// Whether a file has anything that could be upgraded.
 pub(crate) fn has_successor(policy: &UpgradePolicy, file: File<'_>) -> bool {
-    upgradable(policy, file).next().is_some()
+    iter_upgradable(policy, file).next().is_some()
 }
 
 /// The package of a file in the next major version.
-pub(crate) fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage) -> Option<String> {
-    let name = candidate_package(policy, file)?;
+pub(crate) fn find_next_package(
+    policy: &UpgradePolicy,
+    file: File<'_>,
+    stage: ReleaseStage,
+) -> Option<String> {
+    let name = find_candidate_package(policy, file)?;
     let version = PackageVersion::from_package(&name);
-    let Some(version) = version.filter(|_| stage == Stage::Stable) else { return Some(name) };
+    let Some(version) = version.filter(|_| stage == ReleaseStage::Stable) else {
+        return Some(name);
+    };
     let mut components: Vec<&str> = name.split('.').collect();
     let component = components.get_mut(version.position)?;
     *component = component.strip_suffix("alpha").unwrap_or(component);
@@ -90,7 +103,7 @@ pub(crate) fn next_package(policy: &UpgradePolicy, file: File<'_>, stage: Stage)
 
 /// The package that the candidate of a file is part of: the one place that
 /// says what the next major version is called.
-pub(crate) fn candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Option<String> {
+pub(crate) fn find_candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Option<String> {
     let package = file.package();
     if let Some((name, _)) = file.move_to_package() {
         let version = PackageVersion::from_package(name);
@@ -118,7 +131,7 @@ pub(crate) fn candidate_package(policy: &UpgradePolicy, file: File<'_>) -> Optio
 
 /// The names that the folder of a package may follow: the whole one, and before it, the shortest
 /// first, those without one of the prefixes that folders leave out.
-pub fn names_in_paths<'n>(path_prefixes: &[String], package: &'n str) -> Vec<&'n str> {
+pub fn collect_names_in_paths<'n>(path_prefixes: &[String], package: &'n str) -> Vec<&'n str> {
     let rest = |prefix: &String| match package.strip_prefix(prefix.as_str())? {
         "" => Some(""),
         rest => rest.strip_prefix('.'),
@@ -132,10 +145,10 @@ pub fn names_in_paths<'n>(path_prefixes: &[String], package: &'n str) -> Vec<&'n
 /// The path of a file in another package. If the file is in the folder of its
 /// package, the path is in the folder of the other package. Otherwise it is the
 /// same folder with the next version.
-fn next_path(settings: UpgradeSettings<'_>, file: File<'_>, package: &str) -> String {
+fn build_next_path(settings: UpgradeSettings<'_>, file: File<'_>, package: &str) -> String {
     let (folder, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
     let whole = file.package().name();
-    for own in names_in_paths(settings.path_prefixes, whole) {
+    for own in collect_names_in_paths(settings.path_prefixes, whole) {
         // What the folder leaves out of the name, that of the other package leaves out as well.
         let left_out = whole.strip_suffix(own).unwrap_or_default();
         let next = package.strip_prefix(left_out).unwrap_or(package).replace('.', "/");
@@ -158,6 +171,6 @@ fn next_path(settings: UpgradeSettings<'_>, file: File<'_>, package: &str) -> St
             return format!("{}/{name}", folders.join("/"));
         }
     }
-    let shortest = names_in_paths(settings.path_prefixes, package)[0].replace('.', "/");
+    let shortest = collect_names_in_paths(settings.path_prefixes, package)[0].replace('.', "/");
     format!("{shortest}/{name}")
 }

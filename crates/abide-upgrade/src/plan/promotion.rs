@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use abide_schema::{Cardinality, Element, Field, Message, Migration, Node, Presence};
 use abide_syntax::DeclKind;
 
-use super::removal::removed;
+use super::removal::is_removed;
 
 /// The oneof that a field is promoted to.
-pub(crate) fn promoted<'t>(field: Field<'t>) -> Option<&'t str> {
+pub(crate) fn find_promotion_target<'t>(field: Field<'t>) -> Option<&'t str> {
     Element::Field(field).migrations().into_iter().find_map(|(migration, _)| match migration {
         Migration::PromoteToOneof(name) => Some(name),
         Migration::Rename(_) | Migration::MoveToPackage(_) => None,
@@ -17,15 +17,16 @@ pub(crate) fn promoted<'t>(field: Field<'t>) -> Option<&'t str> {
 
 /// The oneof that a field becomes a member of: the one that it is promoted to, if
 /// all fields that are promoted to it can be.
-pub(crate) fn oneof_after<'t>(field: Field<'t>) -> Option<&'t str> {
-    let oneof = promoted(field)?;
-    let mut siblings = field.parent()?.fields().filter(|it| promoted(*it) == Some(oneof));
-    siblings.all(|it| promotion_fault(it).is_none()).then_some(oneof)
+pub(crate) fn find_oneof_after<'t>(field: Field<'t>) -> Option<&'t str> {
+    let oneof = find_promotion_target(field)?;
+    let mut siblings =
+        field.parent()?.fields().filter(|it| find_promotion_target(*it) == Some(oneof));
+    siblings.all(|it| find_promotion_fault(it).is_none()).then_some(oneof)
 }
 
 /// Why a field cannot become a member of a oneof.
-pub fn promotion_fault(field: Field<'_>) -> Option<String> {
-    let oneof = promoted(field).filter(|_| !removed(Element::Field(field)))?;
+pub fn find_promotion_fault(field: Field<'_>) -> Option<String> {
+    let oneof = find_promotion_target(field).filter(|_| !is_removed(Element::Field(field)))?;
     if field.cardinality() != Cardinality::Singular {
         let kind = if field.is_map() { "a map" } else { "repeated" };
         return Some(format!("it is {kind}, but a member of a oneof has one value"));
@@ -39,13 +40,13 @@ pub fn promotion_fault(field: Field<'_>) -> Option<String> {
     if let Some(own) = field.oneof().filter(|it| !it.is_synthetic() && it.name() != oneof) {
         return Some(format!("it is already a member of the oneof `{}`", own.name()));
     }
-    let first = first_apart(field.parent()?, oneof)?;
+    let first = find_first_separated(field.parent()?, oneof)?;
     (first == field).then(|| format!("it is not next to the other members of `{oneof}`"))
 }
 
 /// The first field that is promoted to a oneof but not adjacent to the members
 /// before it.
-fn first_apart<'t>(message: Message<'t>, oneof: &str) -> Option<Field<'t>> {
+fn find_first_separated<'t>(message: Message<'t>, oneof: &str) -> Option<Field<'t>> {
     let file = message.file();
     let ast = file.decl().ast()?;
     let fields: BTreeMap<u32, Field<'t>> =
@@ -58,7 +59,9 @@ fn first_apart<'t>(message: Message<'t>, oneof: &str) -> Option<Field<'t>> {
     }
     for id in ast.children_of(Some(node.0)) {
         let field = fields.get(&id);
-        if field.is_some_and(|it| removed(Element::Field(*it)) && promoted(*it).is_none()) {
+        if field.is_some_and(|it| {
+            is_removed(Element::Field(*it)) && find_promotion_target(*it).is_none()
+        }) {
             continue;
         }
         let belongs = match ast.decls[id as usize].kind {
@@ -66,13 +69,13 @@ fn first_apart<'t>(message: Message<'t>, oneof: &str) -> Option<Field<'t>> {
                 message.oneofs().any(|it| it.decl().node.0 == id && it.name() == oneof)
             }
             DeclKind::Empty => continue,
-            _ => field.is_some_and(|it| promoted(*it) == Some(oneof)),
+            _ => field.is_some_and(|it| find_promotion_target(*it) == Some(oneof)),
         };
         if belongs && ended {
             // If the oneof comes later, the fields before it are the ones apart.
-            return field
-                .copied()
-                .or_else(|| fields.values().copied().find(|it| promoted(*it) == Some(oneof)));
+            return field.copied().or_else(|| {
+                fields.values().copied().find(|it| find_promotion_target(*it) == Some(oneof))
+            });
         }
         ended |= begun && !belongs;
         begun |= belongs;

@@ -8,7 +8,10 @@ use super::upgrade_plan::UpgradePlan;
 use super::upgrade_policy::ImportOrder;
 
 /// Files, and the files that they import publicly in any number of steps.
-pub(crate) fn seen_through(tree: &Tree, files: impl Iterator<Item = FileId>) -> Vec<FileId> {
+pub(crate) fn collect_visible_files(
+    tree: &Tree,
+    files: impl Iterator<Item = FileId>,
+) -> Vec<FileId> {
     let mut found: Vec<FileId> = files.collect();
     let mut known: FxHashSet<FileId> = found.iter().copied().collect();
     let mut at = 0;
@@ -28,7 +31,7 @@ pub(crate) fn seen_through(tree: &Tree, files: impl Iterator<Item = FileId>) -> 
 /// The files whose next versions, or that themselves if they have none, a rewritten file sees through
 /// imports of the next versions of these files. A file that stays passes on what it always did, and
 /// never the next version of it.
-pub(crate) fn provided(
+pub(crate) fn collect_provided_files(
     plan: &UpgradePlan<'_>,
     files: impl Iterator<Item = FileId>,
 ) -> FxHashSet<FileId> {

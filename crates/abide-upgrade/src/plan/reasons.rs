@@ -2,17 +2,18 @@
 
 use abide_schema::{Element, Field, File, Migration};
 
-use super::file_elements::extensions;
-use super::next_name::{UNAVAILABLE, renamed};
-use super::removal::{deprecated, removed};
+use super::file_elements::iter_extensions;
+use super::next_name::{UNAVAILABLE, find_new_name};
+use super::removal::{is_deprecated, is_removed};
 use super::upgrade_policy::{UpgradePolicy, UpgradeReason};
 
 /// Whether a file is a reason to upgrade everything in it.
-pub(crate) fn file_has_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
-    let is_renamed =
-        |it: Field<'_>| renamed(Element::Field(it)).is_some() && !deprecated(Element::Field(it));
+pub(crate) fn has_file_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
+    let is_renamed = |it: Field<'_>| {
+        find_new_name(Element::Field(it)).is_some() && !is_deprecated(Element::Field(it))
+    };
     policy.always.iter().any(|it| it.matches(file.package().name()))
-        || policy.reasons.contains(&UpgradeReason::Renamed) && extensions(file).any(is_renamed)
+        || policy.reasons.contains(&UpgradeReason::Renamed) && iter_extensions(file).any(is_renamed)
         || policy.reasons.contains(&UpgradeReason::Moved) && file.move_to_package().is_some()
 }
 
@@ -26,9 +27,9 @@ pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
             Migration::MoveToPackage(_) => has(UpgradeReason::Moved),
         })
     };
-    let goes = |element: Element<'_>, reason| has(reason) && deprecated(element);
-    let migrates = |element: Element<'_>| !deprecated(element) && migrates(element);
-    if goes(element, whole_reason(element)) || migrates(element) {
+    let goes = |element: Element<'_>, reason| has(reason) && is_deprecated(element);
+    let migrates = |element: Element<'_>| !is_deprecated(element) && migrates(element);
+    if goes(element, get_own_reason(element)) || migrates(element) {
         return true;
     }
     match element {
@@ -36,7 +37,7 @@ pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
             let mut fields = message.fields().map(Element::Field);
             let mut oneofs = message.oneofs().map(Element::Oneof);
             fields.any(|it| goes(it, UpgradeReason::Deprecated) || migrates(it))
-                || oneofs.any(|it| !removed(it) && migrates(it))
+                || oneofs.any(|it| !is_removed(it) && migrates(it))
         }
         Element::Service(service) => service
             .methods()
@@ -55,7 +56,7 @@ pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
 }
 
 /// The reason that a deprecated element is as a whole.
-fn whole_reason(element: Element<'_>) -> UpgradeReason {
+fn get_own_reason(element: Element<'_>) -> UpgradeReason {
     match element {
         Element::Message(_) | Element::Enum(_) => UpgradeReason::DeprecatedType,
         Element::Service(_) => UpgradeReason::DeprecatedService,
@@ -66,19 +67,19 @@ fn whole_reason(element: Element<'_>) -> UpgradeReason {
 
 /// Which types of a file need the next major version.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Need {
+pub(crate) enum UpgradeNeed {
     All,
     /// Those with a reason of their own.
-    Some,
+    WithReason,
     None,
 }
 
-impl Need {
-    pub(crate) fn of(self, policy: &UpgradePolicy, element: Element<'_>) -> bool {
+impl UpgradeNeed {
+    pub(crate) fn contains(self, policy: &UpgradePolicy, element: Element<'_>) -> bool {
         match self {
-            Need::All => true,
-            Need::Some => has_reason(policy, element),
-            Need::None => false,
+            UpgradeNeed::All => true,
+            UpgradeNeed::WithReason => has_reason(policy, element),
+            UpgradeNeed::None => false,
         }
     }
 }

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use abide_schema::{File, FileId, Package, Tree};
 use rustc_hash::FxHashSet;
 
-use super::file_elements::upgradable;
-use super::file_role::Standing;
-use super::hand_maintained::DECLARE_BY_HAND;
-use super::next_version::{Next, Stage};
-use super::reasons::{file_has_reason, has_reason};
-use super::upgrade_inputs::{Basis, Choice, UpgradeOptions};
-use super::upgrade_plan::{Conflict, UpgradePlan};
-use super::upgrade_policy::Closure;
+use super::file_elements::iter_upgradable;
+use super::file_role::FileRole;
+use super::hand_maintained::HAND_MAINTAINED_HELP;
+use super::next_version::{NextVersion, ReleaseStage};
+use super::reasons::{has_file_reason, has_reason};
+use super::upgrade_inputs::{PackageSelection, UpgradeInputs, UpgradeOptions};
+use super::upgrade_plan::{PathConflict, UpgradePlan};
+use super::upgrade_policy::UpgradeClosure;
 
 /// A file whose candidate has no place.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct TakenPath {
     /// The file.
     pub file: FileId,
     /// Where its candidate would go.
@@ -27,9 +27,9 @@ pub struct Taken {
     pub exists: bool,
 }
 
-impl Taken {
+impl TakenPath {
     /// What is wrong: one lower-case phrase.
-    pub fn message(&self, tree: &Tree) -> String {
+    pub fn describe(&self, tree: &Tree) -> String {
         let (own, other) = (tree.file(self.file).path(), tree.file(self.other).path());
         if !self.exists {
             let path = &self.path;
@@ -40,61 +40,63 @@ impl Taken {
     }
 
     /// What helps.
-    pub fn help(&self) -> String {
+    pub fn suggest_fix(&self) -> String {
         match self.exists {
-            true => format!("delete that file; or, {DECLARE_BY_HAND}"),
+            true => format!("delete that file; or, {HAND_MAINTAINED_HELP}"),
             false => "move one of them to another package".to_owned(),
         }
     }
 }
 
 /// The files whose candidates have no place to go.
-pub fn taken(basis: Basis<'_, '_>) -> Vec<Taken> {
-    if !may_collide(basis) {
+pub fn find_taken_paths(basis: UpgradeInputs<'_, '_>) -> Vec<TakenPath> {
+    if !can_collide(basis) {
         return Vec::new();
     }
     let options = UpgradeOptions::default();
-    let Ok(plan) = UpgradePlan::of(basis, Choice::Asked(&options), Stage::Candidate) else {
+    let Ok(plan) =
+        UpgradePlan::build(basis, PackageSelection::Requested(&options), ReleaseStage::Candidate)
+    else {
         return Vec::new();
     };
-    taken_in(&plan)
+    find_taken_in_plan(&plan)
 }
 
 /// The files of a plan whose candidates have no place to go.
-pub(crate) fn taken_in(plan: &UpgradePlan<'_>) -> Vec<Taken> {
-    let taken = |it: &Conflict| {
+pub(crate) fn find_taken_in_plan(plan: &UpgradePlan<'_>) -> Vec<TakenPath> {
+    let taken = |it: &PathConflict| {
         let path = plan.next(it.file)?.path.clone();
-        Some(Taken { file: it.file, path, other: it.other, exists: it.exists })
+        Some(TakenPath { file: it.file, path, other: it.other, exists: it.exists })
     };
     plan.conflicts.iter().filter_map(taken).collect()
 }
 
 /// Whether two files may want the same path. A cheap check that usually says no.
-fn may_collide(basis: Basis<'_, '_>) -> bool {
-    let Basis { tree, settings, standings, .. } = basis;
+fn can_collide(basis: UpgradeInputs<'_, '_>) -> bool {
+    let UpgradeInputs { tree, settings, roles: standings, .. } = basis;
     let mut taken: FxHashSet<Cow<'_, str>> = tree
         .files()
-        .filter(|it| !matches!(standings.file(*it), Standing::Candidate | Standing::ByHand))
+        .filter(|it| !matches!(standings.get(*it), FileRole::Candidate | FileRole::HandMaintained))
         .map(|it| it.path().into())
         .collect();
     let relevant =
-        |it: &File<'_>| matches!(standings.file(*it), Standing::Active | Standing::Frozen);
+        |it: &File<'_>| matches!(standings.get(*it), FileRole::Active | FileRole::Frozen);
     // Because of itself or of an import.
     let may_rise = |package: Package<'_>| {
-        settings.policy.closure == Closure::All
+        settings.policy.closure == UpgradeClosure::All
             || package.files().any(|file| {
-                upgradable(settings.policy, file).any(|it| has_reason(settings.policy, it))
-                    || file_has_reason(settings.policy, file)
+                iter_upgradable(settings.policy, file).any(|it| has_reason(settings.policy, it))
+                    || has_file_reason(settings.policy, file)
                     || file.imports().filter_map(|it| it.file).any(|it| relevant(&it))
             })
     };
     // Many files of one package may collide, and its answer is the same for each.
     let mut asked: FxHashSet<&str> = FxHashSet::default();
-    tree.files().filter(|it| standings.file(*it) == Standing::Active).any(|file| {
+    tree.files().filter(|it| standings.get(*it) == FileRole::Active).any(|file| {
         let package = file.package();
-        let path = |stage: Stage| Next::of(settings, file, stage).map(|it| it.path);
-        let there = path(Stage::Stable).is_some_and(|it| taken.contains(it.as_str()));
-        let twice = path(Stage::Candidate).is_some_and(|it| !taken.insert(it.into()));
+        let path = |stage: ReleaseStage| NextVersion::find(settings, file, stage).map(|it| it.path);
+        let there = path(ReleaseStage::Stable).is_some_and(|it| taken.contains(it.as_str()));
+        let twice = path(ReleaseStage::Candidate).is_some_and(|it| !taken.insert(it.into()));
         (there || twice) && asked.insert(package.name()) && may_rise(package)
     })
 }

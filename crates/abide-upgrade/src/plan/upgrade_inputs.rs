@@ -2,18 +2,18 @@
 
 use abide_schema::{DependencyGraph, PackageId, Tree};
 
-use super::file_role::Standings;
-use super::upgrade_policy::{Closure, UpgradeSettings};
+use super::file_role::FileRoles;
+use super::upgrade_policy::{UpgradeClosure, UpgradeSettings};
 
 /// The inputs of a plan.
 #[derive(Clone, Copy, Debug)]
-pub struct Basis<'a, 't> {
+pub struct UpgradeInputs<'a, 't> {
     /// The tree that is upgraded.
     pub tree: &'t Tree,
     /// How.
     pub settings: UpgradeSettings<'t>,
     /// What each of its files is to the upgrade.
-    pub standings: &'a Standings,
+    pub roles: &'a FileRoles,
     /// The graph, if it is already computed.
     pub graph: Option<&'a DependencyGraph<'t>>,
 }
@@ -25,15 +25,15 @@ pub struct UpgradeOptions<'a> {
     /// that need it.
     pub packages: &'a [String],
     /// What is upgraded together with a package; `None` to follow the policy.
-    pub closure: Option<Closure>,
+    pub closure: Option<UpgradeClosure>,
 }
 
 /// Which packages a plan covers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Choice<'o> {
+pub(crate) enum PackageSelection<'o> {
     /// Those that are asked for, or that need it, with those that their closure
     /// adds.
-    Asked(&'o UpgradeOptions<'o>),
+    Requested(&'o UpgradeOptions<'o>),
     /// Those whose candidates are in the tree, whatever the reason, and these, for
     /// whose candidates there is no place.
     Present(&'o [PackageId]),

@@ -20,7 +20,7 @@ pub struct UpgradeSettings<'p> {
 #[derive(Clone, Debug)]
 pub struct UpgradePolicy {
     /// What is upgraded together with a package.
-    pub closure: Closure,
+    pub closure: UpgradeClosure,
     /// Why a package needs its next major version.
     pub reasons: Vec<UpgradeReason>,
     /// Packages that are always upgraded.
@@ -73,7 +73,7 @@ pub struct UpgradePolicy {
 impl Default for UpgradePolicy {
     fn default() -> UpgradePolicy {
         UpgradePolicy {
-            closure: Closure::Package,
+            closure: UpgradeClosure::Package,
             reasons: vec![
                 UpgradeReason::Deprecated,
                 UpgradeReason::DeprecatedType,
@@ -182,7 +182,7 @@ pub struct LinkPolicy {
 
 /// What is upgraded together with a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Closure {
+pub enum UpgradeClosure {
     /// The packages whose types refer to upgraded types.
     Type,
     /// The packages that depend on upgraded packages.
@@ -191,8 +191,11 @@ pub enum Closure {
     All,
 }
 
-impl Closure {
+impl UpgradeClosure {
     /// Every closure, with its name in configuration.
-    pub const ALL: &[(&str, Closure)] =
-        &[("type", Closure::Type), ("package", Closure::Package), ("all", Closure::All)];
+    pub const ALL: &[(&str, UpgradeClosure)] = &[
+        ("type", UpgradeClosure::Type),
+        ("package", UpgradeClosure::Package),
+        ("all", UpgradeClosure::All),
+    ];
 }

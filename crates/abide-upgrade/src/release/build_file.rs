@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use abide_schema::{FileDecl, FileId, SourceFile, Tree};
 
-use super::release_candidates::Release;
-use crate::candidate::Generated;
-use crate::plan::{Standing, Standings, UpgradePolicy, UpgradeSettings};
+use super::release_candidates::ReleaseResult;
+use crate::candidate::GeneratedFile;
+use crate::plan::{FileRole, FileRoles, UpgradePolicy, UpgradeSettings};
 
 /// The start of a generated BUILD file.
 pub const BUILD_MARK: &str = "# Made by abide: DO NOT EDIT.\n";
@@ -37,7 +37,7 @@ struct BuildNeeds {
 pub fn build_files(
     tree: &Tree,
     settings: UpgradeSettings<'_>,
-    made: &[Generated],
+    made: &[GeneratedFile],
 ) -> Vec<BuildFile> {
     let policy = settings.policy;
     if !policy.build_files {
@@ -48,7 +48,7 @@ pub fn build_files(
         let path: Arc<str> = file.path.as_str().into();
         let (display, text) = (Arc::clone(&path), file.text.as_slice().into());
         let decl = FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text });
-        let folder = folder(&file.path).to_owned();
+        let folder = get_folder(&file.path).to_owned();
         let needs = folders.entry(folder).or_insert_with(|| BuildNeeds {
             beside: file.from,
             services: false,
@@ -58,47 +58,47 @@ pub fn build_files(
         // Building a version needs its source version too: messages are
         // translated between the two.
         if !decl.messages.is_empty() {
-            needs.labels.extend(label(policy, tree.file(file.from).path()));
+            needs.labels.extend(find_label(policy, tree.file(file.from).path()));
         }
     }
     // Files that are edited by hand may be in the same folder.
-    let standings = Standings::of(tree, policy);
-    for file in tree.files().filter(|it| standings.file(*it) == Standing::Active) {
-        if let Some(needs) = folders.get_mut(folder(file.path())) {
+    let standings = FileRoles::from_tree(tree, policy);
+    for file in tree.files().filter(|it| standings.get(*it) == FileRole::Active) {
+        if let Some(needs) = folders.get_mut(get_folder(file.path())) {
             needs.add(policy, file.decl());
         }
     }
     let written = |(folder, needs): (String, BuildNeeds)| {
         let path = if folder.is_empty() { "BUILD".to_owned() } else { format!("{folder}/BUILD") };
-        BuildFile { beside: needs.beside, path, text: needs.text(&format!("//{folder}:pkg")) }
+        BuildFile { beside: needs.beside, path, text: needs.render(&format!("//{folder}:pkg")) }
     };
     folders.into_iter().map(written).collect()
 }
 
 /// The BUILD file that lists which folders are active after a release and which
 /// are frozen; `None` unless the policy turns it on and something is released.
-pub fn version_build_file(
+pub fn build_version_file(
     tree: &Tree,
     settings: UpgradeSettings<'_>,
-    made: &Release,
+    made: &ReleaseResult,
 ) -> Option<BuildFile> {
     let beside = made.files.first().filter(|_| settings.policy.build_files)?.from;
-    let standings = Standings::of(tree, settings.policy);
+    let standings = FileRoles::from_tree(tree, settings.policy);
     let mut folders: BTreeMap<&str, bool> = BTreeMap::new();
     for file in tree.files() {
-        match standings.file(file) {
-            Standing::Active => drop(folders.insert(folder(file.path()), true)),
-            Standing::Frozen => drop(folders.entry(folder(file.path())).or_insert(false)),
-            Standing::Candidate | Standing::ByHand | Standing::Apart => {}
+        match standings.get(file) {
+            FileRole::Active => drop(folders.insert(get_folder(file.path()), true)),
+            FileRole::Frozen => drop(folders.entry(get_folder(file.path())).or_insert(false)),
+            FileRole::Candidate | FileRole::HandMaintained | FileRole::Excluded => {}
         }
     }
     for file in &made.files {
         let from = tree.file(file.from);
-        if standings.file(from) != Standing::ByHand {
-            folders.insert(folder(from.path()), false);
+        if standings.get(from) != FileRole::HandMaintained {
+            folders.insert(get_folder(from.path()), false);
         }
     }
-    folders.extend(made.files.iter().map(|file| (folder(&file.path), true)));
+    folders.extend(made.files.iter().map(|file| (get_folder(&file.path), true)));
     let library = |name: &str, active: bool| {
         let mut labels: Vec<String> = folders
             .iter()
@@ -129,10 +129,10 @@ fn sort<S: AsRef<str>>(labels: &mut [S]) {
 impl BuildNeeds {
     fn add(&mut self, policy: &UpgradePolicy, file: &FileDecl) {
         self.services |= !file.services.is_empty();
-        self.labels.extend(file.imports.iter().filter_map(|it| label(policy, &it.path)));
+        self.labels.extend(file.imports.iter().filter_map(|it| find_label(policy, &it.path)));
     }
 
-    fn text(&self, own: &str) -> String {
+    fn render(&self, own: &str) -> String {
         let mut labels: Vec<&str> = self.labels.iter().map(String::as_str).collect();
         labels.retain(|label| *label != own);
         sort(&mut labels);
@@ -157,20 +157,20 @@ impl BuildNeeds {
     }
 }
 
-fn folder(path: &str) -> &str {
+fn get_folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// The label of a file: that of the longest prefix of its path in the policy;
 /// `None` if the file needs no label.
-fn label(policy: &UpgradePolicy, path: &str) -> Option<String> {
+fn find_label(policy: &UpgradePolicy, path: &str) -> Option<String> {
     let known = policy.build_labels.iter().filter(|(start, _)| path.starts_with(start.as_str()));
     match known.max_by_key(|(start, _)| start.len()).map(|(_, label)| label.as_str()) {
         Some("") => None,
         Some(repository) if repository.ends_with("//") => {
-            Some(format!("{repository}{}:pkg", folder(path)))
+            Some(format!("{repository}{}:pkg", get_folder(path)))
         }
         Some(label) => Some(label.to_owned()),
-        None => Some(format!("//{}:pkg", folder(path))),
+        None => Some(format!("//{}:pkg", get_folder(path))),
     }
 }

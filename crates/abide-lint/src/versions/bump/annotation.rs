@@ -3,7 +3,7 @@
 
 use abide_hash::{SemanticHash, TreeHashes};
 use abide_schema::{File, Package, Place};
-use abide_upgrade::{STATUS_PROTO, apply, record_edits};
+use abide_upgrade::{STATUS_PROTO, apply, build_record_edits};
 use jiff::civil::Date;
 use semver::Version;
 
@@ -70,7 +70,7 @@ impl<'t> Annotated<'t> {
         self.files.iter().filter_map(move |&(file, own)| {
             let mut wanted = vec![("version", version.to_string()), ("hash", own.to_string())];
             wanted.extend(days.iter().flatten().cloned());
-            let edits = record_edits(file, &wanted);
+            let edits = build_record_edits(file, &wanted);
             if edits.is_empty() {
                 return None;
             }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_change::Sides;
 use abide_hash::{Hashes, SemanticHash, TreeHashes};
 use abide_schema::{Package, PackageVersion, Stability, Tree, format_api_name};
-use abide_upgrade::{Standing, Standings, candidate_packages};
+use abide_upgrade::{FileRole, FileRoles, find_candidate_packages};
 use jiff::civil::Date;
 use semver::Version;
 
@@ -129,17 +129,17 @@ impl Planner<'_> {
         let trees: Vec<_> = trees
             .into_iter()
             .flatten()
-            .map(|tree| (tree, LazyCell::new(|| Standings::of(tree, &self.policy.upgrade))))
+            .map(|tree| (tree, LazyCell::new(|| FileRoles::from_tree(tree, &self.policy.upgrade))))
             .collect();
         for plan in packages.iter_mut().filter(|it| it.verdict == PlanVerdict::Refused) {
             let found = trees.iter().find_map(|(tree, standings)| {
                 let package = tree.package_named(&plan.name).filter(|it| it.is_judged())?;
                 // A frozen package is in no candidate: it can only come back.
-                let is_frozen = package.files().any(|it| standings.file(it) == Standing::Frozen);
+                let is_frozen = package.files().any(|it| standings.get(it) == FileRole::Frozen);
                 if plan.hash_new.is_none() && is_frozen {
                     return Some(BTreeSet::new());
                 }
-                Some(candidate_packages(&self.policy.upgrade, standings, package))
+                Some(find_candidate_packages(&self.policy.upgrade, standings, package))
             });
             plan.candidates = found.unwrap_or_default();
         }

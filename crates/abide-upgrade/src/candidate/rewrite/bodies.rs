@@ -3,44 +3,44 @@
 use abide_schema::Node;
 use abide_syntax::{DeclId, DeclKind, Span};
 
-use super::rewriter::Rewriter;
+use super::rewriter::FileRewriter;
 use crate::edit::Edit;
-use crate::layout::WIDTH;
+use crate::layout::MAX_LINE_WIDTH;
 
 /// A statement to insert into a body, before the child with this index.
-pub(super) enum Block {
+pub(super) enum InsertedStatement {
     Option(usize, String, String),
     Reserved(usize, String),
 }
 
-impl Block {
-    pub(super) fn place(&self) -> usize {
+impl InsertedStatement {
+    pub(super) fn index(&self) -> usize {
         match self {
-            Block::Option(at, ..) | Block::Reserved(at, _) => *at,
+            InsertedStatement::Option(at, ..) | InsertedStatement::Reserved(at, _) => *at,
         }
     }
 
-    fn on_one_line(&self) -> String {
+    fn format_on_one_line(&self) -> String {
         match self {
-            Block::Option(_, name, value) => format!("option {name} = {value};"),
-            Block::Reserved(_, what) => format!("reserved {what};"),
+            InsertedStatement::Option(_, name, value) => format!("option {name} = {value};"),
+            InsertedStatement::Reserved(_, what) => format!("reserved {what};"),
         }
     }
 }
 
 /// `option name = value;`, on two lines if one is too short.
-pub(super) fn option_statement(indent: &str, name: &str, value: &str) -> String {
+pub(super) fn format_option_statement(indent: &str, name: &str, value: &str) -> String {
     let line = format!("option {name} = {value};");
-    if indent.len() + line.len() <= WIDTH {
+    if indent.len() + line.len() <= MAX_LINE_WIDTH {
         return line;
     }
     format!("option {name} =\n{indent}    {value};")
 }
 
-impl<'t> Rewriter<'_, 't> {
+impl<'t> FileRewriter<'_, 't> {
     /// Removes statements from a body, each with its comments and the white space
     /// before it, and returns the removed spans.
-    pub(super) fn take_out(
+    pub(super) fn remove_statements(
         &mut self,
         head: u32,
         children: &[DeclId],
@@ -51,7 +51,7 @@ impl<'t> Rewriter<'_, 't> {
         let mut end = head;
         let mut at_head = true;
         for (id, gone) in children.iter().zip(gone) {
-            let tail = self.tail(*id);
+            let tail = self.find_end(*id);
             if !gone {
                 (end, at_head) = (tail, false);
                 continue;
@@ -94,7 +94,7 @@ impl<'t> Rewriter<'_, 't> {
 
     /// Inserts statements into a body.
     #[expect(clippy::too_many_arguments, reason = "all of them describe one body")]
-    pub(super) fn put_in(
+    pub(super) fn insert_statements(
         &mut self,
         parent: DeclId,
         body: Span,
@@ -102,23 +102,24 @@ impl<'t> Rewriter<'_, 't> {
         children: &[DeclId],
         gone: &[bool],
         regions: &[Span],
-        blocks: Vec<Block>,
+        blocks: Vec<InsertedStatement>,
     ) {
-        let outer = self.indent(self.ast.decls[parent as usize].span.start);
+        let outer = self.read_indent(self.ast.decls[parent as usize].span.start);
         let mut starts = children.iter().map(|id| self.ast.decls[*id as usize].span.start);
-        let indent = match starts.find(|start| self.begins_line(*start)) {
-            Some(start) => self.indent(start),
-            None => format!("{outer}{}", self.indent_unit()),
+        let indent = match starts.find(|start| self.is_line_start(*start)) {
+            Some(start) => self.read_indent(start),
+            None => format!("{outer}{}", self.detect_indent_unit()),
         };
         if self.is_one_line(body, children) {
             let count = blocks.len();
             for (at, block) in blocks.into_iter().enumerate() {
-                let previous = block.place().checked_sub(1).and_then(|before| children.get(before));
-                let position = previous.map_or(head, |id| self.tail(*id));
+                let previous = block.index().checked_sub(1).and_then(|before| children.get(before));
+                let position = previous.map_or(head, |id| self.find_end(*id));
                 let next = self.text.get(position as usize);
                 let is_close = next.is_none_or(|it| it.is_ascii_whitespace() || *it == b'}');
                 let gap = if is_close || at + 1 < count { "" } else { " " };
-                self.edits.push(Edit::insert(position, format!(" {}{gap}", block.on_one_line())));
+                self.edits
+                    .push(Edit::insert(position, format!(" {}{gap}", block.format_on_one_line())));
             }
             return;
         }
@@ -126,10 +127,10 @@ impl<'t> Rewriter<'_, 't> {
         // The last child before the place that stays; places ascend.
         let (mut kept, mut seen) = (None, 0);
         while let Some(block) = blocks.get(at) {
-            let place = block.place();
-            let count = blocks[at..].iter().take_while(|it| it.place() == place).count();
+            let place = block.index();
+            let count = blocks[at..].iter().take_while(|it| it.index() == place).count();
             let previous = place.checked_sub(1).and_then(|before| children.get(before));
-            let position = previous.map_or(head, |id| self.tail(*id));
+            let position = previous.map_or(head, |id| self.find_end(*id));
             let follows =
                 |id: &DeclId| matches!(self.ast.decls[*id as usize].kind, DeclKind::Option(_));
             kept = (seen..place).rev().find(|before| !gone[*before]).or(kept);
@@ -138,25 +139,27 @@ impl<'t> Rewriter<'_, 't> {
                 // A comment after the brace stays apart from the new statements.
                 (None, _) if position == head && head > body.start + 1 => "\n".to_owned(),
                 (None, _) => String::new(),
-                (Some(before), Block::Option(..)) if follows(&children[before]) => String::new(),
+                (Some(before), InsertedStatement::Option(..)) if follows(&children[before]) => {
+                    String::new()
+                }
                 // Earlier blocks in this place are already separated.
                 (Some(_), _) => "\n".to_owned(),
             };
             let lines: Vec<String> = blocks[at..at + count]
                 .iter()
                 .map(|block| match block {
-                    Block::Option(_, name, value) => {
-                        let statement = option_statement(&indent, name, value);
+                    InsertedStatement::Option(_, name, value) => {
+                        let statement = format_option_statement(&indent, name, value);
                         format!("\n{indent}{statement}")
                     }
-                    Block::Reserved(_, what) => format!("\n{indent}reserved {what};"),
+                    InsertedStatement::Reserved(_, what) => format!("\n{indent}reserved {what};"),
                 })
                 .collect();
             if kept.is_none() && at > 0 {
                 text.push('\n');
             }
             text.push_str(&lines.join("\n"));
-            let follow = behind_regions(regions, position);
+            let follow = skip_removed(regions, position);
             let rest = Span::new(follow, body.end).of(self.text);
             let space: &[u8] =
                 &rest[..rest.iter().take_while(|it| it.is_ascii_whitespace()).count()];
@@ -180,7 +183,7 @@ impl<'t> Rewriter<'_, 't> {
 
 /// Where what stands behind a position begins, when the removed regions that follow each other from
 /// there are gone. The regions ascend.
-fn behind_regions(regions: &[Span], position: u32) -> u32 {
+fn skip_removed(regions: &[Span], position: u32) -> u32 {
     let first = regions.partition_point(|it| it.start < position);
     let mut end = position;
     for region in regions[first..].iter().filter(|it| !it.is_empty()) {

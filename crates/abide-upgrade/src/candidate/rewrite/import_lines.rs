@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use abide_schema::{File, FileId, Import, Part};
 use abide_syntax::{DeclKind, ImportKind, Span};
 
-use super::rewriter::{Mode, Rewriter};
-use super::vocabulary::{DEPRECATED_AT, MIGRATIONS};
+use super::annotation_names::{DEPRECATED_AT, MIGRATIONS};
+use super::rewriter::{FileRewriter, RewriteMode};
 use crate::edit::Edit;
-use crate::plan::{ImportOrder, Stage, is_imported, provided};
+use crate::plan::{ImportOrder, ReleaseStage, collect_provided_files, is_imported};
 
 /// An import as written.
 struct ImportLine {
@@ -24,12 +24,12 @@ struct ImportBlock {
     sorted: bool,
 }
 
-impl<'t> Rewriter<'_, 't> {
+impl<'t> FileRewriter<'_, 't> {
     /// Edits the imports after everything else is known, and returns the files that
     /// the candidate imports.
-    pub(crate) fn imports(&mut self) -> Vec<FileId> {
+    pub(crate) fn rewrite_imports(&mut self) -> Vec<FileId> {
         let computed =
-            self.plan.policy.imports == ImportOrder::Computed && self.mode == Mode::Upgrade;
+            self.plan.policy.imports == ImportOrder::Computed && self.mode == RewriteMode::Upgrade;
         let mut runs: Vec<ImportBlock> = Vec::new();
         let mut kept: Vec<(Span, Option<String>)> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -50,13 +50,13 @@ impl<'t> Rewriter<'_, 't> {
             if apart {
                 runs.push(ImportBlock { lines: Vec::new(), sorted: true });
             }
-            let passed_on = self.is_passed_on(import);
+            let passed_on = self.is_reexported_unchanged(import);
             let path = match import.file.filter(|_| !passed_on) {
-                Some(target) => self.plan.path_after(target).to_owned(),
+                Some(target) => self.plan.resolve_path(target).to_owned(),
                 None => (*import.decl.path).to_owned(),
             };
             let keep = match import.file {
-                Some(target) if computed => self.computed(target, import),
+                Some(target) if computed => self.is_computed_import_kept(target, import),
                 Some(target) => self.is_needed(target, import),
                 None => true,
             };
@@ -75,15 +75,15 @@ impl<'t> Rewriter<'_, 't> {
                 run.lines.push(ImportLine { path, text, types });
             }
         }
-        self.note_order(&mut runs);
+        self.record_order(&mut runs);
         let mut added: Vec<ImportLine> = Vec::new();
         let tree = self.plan.tree;
-        let provided = provided(self.plan, imported.iter().copied());
+        let provided = collect_provided_files(self.plan, imported.iter().copied());
         let needed = self.needs.types.iter().chain(&self.needs.options);
         for id in needed.filter(|id| **id != file.id && !provided.contains(*id)) {
             let target = tree.file(*id);
             imported.push(*id);
-            let path = self.plan.path_after(target).to_owned();
+            let path = self.plan.resolve_path(target).to_owned();
             if seen.insert(path.clone()) {
                 let text = format!("import \"{path}\";");
                 added.push(ImportLine { path, text, types: is_for_types(target) });
@@ -98,7 +98,7 @@ impl<'t> Rewriter<'_, 't> {
         match whole {
             Some(whole) if plain => {
                 for line in added {
-                    place(&mut runs, line);
+                    insert_import(&mut runs, line);
                 }
                 runs.retain(|run| !run.lines.is_empty());
                 for run in runs.iter_mut().filter(|run| run.sorted || computed) {
@@ -112,7 +112,7 @@ impl<'t> Rewriter<'_, 't> {
                 let text: Vec<String> = runs.iter().map(text).collect();
                 match text.is_empty() {
                     true => {
-                        let start = self.end_before(whole.start);
+                        let start = self.find_end_before(whole.start);
                         self.edits.push(Edit::delete(Span::new(start, whole.end)));
                     }
                     false => self.edits.push(Edit::replace(whole, text.join("\n\n"))),
@@ -122,7 +122,7 @@ impl<'t> Rewriter<'_, 't> {
                 for (span, path) in kept {
                     self.edits.push(match path {
                         Some(path) => Edit::replace(span, format!("\"{path}\"")),
-                        None => Edit::delete(self.line_of(span)),
+                        None => Edit::delete(self.find_line(span)),
                     });
                 }
                 let text: String = added.iter().map(|line| format!("\n{}", line.text)).collect();
@@ -133,7 +133,7 @@ impl<'t> Rewriter<'_, 't> {
                 let node = decl.package.map(|it| it.node).or(decl.syntax.map(|it| it.node));
                 let Some(node) = node else { return imported };
                 let text: String = added.iter().map(|line| format!("\n{}", line.text)).collect();
-                self.edits.push(Edit::insert(self.tail(node.0), format!("\n{text}")));
+                self.edits.push(Edit::insert(self.find_end(node.0), format!("\n{text}")));
             }
             None => {}
         }
@@ -144,24 +144,26 @@ impl<'t> Rewriter<'_, 't> {
     fn is_needed(&self, target: File<'t>, import: Import<'t>) -> bool {
         !import.used
             || import.decl.kind == ImportKind::Public
-            || provided(self.plan, [target.id].into_iter()).iter().any(|it| self.needs.file(*it))
+            || collect_provided_files(self.plan, [target.id].into_iter())
+                .iter()
+                .any(|it| self.needs.contains_file(*it))
     }
 
     /// Whether a file that stays imports for others what gets a next version: they may be frozen, so
     /// they go on seeing the old one.
-    fn is_passed_on(&self, import: Import<'t>) -> bool {
-        self.mode == Mode::Follow
+    fn is_reexported_unchanged(&self, import: Import<'t>) -> bool {
+        self.mode == RewriteMode::UpdateReferences
             && import.decl.kind == ImportKind::Public
             && import.file.is_some_and(|it| self.plan.next(it.id).is_some())
             && is_imported(self.file)
     }
 
     /// Whether a candidate with computed imports keeps an import of its source.
-    fn computed(&self, target: File<'t>, import: Import<'t>) -> bool {
+    fn is_computed_import_kept(&self, target: File<'t>, import: Import<'t>) -> bool {
         if is_for_types(target) {
             return import.decl.kind != ImportKind::Public && self.needs.types.contains(&target.id);
         }
-        if self.plan.stage == Stage::Stable {
+        if self.plan.stage == ReleaseStage::Stable {
             return self.is_needed(target, import);
         }
         let declares =
@@ -173,7 +175,7 @@ impl<'t> Rewriter<'_, 't> {
     }
 
     /// Records which runs were sorted in the source.
-    fn note_order(&self, runs: &mut [ImportBlock]) {
+    fn record_order(&self, runs: &mut [ImportBlock]) {
         let mut paths: Vec<Vec<&str>> = Vec::new();
         let mut end: Option<u32> = None;
         for import in self.file.imports() {
@@ -194,14 +196,14 @@ impl<'t> Rewriter<'_, 't> {
     }
 
     /// The line of a statement that is alone on it, or else the statement.
-    fn line_of(&self, span: Span) -> Span {
+    fn find_line(&self, span: Span) -> Span {
         let ast = self.ast;
         let at = ast
             .decls
             .iter()
             .position(|decl| decl.span == span && matches!(decl.kind, DeclKind::Import { .. }));
         match at {
-            Some(at) => Span::new(self.end_before(span.start), self.tail(at as u32)),
+            Some(at) => Span::new(self.find_end_before(span.start), self.find_end(at as u32)),
             None => span,
         }
     }
@@ -214,7 +216,7 @@ fn is_for_types(file: File<'_>) -> bool {
 }
 
 /// Adds a line to the run of the most similar lines.
-fn place(runs: &mut Vec<ImportBlock>, line: ImportLine) {
+fn insert_import(runs: &mut Vec<ImportBlock>, line: ImportLine) {
     let shared =
         |path: &str| path.split('/').zip(line.path.split('/')).take_while(|(a, b)| a == b).count();
     let likeness = |run: &ImportBlock| {

@@ -3,26 +3,30 @@
 use abide_schema::{Element, Enum, EnumValue, Field, Message};
 use abide_syntax::{DeclId, DeclKind};
 
-use super::bodies::Block;
-use super::rewriter::Rewriter;
+use super::bodies::InsertedStatement;
+use super::rewriter::FileRewriter;
 use crate::edit::Edit;
-use crate::plan::removed;
+use crate::plan::is_removed;
 
-impl<'t> Rewriter<'_, 't> {
-    pub(super) fn reserved_of_message(
+impl<'t> FileRewriter<'_, 't> {
+    pub(super) fn reserve_removed_fields(
         &mut self,
         message: Message<'t>,
         children: &[DeclId],
-    ) -> Vec<Block> {
+    ) -> Vec<InsertedStatement> {
         let gone: Vec<Field<'t>> =
-            message.fields().filter(|it| removed(Element::Field(*it))).collect();
+            message.fields().filter(|it| is_removed(Element::Field(*it))).collect();
         let numbers: Vec<String> = gone.iter().map(|it| it.number().to_string()).collect();
         let names: Vec<&str> = gone.iter().map(|it| it.name()).collect();
-        self.reserve(&numbers, &names, children)
+        self.add_reserved(&numbers, &names, children)
     }
 
-    pub(super) fn reserved_of_enum(&mut self, it: Enum<'t>, children: &[DeclId]) -> Vec<Block> {
-        let is_gone = |value: &EnumValue<'t>| removed(Element::EnumValue(*value));
+    pub(super) fn reserve_removed_values(
+        &mut self,
+        it: Enum<'t>,
+        children: &[DeclId],
+    ) -> Vec<InsertedStatement> {
+        let is_gone = |value: &EnumValue<'t>| is_removed(Element::EnumValue(*value));
         let gone: Vec<_> = it.values().filter(is_gone).collect();
         let live = |number: i32| it.values().any(|it| !is_gone(&it) && it.number() == number);
         let mut numbers: Vec<String> = Vec::new();
@@ -33,23 +37,27 @@ impl<'t> Rewriter<'_, 't> {
             }
         }
         let names: Vec<&str> = gone.iter().map(|it| it.name()).collect();
-        self.reserve(&numbers, &names, children)
+        self.add_reserved(&numbers, &names, children)
     }
 
     /// What parts a statement that starts at an offset from one like it: a blank
     /// line, or a space where statements share a line.
-    fn gap_at(&self, start: u32) -> String {
-        if self.begins_line(start) { format!("\n\n{}", self.indent(start)) } else { " ".to_owned() }
+    fn find_gap(&self, start: u32) -> String {
+        if self.is_line_start(start) {
+            format!("\n\n{}", self.read_indent(start))
+        } else {
+            " ".to_owned()
+        }
     }
 
     /// Reserves numbers and names, at the end of existing statements or in new ones
     /// before the first member.
-    pub(super) fn reserve(
+    pub(super) fn add_reserved(
         &mut self,
         numbers: &[String],
         names: &[&str],
         children: &[DeclId],
-    ) -> Vec<Block> {
+    ) -> Vec<InsertedStatement> {
         let decls = &self.ast.decls;
         let kind = |id: &DeclId| decls[*id as usize].kind;
         let mut last_number = None;
@@ -90,10 +98,10 @@ impl<'t> Rewriter<'_, 't> {
             match (last_number, first_names) {
                 (Some(end), _) => self.edits.push(Edit::insert(end, format!(", {numbers}"))),
                 (None, Some(start)) => {
-                    let gap = self.gap_at(start);
+                    let gap = self.find_gap(start);
                     self.edits.push(Edit::insert(start, format!("reserved {numbers};{gap}")));
                 }
-                (None, None) => blocks.push(Block::Reserved(before, numbers)),
+                (None, None) => blocks.push(InsertedStatement::Reserved(before, numbers)),
             }
         }
         if !names.is_empty() {
@@ -103,10 +111,10 @@ impl<'t> Rewriter<'_, 't> {
                 (None, Some(end)) => {
                     let start = last_numbers.unwrap_or(end);
                     let end = self.next_symbol(end, b';').unwrap_or(end);
-                    let text = format!("{}reserved {names};", self.gap_at(start));
+                    let text = format!("{}reserved {names};", self.find_gap(start));
                     self.edits.push(Edit::insert(end, text));
                 }
-                (None, None) => blocks.push(Block::Reserved(before, names)),
+                (None, None) => blocks.push(InsertedStatement::Reserved(before, names)),
             }
         }
         blocks

@@ -7,25 +7,25 @@ use abide_schema::{Element, File, FileId, Tree, value};
 use abide_syntax::{Ast, DeclId, Lexer, Span, TokenKind};
 use rustc_hash::FxHashMap;
 
-use super::vocabulary::Ancestry;
-use crate::candidate::comment_links::Links;
+use super::annotation_names::Ancestry;
+use crate::candidate::comment_links::CommentLinks;
 use crate::candidate::shortest_name::VisibleNames;
-use crate::edit::{Edit, Outline};
-use crate::plan::{Next, UpgradePlan, name_after};
+use crate::edit::{Edit, FileOutline};
+use crate::plan::{NextVersion, UpgradePlan, resolve_next_name};
 
 /// The full name of the element around a reference, before and after.
 pub(super) type ScopeChange<'s> = (&'s str, &'s str);
 
-pub(super) struct Rewriter<'p, 't> {
+pub(super) struct FileRewriter<'p, 't> {
     pub(super) plan: &'p UpgradePlan<'t>,
-    pub(super) links: &'p Links<'p, 't>,
+    pub(super) links: &'p CommentLinks<'p, 't>,
     pub(super) file: File<'t>,
-    pub(super) next: &'p Next,
+    pub(super) next: &'p NextVersion,
     pub(super) ast: &'t Ast,
     pub(super) text: &'t [u8],
     pub(super) elements: FxHashMap<DeclId, Element<'t>>,
     pub(super) ancestry: Option<Ancestry>,
-    pub(super) mode: Mode,
+    pub(super) mode: RewriteMode,
     /// What an existing candidate records about itself.
     pub(super) recorded: Vec<(&'static str, String)>,
     pub(super) edits: Vec<Edit>,
@@ -34,24 +34,24 @@ pub(super) struct Rewriter<'p, 't> {
     pub(super) names: VisibleNames,
     /// References to types and extensions. How they are written depends on the
     /// final imports.
-    pub(super) references: Vec<Pending>,
+    pub(super) references: Vec<PendingReference>,
     /// Where types are used that the next version does not have.
     pub(super) dangling: Vec<Span>,
 }
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum RewriteMode {
     /// It becomes the next major version, with its migrations.
     Upgrade,
     /// It stays, and only its references change.
-    Follow,
+    UpdateReferences,
     /// It becomes stable as it is.
-    Rise,
+    Stabilize,
 }
 
 /// A reference to a type or an extension.
-pub(super) struct Pending {
+pub(super) struct PendingReference {
     pub(super) span: Span,
     pub(super) old: String,
     pub(super) new: String,
@@ -71,13 +71,13 @@ pub(super) struct ImportNeeds {
 }
 
 impl ImportNeeds {
-    pub(super) fn file(&self, file: FileId) -> bool {
+    pub(super) fn contains_file(&self, file: FileId) -> bool {
         self.types.contains(&file) || self.options.contains(&file)
     }
 }
 
 /// The value of an option, by its full name.
-pub(super) fn extension<'t>(
+pub(super) fn find_option_value<'t>(
     options: Option<&'t value::Message>,
     tree: &Tree,
     name: &str,
@@ -85,41 +85,41 @@ pub(super) fn extension<'t>(
     options?.find_extension(tree, name)?.value.as_message()
 }
 
-impl<'t> Rewriter<'_, 't> {
+impl<'t> FileRewriter<'_, 't> {
     /// The element that a statement declares.
-    pub(super) fn element(&self, id: DeclId) -> Option<Element<'t>> {
+    pub(super) fn find_element(&self, id: DeclId) -> Option<Element<'t>> {
         self.elements.get(&id).copied()
     }
 
     pub(super) fn rename(&mut self, element: Option<Element<'t>>, name: Span) {
-        if let Some(element) = element.filter(|_| self.mode == Mode::Upgrade)
-            && name_after(element) != element.name()
+        if let Some(element) = element.filter(|_| self.mode == RewriteMode::Upgrade)
+            && resolve_next_name(element) != element.name()
         {
-            self.edits.push(Edit::replace(name, name_after(element)));
+            self.edits.push(Edit::replace(name, resolve_next_name(element)));
         }
     }
 
     /// From `{` to `}`, where a declaration has them.
-    pub(super) fn body_of(&self, id: DeclId) -> Option<Span> {
-        self.outline().body(id)
+    pub(super) fn find_body(&self, id: DeclId) -> Option<Span> {
+        self.build_outline().find_body(id)
     }
 
-    fn outline(&self) -> Outline<'t> {
-        Outline { decl: self.file.decl(), ast: self.ast, text: self.text }
+    fn build_outline(&self) -> FileOutline<'t> {
+        FileOutline { decl: self.file.decl(), ast: self.ast, text: self.text }
     }
 
     /// The end of the `{` of a declaration, including its comment.
-    pub(super) fn head_end(&self, id: DeclId) -> u32 {
-        self.outline().head_end(id)
+    pub(super) fn find_head_end(&self, id: DeclId) -> u32 {
+        self.build_outline().find_head_end(id)
     }
 
     /// The end of a statement, including its comment unless it ends with `}`.
-    pub(super) fn tail(&self, id: DeclId) -> u32 {
-        self.outline().tail(id)
+    pub(super) fn find_end(&self, id: DeclId) -> u32 {
+        self.build_outline().find_end(id)
     }
 
     /// The end of the text before an offset, without white space.
-    pub(super) fn end_before(&self, offset: u32) -> u32 {
+    pub(super) fn find_end_before(&self, offset: u32) -> u32 {
         let before = Span::new(0, offset).of(self.text);
         before.iter().rposition(|it| !it.is_ascii_whitespace()).map_or(0, |at| at as u32 + 1)
     }
@@ -130,23 +130,23 @@ impl<'t> Rewriter<'_, 't> {
         (token.kind == TokenKind::Symbol(symbol)).then_some(token.span.end)
     }
 
-    pub(super) fn line_start(&self, offset: u32) -> u32 {
+    pub(super) fn find_line_start(&self, offset: u32) -> u32 {
         let before = Span::new(0, offset).of(self.text);
         memchr::memrchr(b'\n', before).map_or(0, |at| at as u32 + 1)
     }
 
     /// Whether only white space stands before an offset in its line.
-    pub(super) fn begins_line(&self, offset: u32) -> bool {
-        let before = Span::new(self.line_start(offset), offset).of(self.text);
+    pub(super) fn is_line_start(&self, offset: u32) -> bool {
+        let before = Span::new(self.find_line_start(offset), offset).of(self.text);
         before.trim_ascii().is_empty()
     }
 
     /// The white space by which the file indents what stands inside of something else.
-    pub(super) fn indent_unit(&self) -> &'t str {
-        let begins_line = |id: DeclId| self.begins_line(self.ast.decls[id as usize].span.start);
+    pub(super) fn detect_indent_unit(&self) -> &'t str {
+        let begins_line = |id: DeclId| self.is_line_start(self.ast.decls[id as usize].span.start);
         let white_space = |id: DeclId| {
             let start = self.ast.decls[id as usize].span.start;
-            Span::new(self.line_start(start), start).str(self.text)
+            Span::new(self.find_line_start(start), start).str(self.text)
         };
         let parents = 0..self.ast.decls.len() as DeclId;
         let deeper = parents.filter(|id| begins_line(*id)).find_map(|parent| {
@@ -157,8 +157,8 @@ impl<'t> Rewriter<'_, 't> {
     }
 
     /// The white space at the start of the line of an offset.
-    pub(super) fn indent(&self, offset: u32) -> String {
-        let line = &self.text[self.line_start(offset) as usize..];
+    pub(super) fn read_indent(&self, offset: u32) -> String {
+        let line = &self.text[self.find_line_start(offset) as usize..];
         line.iter().take_while(|it| matches!(it, b' ' | b'\t')).map(|it| *it as char).collect()
     }
 }

@@ -7,60 +7,60 @@ use abide_syntax::{
 use super::source_text::SourceText;
 
 /// The value of an option, on one line or on many.
-pub(super) enum Doc {
+pub(super) enum ValueDoc {
     Word(String),
     /// Adjacent literals.
-    Literals(Vec<Item>),
+    Literals(Vec<DocItem>),
     Group {
         marks: (char, char),
         /// Whether items on their own lines are separated by commas.
         commas: bool,
-        items: Vec<Item>,
+        items: Vec<DocItem>,
         /// Comments after the last item.
         rest: Vec<Span>,
     },
 }
 
 /// One item of a group.
-pub(super) struct Item {
+pub(super) struct DocItem {
     pub(super) before: Vec<Span>,
     pub(super) name: String,
-    pub(super) value: Doc,
+    pub(super) value: ValueDoc,
     /// Comments on its last line.
     pub(super) after: Vec<Span>,
 }
 
-impl Doc {
+impl ValueDoc {
     /// The value on one line, unless there is a comment inside.
-    pub(super) fn flat(&self) -> Option<String> {
-        let join = |items: &[Item], by: &str| {
-            let items: Option<Vec<String>> = items.iter().map(Item::flat).collect();
+    pub(super) fn render_flat(&self) -> Option<String> {
+        let join = |items: &[DocItem], by: &str| {
+            let items: Option<Vec<String>> = items.iter().map(DocItem::render_flat).collect();
             items.map(|it| it.join(by))
         };
         match self {
-            Doc::Word(word) => Some(word.clone()),
-            Doc::Literals(items) => join(items, " "),
-            Doc::Group { marks: (open, close), items, rest, .. } if rest.is_empty() => {
+            ValueDoc::Word(word) => Some(word.clone()),
+            ValueDoc::Literals(items) => join(items, " "),
+            ValueDoc::Group { marks: (open, close), items, rest, .. } if rest.is_empty() => {
                 join(items, ", ").map(|items| format!("{open}{items}{close}"))
             }
-            Doc::Group { .. } => None,
+            ValueDoc::Group { .. } => None,
         }
     }
 }
 
-impl Item {
-    fn flat(&self) -> Option<String> {
+impl DocItem {
+    fn render_flat(&self) -> Option<String> {
         if !self.before.is_empty() || !self.after.is_empty() {
             return None;
         }
-        self.value.flat().map(|value| format!("{}{value}", self.name))
+        self.value.render_flat().map(|value| format!("{}{value}", self.name))
     }
 }
 
 impl SourceText<'_> {
     /// The parts of a declaration: its start, its options or value, and the rest
     /// before its `;` or `{`.
-    pub(super) fn parts(&self, id: DeclId, end: u32) -> (Span, Option<Doc>, Span) {
+    pub(super) fn split_parts(&self, id: DeclId, end: u32) -> (Span, Option<ValueDoc>, Span) {
         let text = self.text.as_bytes();
         let decl = &self.ast.decls[id as usize];
         let start = decl.span.start;
@@ -70,7 +70,7 @@ impl SourceText<'_> {
                 let span = self.ast.values[value as usize].span;
                 let head = Span::new(start, span.start);
                 let rest = if self.is_word(value) { span.start } else { span.end };
-                return (head, Some(self.doc(value)), Span::new(rest, end));
+                return (head, Some(self.build_doc(value)), Span::new(rest, end));
             }
             DeclKind::Field(node) => node.options,
             DeclKind::MapField(map) => self.ast.maps[map as usize].options,
@@ -92,22 +92,23 @@ impl SourceText<'_> {
         }
         let close = Lexer::new(text, last.span.end).next_token().span;
         let spans: Vec<Span> = options.iter().map(|it| it.span).collect();
-        let item = |at: usize| self.option(&options[at]);
-        let group = self.group(('[', ']'), true, Span::new(open.end, close.start), &spans, &item);
+        let item = |at: usize| self.build_option(&options[at]);
+        let group =
+            self.build_group(('[', ']'), true, Span::new(open.end, close.start), &spans, &item);
         (Span::new(start, open.start), Some(group), Span::new(close.end, end))
     }
 
     /// An option in brackets.
-    fn option(&self, option: &OptionNode) -> Item {
+    fn build_option(&self, option: &OptionNode) -> DocItem {
         let value = self.ast.values[option.value as usize].span;
         let head = Span::new(option.span.start, value.start);
-        let mut item = self.element(option.value);
-        item.before.splice(0..0, self.comments_in(head));
-        item.name = self.words(head).join(" ") + " ";
+        let mut item = self.build_element(option.value);
+        item.before.splice(0..0, self.find_comments(head));
+        item.name = self.split_words(head).join(" ") + " ";
         item
     }
 
-    fn doc(&self, id: ValueId) -> Doc {
+    fn build_doc(&self, id: ValueId) -> ValueDoc {
         let value = self.ast.values[id as usize];
         let children: Vec<ValueId> = self.ast.value_children(id).collect();
         let spans = || -> Vec<Span> {
@@ -116,12 +117,12 @@ impl SourceText<'_> {
         let inner = Span::new(value.span.start + 1, value.span.end.saturating_sub(1));
         match value.kind {
             ValueKind::Message => {
-                let field = |at: usize| self.field(children[at]);
-                self.group(('{', '}'), false, inner, &spans(), &field)
+                let field = |at: usize| self.build_field(children[at]);
+                self.build_group(('{', '}'), false, inner, &spans(), &field)
             }
             ValueKind::List => {
-                let element = |at: usize| self.element(children[at]);
-                self.group(('[', ']'), true, inner, &spans(), &element)
+                let element = |at: usize| self.build_element(children[at]);
+                self.build_group(('[', ']'), true, inner, &spans(), &element)
             }
             ValueKind::String => {
                 let mut spans = Vec::new();
@@ -133,38 +134,38 @@ impl SourceText<'_> {
                     }
                     spans.push(span);
                 }
-                let literal = |at: usize| Item {
+                let literal = |at: usize| DocItem {
                     before: Vec::new(),
                     name: String::new(),
-                    value: Doc::Word(spans[at].str(self.text.as_bytes()).to_owned()),
+                    value: ValueDoc::Word(spans[at].str(self.text.as_bytes()).to_owned()),
                     after: Vec::new(),
                 };
-                match self.group(('"', '"'), false, value.span, &spans, &literal) {
-                    Doc::Group { items, .. } => Doc::Literals(items),
+                match self.build_group(('"', '"'), false, value.span, &spans, &literal) {
+                    ValueDoc::Group { items, .. } => ValueDoc::Literals(items),
                     other => other,
                 }
             }
-            _ => Doc::Word(self.words(value.span).join(" ")),
+            _ => ValueDoc::Word(self.split_words(value.span).join(" ")),
         }
     }
 
     /// A field of a value.
-    fn field(&self, id: ValueId) -> Item {
+    fn build_field(&self, id: ValueId) -> DocItem {
         let ValueKind::Field { key, .. } = self.ast.values[id as usize].kind else {
-            return self.element(id);
+            return self.build_element(id);
         };
         let value = id + 1;
         let span = self.ast.values[value as usize].span;
-        let mut item = self.element(value);
-        item.before.splice(0..0, self.comments_in(Span::new(key.start, span.start)));
-        item.name = self.words(key).concat() + ": ";
+        let mut item = self.build_element(value);
+        item.before.splice(0..0, self.find_comments(Span::new(key.start, span.start)));
+        item.name = self.split_words(key).concat() + ": ";
         item
     }
 
-    fn element(&self, id: ValueId) -> Item {
+    fn build_element(&self, id: ValueId) -> DocItem {
         let span = self.ast.values[id as usize].span;
-        let before = if self.is_word(id) { self.comments_in(span) } else { Vec::new() };
-        Item { before, name: String::new(), value: self.doc(id), after: Vec::new() }
+        let before = if self.is_word(id) { self.find_comments(span) } else { Vec::new() };
+        DocItem { before, name: String::new(), value: self.build_doc(id), after: Vec::new() }
     }
 
     /// Whether a value is a [`Doc::Word`], which has no place for the comments inside.
@@ -174,19 +175,19 @@ impl SourceText<'_> {
     }
 
     /// Items with the comments around them.
-    fn group(
+    fn build_group(
         &self,
         marks: (char, char),
         commas: bool,
         inner: Span,
         spans: &[Span],
-        item: &dyn Fn(usize) -> Item,
-    ) -> Doc {
-        let mut items: Vec<Item> = Vec::new();
+        item: &dyn Fn(usize) -> DocItem,
+    ) -> ValueDoc {
+        let mut items: Vec<DocItem> = Vec::new();
         let mut end = inner.start;
         for at in 0..=spans.len() {
             let next = spans.get(at).map_or(inner.end, |it| it.start);
-            let mut comments = self.comments_in(Span::new(end, next));
+            let mut comments = self.find_comments(Span::new(end, next));
             if let Some(before) = items.last_mut() {
                 let breaks = |span: Span| span.str(self.text.as_bytes()).contains('\n');
                 let here = comments.iter().scan(end, |end, comment| {
@@ -197,13 +198,13 @@ impl SourceText<'_> {
                 before.after.extend(comments.drain(..here.count()).collect::<Vec<_>>());
             }
             let Some(span) = spans.get(at) else {
-                return Doc::Group { marks, commas, items, rest: comments };
+                return ValueDoc::Group { marks, commas, items, rest: comments };
             };
             let mut item = item(at);
             item.before.splice(0..0, comments);
             items.push(item);
             end = span.end;
         }
-        Doc::Group { marks, commas, items, rest: Vec::new() }
+        ValueDoc::Group { marks, commas, items, rest: Vec::new() }
     }
 }

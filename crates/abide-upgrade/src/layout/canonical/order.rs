@@ -5,7 +5,7 @@ use abide_syntax::{CommentBlock, CommentGap, DeclId, DeclKind, ImportKind, Span}
 use super::source_text::SourceText;
 
 /// A declaration with the comments that move with it.
-pub(super) struct Statement {
+pub(super) struct CommentedStatement {
     pub(super) id: DeclId,
     /// Further `reserved` statements that are joined with it.
     pub(super) joined: Vec<DeclId>,
@@ -13,10 +13,10 @@ pub(super) struct Statement {
     pub(super) leading: Option<CommentBlock>,
     pub(super) trailing: Option<CommentBlock>,
     /// Whether there is a blank line before it.
-    pub(super) apart: bool,
+    pub(super) has_blank_line_before: bool,
 }
 
-impl Statement {
+impl CommentedStatement {
     pub(super) fn is_headed(&self) -> bool {
         self.leading.is_some() || !self.detached.is_empty()
     }
@@ -29,16 +29,16 @@ impl Statement {
 impl SourceText<'_> {
     /// The content of a body in the order in which it is printed: the comments
     /// after the brace, the declarations, and the comments after the last one.
-    pub(super) fn statements(
+    pub(super) fn collect_statements(
         &self,
         parent: Option<DeclId>,
-    ) -> (Option<CommentBlock>, Vec<Statement>, Vec<CommentBlock>) {
+    ) -> (Option<CommentBlock>, Vec<CommentedStatement>, Vec<CommentBlock>) {
         let text = self.text.as_bytes();
         let children: Vec<DeclId> = self.ast.children_of(parent).collect();
         let decl = |id: DeclId| &self.ast.decls[id as usize];
         let mut opening = None;
         let mut carried = Vec::new();
-        let mut statements: Vec<Statement> = Vec::new();
+        let mut statements: Vec<CommentedStatement> = Vec::new();
         for (at, &id) in children.iter().enumerate() {
             let gap = match (at, parent) {
                 (0, None) => CommentGap::read_at_start(text, decl(id).gap),
@@ -61,13 +61,13 @@ impl SourceText<'_> {
                 continue;
             }
             let detached = if is_empty { Vec::new() } else { std::mem::take(&mut carried) };
-            statements.push(Statement {
+            statements.push(CommentedStatement {
                 id,
                 joined: Vec::new(),
                 detached,
                 leading: gap.leading,
                 trailing: None,
-                apart,
+                has_blank_line_before: apart,
             });
         }
         let end = children.last().map(|id| decl(*id).span.end);
@@ -81,7 +81,7 @@ impl SourceText<'_> {
             Some(before) => before.trailing = before.trailing.or(gap.trailing),
             None => opening = opening.or(gap.trailing),
         }
-        self.gather_reserved(&mut statements);
+        self.join_reserved(&mut statements);
         self.sort_imports(&mut statements);
         let mut closing = carried;
         closing.extend(gap.detached);
@@ -90,9 +90,9 @@ impl SourceText<'_> {
     }
 
     /// Joins `reserved` statements if their order and all comments stay.
-    fn gather_reserved(&self, statements: &mut Vec<Statement>) {
+    fn join_reserved(&self, statements: &mut Vec<CommentedStatement>) {
         let mut last: [Option<usize>; 2] = [None; 2];
-        let mut gathered: Vec<Statement> = Vec::new();
+        let mut gathered: Vec<CommentedStatement> = Vec::new();
         for statement in statements.drain(..) {
             let decl = &self.ast.decls[statement.id as usize];
             let kind = match decl.kind {
@@ -103,7 +103,7 @@ impl SourceText<'_> {
                     continue;
                 }
             };
-            let plain = !statement.is_commented() && self.comments_in(decl.span).is_empty();
+            let plain = !statement.is_commented() && self.find_comments(decl.span).is_empty();
             match last[kind].filter(|_| plain) {
                 Some(at) => gathered[at].joined.push(statement.id),
                 None => {
@@ -117,23 +117,26 @@ impl SourceText<'_> {
 
     /// Sorts the imports of each block. An import with detached comments above it
     /// stays first.
-    fn sort_imports(&self, statements: &mut [Statement]) {
-        let path = |it: &Statement| match self.ast.decls[it.id as usize].kind {
+    fn sort_imports(&self, statements: &mut [CommentedStatement]) {
+        let path = |it: &CommentedStatement| match self.ast.decls[it.id as usize].kind {
             // protoc requires `import option` after all other imports.
             DeclKind::Import { path, kind, .. } => {
                 Some((kind == ImportKind::Option, path.str(self.text.as_bytes())))
             }
             _ => None,
         };
-        let same = |a: &Statement, b: &Statement| {
-            path(a).is_some() && path(b).is_some() && !b.apart && b.detached.is_empty()
+        let same = |a: &CommentedStatement, b: &CommentedStatement| {
+            path(a).is_some()
+                && path(b).is_some()
+                && !b.has_blank_line_before
+                && b.detached.is_empty()
         };
         for block in statements.chunk_by_mut(same) {
-            let apart = block[0].apart;
+            let apart = block[0].has_blank_line_before;
             let pinned = usize::from(!block[0].detached.is_empty());
             block[pinned..].sort_by_key(|it| path(it));
-            block.iter_mut().for_each(|it| it.apart = false);
-            block[0].apart = apart;
+            block.iter_mut().for_each(|it| it.has_blank_line_before = false);
+            block[0].has_blank_line_before = apart;
         }
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct SourceText<'t> {
 
 impl SourceText<'_> {
     /// The tokens of a part of a declaration, as words that are never broken.
-    pub(super) fn words(&self, span: Span) -> Vec<String> {
+    pub(super) fn split_words(&self, span: Span) -> Vec<String> {
         let text = self.text.as_bytes();
         let mut words: Vec<String> = Vec::new();
         let mut lexer = Lexer::new(text, span.start);
@@ -46,7 +46,7 @@ impl SourceText<'_> {
     }
 
     /// Every comment between the tokens of a part of the text.
-    pub(super) fn comments_in(&self, span: Span) -> Vec<Span> {
+    pub(super) fn find_comments(&self, span: Span) -> Vec<Span> {
         let text = self.text.as_bytes();
         let mut found = Vec::new();
         let mut lexer = Lexer::new(text, span.start);

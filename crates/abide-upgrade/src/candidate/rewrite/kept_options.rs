@@ -3,14 +3,16 @@
 use abide_schema::value;
 use abide_syntax::{OptionNode, Slice, Span};
 
-use super::rewriter::{Mode, Rewriter, ScopeChange};
-use super::vocabulary::{ANCESTRIES, CANDIDATE_FIELDS, MIGRATION_FIELDS, MIGRATIONS, POLICIES};
-use crate::edit::{Edit, RECORD, cuts, names};
-use crate::layout::WIDTH;
+use super::annotation_names::{
+    ANCESTRIES, CANDIDATE_FIELDS, MIGRATION_FIELDS, MIGRATIONS, POLICIES,
+};
+use super::rewriter::{FileRewriter, RewriteMode, ScopeChange};
+use crate::edit::{Edit, RECORDED_FIELDS, find_field_cuts, is_option_named};
+use crate::layout::MAX_LINE_WIDTH;
 
-impl<'t> Rewriter<'_, 't> {
+impl<'t> FileRewriter<'_, 't> {
     /// Records the files that declare the options that are set here and stay.
-    pub(super) fn option_files(&mut self, options: Option<&'t value::Message>) {
+    pub(super) fn record_option_files(&mut self, options: Option<&'t value::Message>) {
         let tree = self.file.tree;
         let mut open: Vec<&value::Message> = options.into_iter().collect();
         while let Some(message) = open.pop() {
@@ -19,12 +21,15 @@ impl<'t> Rewriter<'_, 't> {
                 if field.is_extension() {
                     let name = field.full_name();
                     let name = name.as_str();
-                    if self.mode == Mode::Upgrade && MIGRATIONS.contains(&name) {
+                    if self.mode == RewriteMode::Upgrade && MIGRATIONS.contains(&name) {
                         continue;
                     }
                     let is_left =
-                        |it: &value::Entry| self.stays_behind(tree.field(it.field).name());
-                    let value = entry.value.as_message().filter(|_| self.mode != Mode::Follow);
+                        |it: &value::Entry| self.is_field_dropped(tree.field(it.field).name());
+                    let value = entry
+                        .value
+                        .as_message()
+                        .filter(|_| self.mode != RewriteMode::UpdateReferences);
                     if POLICIES.contains(&name)
                         && value.is_some_and(|it| it.entries.iter().all(is_left))
                     {
@@ -39,58 +44,68 @@ impl<'t> Rewriter<'_, 't> {
 
     /// Whether an option is removed: it declares a migration, or the policy drops
     /// it.
-    pub(super) fn option_goes(&self, option: &OptionNode) -> bool {
+    pub(super) fn is_option_dropped(&self, option: &OptionNode) -> bool {
         let parts = self.ast.name_parts(option);
         let Some(first) = parts.first() else { return false };
         let name = first.name.str(self.text);
         let second = parts.get(1).map_or("", |part| part.name.str(self.text));
         if !first.extension {
-            return self.mode == Mode::Upgrade
+            return self.mode == RewriteMode::Upgrade
                 && self.plan.policy.dropped_options.iter().any(|it| it == name);
         }
-        let is = |full: &str| names(full, name);
-        if self.mode == Mode::Upgrade && MIGRATIONS.iter().any(|full| is(full)) {
+        let is = |full: &str| is_option_named(full, name);
+        if self.mode == RewriteMode::Upgrade && MIGRATIONS.iter().any(|full| is(full)) {
             return true;
         }
         if second == "work_in_progress" && ANCESTRIES.iter().any(|(status, _)| is(status)) {
             return !self.next.package.ends_with("alpha");
         }
         POLICIES.iter().any(|full| is(full))
-            && (self.stays_behind(second)
-                || cuts(self.ast, self.text, option, |it| self.stays_behind(it)).is_none())
+            && (self.is_field_dropped(second)
+                || find_field_cuts(self.ast, self.text, option, |it| self.is_field_dropped(it))
+                    .is_none())
     }
 
     /// Whether a field of our own annotations declares a migration, or a fact about
     /// the source that is not true of the candidate.
-    pub(super) fn stays_behind(&self, field: &str) -> bool {
-        self.mode == Mode::Upgrade && MIGRATION_FIELDS.contains(&field)
+    pub(super) fn is_field_dropped(&self, field: &str) -> bool {
+        self.mode == RewriteMode::Upgrade && MIGRATION_FIELDS.contains(&field)
             || CANDIDATE_FIELDS.contains(&field)
-            || RECORD.contains(&field) && !self.recorded.iter().any(|(name, _)| *name == field)
+            || RECORDED_FIELDS.contains(&field)
+                && !self.recorded.iter().any(|(name, _)| *name == field)
     }
 
     /// Removes such fields from an aggregate that has other fields too.
-    pub(super) fn strip(&mut self, option: &OptionNode) {
+    pub(super) fn strip_annotation_fields(&mut self, option: &OptionNode) {
         let name = self.ast.name_parts(option).first().map_or("", |part| part.name.str(self.text));
-        if self.mode == Mode::Follow || !POLICIES.iter().any(|full| names(full, name)) {
+        if self.mode == RewriteMode::UpdateReferences
+            || !POLICIES.iter().any(|full| is_option_named(full, name))
+        {
             return;
         }
-        let cuts = cuts(self.ast, self.text, option, |it| self.stays_behind(it));
+        let cuts = find_field_cuts(self.ast, self.text, option, |it| self.is_field_dropped(it));
         self.edits.extend(cuts.into_iter().flatten().map(Edit::delete));
     }
 
     /// Writes the options in brackets after `before`.
-    pub(super) fn bracket(&mut self, options: Slice, before: u32, scope: ScopeChange<'_>) {
+    pub(super) fn rewrite_bracket_options(
+        &mut self,
+        options: Slice,
+        before: u32,
+        scope: ScopeChange<'_>,
+    ) {
         let options = &self.ast.options[options.range()];
         for option in options {
-            self.option_name(option, scope);
-            self.payloads(option);
+            self.record_option_name(option, scope);
+            self.rewrite_any_values(option);
         }
-        if self.mode == Mode::Follow {
+        if self.mode == RewriteMode::UpdateReferences {
             return;
         }
-        let stays: Vec<&OptionNode> = options.iter().filter(|it| !self.option_goes(it)).collect();
+        let stays: Vec<&OptionNode> =
+            options.iter().filter(|it| !self.is_option_dropped(it)).collect();
         for option in &stays {
-            self.strip(option);
+            self.strip_annotation_fields(option);
         }
         let (Some(last), false) = (options.last(), stays.len() == options.len()) else { return };
         let Some(close) = self.next_symbol(last.span.end, b']') else { return };
@@ -101,14 +116,15 @@ impl<'t> Rewriter<'_, 't> {
             let width = |from: u32, to: u32| (to - from) as usize;
             let text = first.span.of(self.text);
             let line = memchr::memchr(b'\n', text).unwrap_or(text.len() + "];".len());
-            let fits = width(self.line_start(before), before) + " [".len() + line <= WIDTH;
-            let (indent, own) = (self.indent(before), self.indent(first.span.start));
+            let fits =
+                width(self.find_line_start(before), before) + " [".len() + line <= MAX_LINE_WIDTH;
+            let (indent, own) = (self.read_indent(before), self.read_indent(first.span.start));
             let open = if fits { " [".to_owned() } else { format!("\n{indent}    [") };
             // The lines of a value move with its first line.
             let deeper = own.len().saturating_sub(indent.len());
             if fits
                 && deeper > 0
-                && width(self.line_start(first.span.start), first.span.start) == own.len()
+                && width(self.find_line_start(first.span.start), first.span.start) == own.len()
             {
                 for at in memchr::memchr_iter(b'\n', text) {
                     let start = first.span.start + at as u32 + 1;
@@ -126,7 +142,7 @@ impl<'t> Rewriter<'_, 't> {
         // after them.
         let mut end = None;
         for (at, option) in options.iter().enumerate() {
-            if !self.option_goes(option) {
+            if !self.is_option_dropped(option) {
                 end = Some(option.span.end);
                 continue;
             }

@@ -3,23 +3,23 @@
 use abide_schema::Message;
 use abide_syntax::{DeclId, DeclKind};
 
-use super::bodies::{Block, option_statement};
-use super::rewriter::{Rewriter, extension};
-use super::vocabulary::ANCESTRIES;
+use super::annotation_names::ANCESTRIES;
+use super::bodies::{InsertedStatement, format_option_statement};
+use super::rewriter::{FileRewriter, find_option_value};
 use crate::edit::Edit;
 
-impl<'t> Rewriter<'_, 't> {
+impl<'t> FileRewriter<'_, 't> {
     /// The annotation that names the type a message was generated from. Edits an
     /// existing one, or returns the statement to add.
-    pub(super) fn previous_type(
+    pub(super) fn update_previous_type(
         &mut self,
         message: Message<'t>,
         children: &[DeclId],
-    ) -> Option<Block> {
+    ) -> Option<InsertedStatement> {
         let tree = self.file.tree;
         let name = message.full_name();
         for (_, (option, field, _)) in ANCESTRIES {
-            let value = extension(message.options(), tree, option);
+            let value = find_option_value(message.options(), tree, option);
             if let Some(entry) = value.and_then(|it| it.get(tree, field)) {
                 let statement =
                     self.ast.options.iter().find(|it| {
@@ -30,8 +30,8 @@ impl<'t> Rewriter<'_, 't> {
                 match statement.filter(|it| it.span.of(self.text).starts_with(b"option")) {
                     Some(it) if self.ast.values[it.value as usize].span == entry.span => {
                         let name = it.name.str(self.text);
-                        let indent = self.indent(it.span.start);
-                        let text = option_statement(&indent, name, &value);
+                        let indent = self.read_indent(it.span.start);
+                        let text = format_option_statement(&indent, name, &value);
                         self.edits.push(Edit::replace(it.span, text));
                     }
                     _ => self.edits.push(Edit::replace(entry.span, value)),
@@ -44,6 +44,10 @@ impl<'t> Rewriter<'_, 't> {
         let is_option =
             |id: &&DeclId| matches!(self.ast.decls[**id as usize].kind, DeclKind::Option(_));
         let options = children.iter().take_while(is_option).count();
-        Some(Block::Option(options, format!("({option}).{field}"), format!("\"{name}\"")))
+        Some(InsertedStatement::Option(
+            options,
+            format!("({option}).{field}"),
+            format!("\"{name}\""),
+        ))
     }
 }
