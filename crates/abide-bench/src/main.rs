@@ -6,6 +6,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
+    clippy::print_stderr,
     reason = "a program at the edge: it runs others, reads and writes files, and prints"
 )]
 
