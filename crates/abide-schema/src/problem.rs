@@ -14,7 +14,7 @@ pub struct Place {
     /// The file.
     pub file: FileId,
     /// The place in it; turned into lines and columns by
-    /// [`FileDecl::lines`](crate::decl::FileDecl::lines).
+    /// [`FileDecl::line_index`](crate::decl::FileDecl::line_index).
     pub span: Span,
 }
 

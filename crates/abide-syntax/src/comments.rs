@@ -18,7 +18,7 @@ pub fn find_comments(text: &[u8], gap: Span) -> CommentIter<'_> {
     CommentIter { text: &text[..(gap.end as usize).min(text.len())], at: gap.start as usize }
 }
 
-/// Iterator over the comments of a gap, from [`comments_between`].
+/// Iterator over the comments of a gap, from [`find_comments`].
 #[derive(Clone, Debug)]
 pub struct CommentIter<'t> {
     text: &'t [u8],

@@ -5,7 +5,7 @@
 //! time is an argument, so every sequence of messages is a test of microseconds.
 //!
 //! Resources are a [`Snapshot`]: names, versions and serialised payloads, which all
-//! sessions share. [`find`] and [`gather`] make one of instances. The version of a resource is a
+//! sessions share. [`find`] and [`build_snapshot`] make one of instances. The version of a resource is a
 //! hash of its meaning, so that servers which read the same source answer alike.
 //!
 //! [`Types`] knows what each type of resource is to the protocol; a server may add types.

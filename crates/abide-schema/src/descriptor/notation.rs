@@ -53,7 +53,7 @@ pub fn read_descriptor_set_value(
 
 /// Serialises a FileDescriptorSet in text format, for
 /// [`FileDecl::from_descriptor_set`]. Custom options and undefined keys are
-/// treated as in [`descriptor_set_from_json`].
+/// treated as in [`read_descriptor_set_json`].
 ///
 /// # Errors
 /// Malformed text and values that do not fit descriptor.proto.

@@ -24,7 +24,7 @@ pub(super) fn over_limit() -> String {
     )
 }
 
-/// Reads a file beside the protos: a regular one, within [`MAX_SETTINGS`]. A pipe or a device would
+/// Reads a file beside the protos: a regular one, within `MAX_SETTINGS` bytes. A pipe or a device would
 /// hold up the run, or never end.
 pub fn read_settings(path: &Path) -> io::Result<Vec<u8>> {
     // Check before opening: opening a FIFO would wait for a writer.
@@ -34,7 +34,7 @@ pub fn read_settings(path: &Path) -> io::Result<Vec<u8>> {
     read_limited(path)
 }
 
-/// Reads a file that a person names, which may be a pipe, within [`MAX_SETTINGS`].
+/// Reads a file that a person names, which may be a pipe, within `MAX_SETTINGS` bytes.
 pub fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_SETTINGS + 1).read_to_end(&mut bytes)?;

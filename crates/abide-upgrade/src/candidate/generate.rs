@@ -157,7 +157,7 @@ pub fn matches_generated(candidate: File<'_>, made: &GeneratedFile) -> bool {
 }
 
 /// The part of a text that an upgrade answers for: two texts of a candidate with the
-/// same essence differ only in what [`is_made`] does not count, and in the additions
+/// same text here differ only in what [`matches_generated`] does not count, and in the additions
 /// of the candidate that is in the tree.
 pub fn extract_comparable_text(
     policy: &UpgradePolicy,

@@ -155,7 +155,7 @@ pub enum ImportOrder {
 pub enum CandidateLayout {
     /// Like its source, where the source still exists.
     Source,
-    /// In one form for all: see [`canonical_layout`](crate::canonical_layout).
+    /// In one form for all: see [`format_canonically`](crate::format_canonically).
     Canonical,
 }
 

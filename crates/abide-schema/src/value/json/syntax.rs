@@ -47,7 +47,7 @@ const MAX_LEVELS: u32 = 2 * MAX_NESTING + 1;
 /// Reads a text that is one JSON value, and all that is malformed in it:
 /// a malformed member or element is left out, and reading goes on behind it.
 /// What only the lenient mapping takes is among the errors as a
-/// [`Liberty`](ReadErrorKind::Liberty).
+/// [`Leniency`](ReadErrorKind::Leniency).
 pub fn parse(text: &[u8], mapping: JsonMapping) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
     let fail = |offset: usize, message: &str| {
         let place = Span::at(offset as u32);
