@@ -19,7 +19,7 @@ use crate::protobuf::descriptor_number::{
 };
 use crate::protobuf::{
     Edition, MAX_DEPTH, WireError, WirePayload, WireReader, WireRecord, default_json_name,
-    find_last_varint,
+    find_last_varint, list_known_editions,
 };
 use crate::value::error::DecodeError;
 
@@ -351,12 +351,12 @@ impl<'b> DescriptorDecoder<'b> {
                     return;
                 }
                 None => {
-                    self.decl.edition = Edition::Edition2023;
-                    format!("unknown edition {number}; known are 2023 and 2024")
+                    self.decl.edition = Edition::Unknown(number);
+                    format!("unknown edition {number}; known are {}", list_known_editions())
                 }
             },
             (Some(b"editions"), None) => {
-                self.decl.edition = Edition::Edition2023;
+                self.decl.edition = Edition::Unknown(0);
                 "the file has no edition".to_owned()
             }
             (syntax, _) => {

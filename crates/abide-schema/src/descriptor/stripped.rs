@@ -93,7 +93,8 @@ impl SourceOnly {
         };
         let unknown = Features::without_source(file.decl.edition);
         let features = |features: Features| Features {
-            naming_enforced: unknown.naming_enforced,
+            naming_style: unknown.naming_style,
+            limits_enforced: unknown.limits_enforced,
             default_visibility: unknown.default_visibility,
             ..features
         };
