@@ -315,3 +315,64 @@ impl Features {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{FEATURES, Features};
+    use crate::decl::{FileDecl, SourceFile};
+    use crate::dynamic::Message;
+    use crate::protobuf::{DESCRIPTOR_PROTO, Edition, find_well_known};
+    use crate::tree::Tree;
+
+    /// descriptor.proto, linked.
+    fn link_descriptor_proto() -> Tree {
+        let text = find_well_known(DESCRIPTOR_PROTO).expect("it is built in");
+        let path = std::sync::Arc::<str>::from(DESCRIPTOR_PROTO);
+        let text = text.as_bytes().to_vec().into();
+        let file = SourceFile { display: path.clone(), path, root: 0, imported: false, text };
+        Tree::link(vec![std::sync::Arc::new(FileDecl::parse(file))])
+    }
+
+    #[test]
+    fn the_table_says_what_descriptor_proto_says() {
+        let tree = link_descriptor_proto();
+        let set = tree
+            .files()
+            .flat_map(crate::tree::File::all_messages)
+            .find(|it| it.full_name() == "google.protobuf.FeatureSet");
+        let set = set.expect("it is declared");
+        let known: Vec<(&str, i32)> = FEATURES.iter().map(|row| (row.name, row.number)).collect();
+        let declared: Vec<(&str, i32)> = set.fields().map(|it| (it.name(), it.number())).collect();
+        assert_eq!(known, declared);
+        for (row, field) in FEATURES.iter().zip(set.fields()) {
+            for value in field.enum_type().expect("features are enums").values() {
+                let name = if value.number() == 0 { "" } else { value.name() };
+                assert_eq!(row.values[value.number() as usize], name, "{}", row.name);
+            }
+            let options = field.options().expect("it has defaults");
+            let defaults: Vec<(Edition, &str)> = options
+                .get_all(&tree, "edition_defaults")
+                .filter_map(|entry| entry.value.as_message())
+                .map(|default| (find_edition(&tree, default), default))
+                .map(|(edition, it)| (edition, it.get_str(&tree, "value").unwrap_or_default()))
+                .collect();
+            assert_eq!(row.defaults, defaults, "{}", row.name);
+        }
+    }
+
+    /// The edition of a default; the time before editions counts as proto2.
+    fn find_edition(tree: &Tree, default: &Message) -> Edition {
+        let number = default.get_i64(tree, "edition").expect("it has an edition") as i32;
+        Edition::from_number(number.max(Edition::Proto2.number())).expect("it is known")
+    }
+
+    #[test]
+    fn every_edition_has_a_word_and_a_number_of_its_own() {
+        for edition in Edition::iter_known() {
+            assert_eq!(Edition::from_word(edition.word()), Some(edition));
+            assert_eq!(Edition::from_number(edition.number()), Some(edition));
+            assert!(edition <= Edition::NEWEST && edition < Edition::Unknown(0));
+        }
+        assert_eq!(Features::from_edition(Edition::Proto2), Features::default());
+    }
+}
