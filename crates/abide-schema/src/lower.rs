@@ -70,8 +70,14 @@ impl FileDecl {
         let mut decl = lower.decl;
         decl.origin = FileOrigin::Source(ast);
         decl.shrink();
-        check::check(&mut decl);
-        decl.parses = !decl.problems.iter().any(|it| it.kind.is_unread());
+        if decl.edition.is_known() {
+            check::check(&mut decl);
+            decl.parses = !decl.problems.iter().any(|it| it.kind.is_unread());
+        } else {
+            // Another edition may have another grammar: what is wrong by this one need not be.
+            decl.parses = !decl.problems.iter().any(|it| it.kind == ProblemKind::Syntax);
+            decl.problems.retain(|it| it.kind == ProblemKind::Edition);
+        }
         decl
     }
 }

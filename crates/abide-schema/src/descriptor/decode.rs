@@ -352,11 +352,16 @@ impl<'b> DescriptorDecoder<'b> {
                 }
                 None => {
                     self.decl.edition = Edition::Unknown(number);
-                    format!("unknown edition {number}; known are {}", list_known_editions())
+                    // What a descriptor declares does not depend on it, but for features.
+                    let known = list_known_editions();
+                    let text =
+                        format!("features of edition {number} are unknown; known are {known}");
+                    self.problems.push((ProblemKind::Warning, node, text));
+                    return;
                 }
             },
             (Some(b"editions"), None) => {
-                self.decl.edition = Edition::Unknown(0);
+                self.decl.edition = Edition::NEWEST;
                 "the file has no edition".to_owned()
             }
             (syntax, _) => {

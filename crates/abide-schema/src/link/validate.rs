@@ -45,7 +45,7 @@ pub(crate) fn validate(
             let id = FileId(index as u32);
             let linked = tree.linked(id);
             let is_asked = checked == CheckScope::All || !linked.decl.imported;
-            if kept.get(index).is_some() || !is_asked {
+            if kept.get(index).is_some() || !is_asked || !linked.decl.edition.is_known() {
                 let extensions = extensions::collect_extensions(tree.file(id));
                 return FileProblems { problems: Vec::new(), extensions };
             }

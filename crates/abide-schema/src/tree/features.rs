@@ -98,11 +98,43 @@ impl Features {
                 features.set(FeatureSetting { feature: row.number, value: value as i32 });
             }
         }
+        if !edition.is_known() {
+            features.naming_style = NamingStyle::Legacy;
+            features.default_visibility = DefaultVisibility::Unknown;
+            features.limits_enforced = false;
+        }
         features
     }
 }
 
 impl Features {
+    /// Features that differ from these in every feature.
+    pub(crate) const fn opposite(self) -> Features {
+        Features {
+            presence: match self.presence {
+                Presence::Explicit | Presence::LegacyRequired => Presence::Implicit,
+                Presence::Implicit => Presence::Explicit,
+            },
+            openness: match self.openness {
+                Openness::Open => Openness::Closed,
+                Openness::Closed => Openness::Open,
+            },
+            packed: !self.packed,
+            utf8_validated: !self.utf8_validated,
+            delimited: !self.delimited,
+            json_allowed: !self.json_allowed,
+            naming_style: match self.naming_style {
+                NamingStyle::Legacy => NamingStyle::Style2026,
+                NamingStyle::Style2024 | NamingStyle::Style2026 => NamingStyle::Legacy,
+            },
+            default_visibility: match self.default_visibility {
+                DefaultVisibility::ExportAll => DefaultVisibility::LocalAll,
+                _ => DefaultVisibility::ExportAll,
+            },
+            limits_enforced: !self.limits_enforced,
+        }
+    }
+
     /// The defaults of an edition where what stays in the source is not known.
     pub(crate) fn without_source(edition: Edition) -> Features {
         let features = Features::from_edition(edition);
