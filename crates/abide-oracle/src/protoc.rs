@@ -1,7 +1,6 @@
 //! Trees, verdicts and hashes beside protoc.
 
 pub(crate) mod diff;
-pub(crate) mod editions;
 pub(crate) mod hash;
 pub(crate) mod sets;
 pub(crate) mod verdicts;

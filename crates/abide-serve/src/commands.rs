@@ -15,44 +15,47 @@ use std::sync::Arc;
 pub(crate) use self::args::Args;
 use self::args::{Command, Inputs};
 pub(crate) use self::logs::say;
+use crate::error::Error;
 use crate::resources::{Apis, Judge, Leniency};
 use crate::tools::{bootstrap, manage, restart, shutdown};
 
 /// Runs a command.
 ///
 /// # Errors
-/// Why it could not do its work, one phrase.
-pub(crate) fn run(args: Args) -> Result<ExitCode, String> {
+/// Anything that kept it from its work.
+pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     match args.command {
         Some(Command::Check(inputs)) => check::check(&inputs),
-        Some(Command::Conformance(args)) => conformance::conformance(&args),
-        Some(Command::Ask(args)) => on_one_thread(ask::ask(&args))?,
-        Some(Command::Versions(args)) => on_one_thread(versions::versions(&args))?,
+        Some(Command::Conformance(args)) => {
+            conformance::conformance(&args).map_err(Error::Conformance)
+        }
+        Some(Command::Ask(args)) => block_on_one_thread(ask::ask(&args))?,
+        Some(Command::Versions(args)) => block_on_one_thread(versions::versions(&args))?,
         Some(Command::Bootstrap(args)) => {
             logs::start("text");
             Ok(bootstrap(&args))
         }
-        Some(Command::Restarter(args)) => beside(restart(&args)),
-        Some(Command::ShutdownManager(args)) => beside(manage(&args)),
-        Some(Command::Shutdown(args)) => beside(shutdown(&args)),
+        Some(Command::Restarter(args)) => run_sidecar(restart(&args)),
+        Some(Command::ShutdownManager(args)) => run_sidecar(manage(&args)),
+        Some(Command::Shutdown(args)) => run_sidecar(shutdown(&args)),
         None => serve::serve(args.serve),
     }
 }
 
 /// Runs one of the commands that stand beside a server or a proxy: they wait, on one thread.
-fn beside(command: impl Future<Output = ExitCode>) -> Result<ExitCode, String> {
+fn run_sidecar(command: impl Future<Output = ExitCode>) -> Result<ExitCode, Error> {
     logs::start("text");
-    on_one_thread(command)
+    block_on_one_thread(command)
 }
 
-fn on_one_thread<T>(command: impl Future<Output = T>) -> Result<T, String> {
+fn block_on_one_thread<T>(command: impl Future<Output = T>) -> Result<T, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let runtime = runtime.map_err(Error::Start)?;
     Ok(runtime.block_on(command))
 }
 
-/// What resources are judged by, and what the operator should know about it.
-fn judge_of(inputs: &Inputs) -> Result<(Judge, Vec<String>), String> {
+/// Reads what resources are judged by. Returns also what the operator should know about it.
+fn read_judge(inputs: &Inputs) -> Result<(Judge, Vec<String>), Error> {
     let (apis, notes) = Apis::read(&inputs.api)?;
     let policy = abide_lint::Config::of_preset(abide_lint::Preset::default()).policy;
     let leniency = Leniency::from(&inputs.judge);

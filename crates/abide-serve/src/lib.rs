@@ -9,6 +9,7 @@ mod clients;
 mod commands;
 mod conformance;
 mod duration;
+mod error;
 mod limits;
 mod listeners;
 mod resources;
@@ -26,8 +27,8 @@ pub fn main() -> ExitCode {
     let args = commands::Args::parse();
     match commands::run(args) {
         Ok(status) => status,
-        Err(message) => {
-            commands::say(&format!("error: {message}"));
+        Err(error) => {
+            commands::say(&format!("error: {error}"));
             ExitCode::from(2)
         }
     }

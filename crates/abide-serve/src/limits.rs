@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args as Group, ValueEnum};
 
-use crate::duration::seconds;
+use crate::duration::parse_seconds;
 
 /// What becomes of the aggregated streams of a node that opens a second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,6 +52,6 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub(crate) max_all_names: usize,
     /// How many seconds a client may take to read a response, or to send its first request
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub(crate) stall: Duration,
 }

@@ -5,6 +5,6 @@ mod grpc;
 mod health_checks;
 mod rest;
 
-pub(crate) use self::file_out::{check, keep};
+pub(crate) use self::file_out::{check_output_folder, write_on_change};
 pub(crate) use self::grpc::DiscoveryServices;
 pub(crate) use self::rest::routes;

@@ -17,7 +17,7 @@ use crate::collection::Collection;
 use crate::kind::{Kind, TYPE_URL_PREFIX, Types};
 use crate::resource::{Resource, hash};
 use crate::snapshot::Snapshot;
-use canonical::canonical;
+use canonical::canonicalize;
 use health_checks::first_round;
 use references::references;
 
@@ -133,9 +133,9 @@ impl Finding<'_> {
 
     fn document(&mut self, place: Span, message: &Message) {
         let tree = self.tree;
-        let message = match canonical(tree, message) {
+        let message = match canonicalize(tree, message) {
             Ok(message) => message,
-            Err(reason) => return self.misfit(place, reason),
+            Err(error) => return self.misfit(place, error.to_string()),
         };
         let full_name = tree.message(message.ty).full_name();
         match &*full_name {

@@ -10,7 +10,7 @@
 //!
 //! [`Types`] knows what each type of resource is to the protocol; a server may add types.
 //!
-//! [`Releases::terms`] says which versions a client gets, and a [`View`] is a snapshot as it can
+//! [`Releases::resolve_profile`] says which versions a client gets, and a [`View`] is a snapshot as it can
 //! hold it.
 
 mod collection;
@@ -34,7 +34,7 @@ pub use kind::{Contradiction, Kind, ResourceType, TYPE_URL_PREFIX, TypeEntry, Ty
 pub use message::{Action, Event, Names, Request, Response, StreamError};
 pub use names::SharedNames;
 pub use negotiation::{
-    ClientCapabilities, ClientProfile, Minor, Release, Releases, VersionedTypeUrl,
+    ClientCapabilities, ClientProfile, Minor, NegotiationError, Release, Releases, VersionedTypeUrl,
 };
 pub use resource::{Reference, Resource};
 pub use roll_back::{Holds, ResourceVersion, RollBack, RolledBack};

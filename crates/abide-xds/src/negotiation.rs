@@ -16,6 +16,20 @@ const MAX_LISTED: usize = 256;
 /// The package that the second major kept the extensions of HTTP, network and listeners in.
 const OLDER_EXTENSIONS: &str = "envoy.config.filter.";
 
+/// The reason why a client cannot be served as it asks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NegotiationError {
+    /// It lists more types than a client may.
+    #[error("a client may list at most {MAX_LISTED} types")]
+    TooManyTypes,
+    /// It lists versions of a type, and none of them is served.
+    #[error("no version of `{type_name}` that you list is served here")]
+    NoCommonVersion {
+        /// The full name of the message that it asked for.
+        type_name: String,
+    },
+}
+
 /// The version of a package, without the patch: a patch changes no field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Minor {
@@ -145,11 +159,14 @@ impl<'t> Releases<'t> {
         std::iter::once(&self.newest).chain(&self.older)
     }
 
-    /// What a client is served.
+    /// Decides what a client is served.
     ///
     /// # Errors
-    /// More than a client may list: one phrase.
-    pub fn terms(&self, claims: &ClientCapabilities) -> Result<ClientProfile, String> {
+    /// More types than a client may list.
+    pub fn resolve_profile(
+        &self,
+        claims: &ClientCapabilities,
+    ) -> Result<ClientProfile, NegotiationError> {
         let release = match claims.extensions.is_empty() {
             true => claims.operator_release.filter(|&it| self.get(it).is_some()).unwrap_or(0),
             false => self.recognized(&claims.extensions),
@@ -161,19 +178,19 @@ impl<'t> Releases<'t> {
             extensions: self.packages(&claims.extensions),
             features: self.features.intersection(&claims.features).cloned().collect(),
         };
-        self.listing(&terms, &claims.versions)
+        self.add_versions(&terms, &claims.versions)
     }
 
     /// The same terms for a client that lists these versions as well: a later request of a stream
     /// may list those of another type.
     ///
     /// # Errors
-    /// More than a client may list: one phrase.
-    pub fn listing(
+    /// More types than a client may list.
+    pub fn add_versions(
         &self,
         terms: &ClientProfile,
         versions: &[VersionedTypeUrl],
-    ) -> Result<ClientProfile, String> {
+    ) -> Result<ClientProfile, NegotiationError> {
         let mut listed: BTreeMap<Arc<str>, Vec<&VersionedTypeUrl>> = BTreeMap::new();
         for versioned in versions {
             listed.entry(self.types.newest_url(&versioned.type_url)).or_default().push(versioned);
@@ -184,7 +201,7 @@ impl<'t> Releases<'t> {
             terms.types.insert(url, deal);
         }
         if versions.len() > MAX_LISTED || terms.types.len() > MAX_LISTED {
-            return Err(format!("a client may list at most {MAX_LISTED} types"));
+            return Err(NegotiationError::TooManyTypes);
         }
         Ok(terms)
     }
@@ -269,12 +286,12 @@ impl ClientProfile {
     /// The type URL of the answers to a request for this one.
     ///
     /// # Errors
-    /// A type of which client and server have no major in common: one phrase.
-    pub fn type_url(&self, types: &Types, asked: &str) -> Result<Arc<str>, String> {
+    /// A type of which client and server have no major in common.
+    pub fn type_url(&self, types: &Types, asked: &str) -> Result<Arc<str>, NegotiationError> {
         let newest = types.newest_url(asked);
         match self.types.get(&newest) {
             Some(deal) if !deal.is_possible => {
-                Err(format!("no version of `{}` that you list is served here", name_of(asked)))
+                Err(NegotiationError::NoCommonVersion { type_name: name_of(asked).to_owned() })
             }
             Some(deal) if deal.is_listed => Ok(served_url(types, &newest, deal)),
             _ => Ok(asked.into()),

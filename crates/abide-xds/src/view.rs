@@ -166,13 +166,24 @@ fn assembled(types: &BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>) -> S
     Snapshot::of_collections(types.iter().map(|(url, it)| (Arc::clone(url), collection(it))))
 }
 
+/// The reason why a resource is held back from clients.
+#[derive(Debug, thiserror::Error)]
+enum Unservable {
+    #[error("{0}")]
+    Malformed(String),
+    #[error(transparent)]
+    Unknown(#[from] cap::UnknownElement),
+    #[error("the second major has no type for what it holds")]
+    NoOlderType,
+}
+
 impl SupportedFields<'_> {
     fn outcome(&self, url: &str, resource: &Arc<Resource>) -> Outcome {
         let mut loss = Loss::default();
-        let body = match self.body(url, resource, &mut loss) {
+        let body = match self.encode(url, resource, &mut loss) {
             Ok(body) => Some(body),
-            Err(reason) => {
-                loss = Loss { held_back: Some(reason), ..Loss::default() };
+            Err(error) => {
+                loss = Loss { held_back: Some(error.to_string()), ..Loss::default() };
                 None
             }
         };
@@ -186,13 +197,23 @@ impl SupportedFields<'_> {
         Outcome { of: Arc::clone(&resource.version), resource: resource_for_them, loss }
     }
 
-    /// What these clients get, or why they cannot.
-    fn body(&self, url: &str, resource: &Resource, loss: &mut Loss) -> Result<Vec<u8>, String> {
+    /// Encodes a resource as these clients can read it, and records what it loses by that.
+    ///
+    /// # Errors
+    /// A resource that must be held back: without the fields that they do not know, it would mean
+    /// something else.
+    fn encode(
+        &self,
+        url: &str,
+        resource: &Resource,
+        loss: &mut Loss,
+    ) -> Result<Vec<u8>, Unservable> {
         let newest = self.releases.newest().tree;
         let codec = Codec::new(newest);
         let name = url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(url);
         let Some(ty) = newest.message_named(name) else { return Ok(resource.body.to_vec()) };
-        let message = codec.decode(ty.id, &resource.body).map_err(|error| error.to_string())?;
+        let message = codec.decode(ty.id, &resource.body);
+        let message = message.map_err(|error| Unservable::Malformed(error.to_string()))?;
         let deal = self.terms.deal(url);
         let release = self.releases.get(deal.release).map_or(newest, |it| it.tree);
         // What has an older form gets it before anything is dropped.
@@ -208,14 +229,14 @@ impl SupportedFields<'_> {
             translator: self.translator,
             dropped: &mut loss.dropped,
         }
-        .of(&downgraded.message)?;
+        .filter(&downgraded.message)?;
         if deal.is_second_major {
             let translated = self.translator.translate(&message, &Way::Down(2), false);
             // What is gone in the older major is what its clients never had.
             loss.dropped.extend(translated.losses.into_iter().map(|it| it.element));
             message = translated.message;
             if !self.translator.is_known(&message) {
-                return Err("the second major has no type for what it holds".to_owned());
+                return Err(Unservable::NoOlderType);
             }
         }
         loss.dropped.sort();

@@ -58,7 +58,7 @@ fn terms(releases: &Releases<'_>, asked: &str, versions: Vec<VersionedTypeUrl>) 
         versions,
         ..ClientCapabilities::default()
     };
-    releases.terms(&claims).expect("not too much")
+    releases.resolve_profile(&claims).expect("not too much")
 }
 
 /// Every list of majors against every set of majors that is served.
@@ -150,7 +150,10 @@ fn the_extensions_of_a_client_choose_its_release() {
             operator_release: Some(1),
             ..ClientCapabilities::default()
         };
-        releases.terms(&claims).expect("not too much").release_of(&Types::default(), CDS[1])
+        releases
+            .resolve_profile(&claims)
+            .expect("not too much")
+            .release_of(&Types::default(), CDS[1])
     };
     assert_eq!(of(&["envoy.extensions.a.v3.A", "com.example.Own"]), 2);
     assert_eq!(of(&["envoy.extensions.a.v3.A", "envoy.extensions.b.v3.B"]), 0, "the smallest");
@@ -164,7 +167,7 @@ fn what_a_client_lists_has_an_end() {
     let releases = releases(release(&tree, &[]), Vec::new());
     let versions = (0..257).map(|it| listed(&format!("t/{it}"), None)).collect();
     let claims = ClientCapabilities { versions, ..ClientCapabilities::default() };
-    assert!(releases.terms(&claims).is_err());
+    assert!(releases.resolve_profile(&claims).is_err());
     // What is not served takes no room.
     let unknown =
         terms(&releases, CDS[1], (0..256).map(|it| listed(&format!("t/{it}"), None)).collect());
@@ -177,5 +180,5 @@ fn a_release_that_does_not_exist() {
     let tree = tree(SERVED);
     let releases = releases(release(&tree, &[]), Vec::new());
     let claims = ClientCapabilities { operator_release: Some(7), ..ClientCapabilities::default() };
-    assert!(releases.terms(&claims).expect("not too much").is_whole(&releases));
+    assert!(releases.resolve_profile(&claims).expect("not too much").is_whole(&releases));
 }

@@ -116,7 +116,7 @@ fn view_for(claims: &ClientCapabilities, steps: &str, text: &str, before: &View)
     let features = translator.features().map(str::to_owned).collect();
     let release = |tree| Release::new(tree, BTreeMap::new());
     let releases = Releases::new(release(&newest), vec![release(&older)], features);
-    let terms = releases.terms(claims).expect("not too much");
+    let terms = releases.resolve_profile(claims).expect("not too much");
     let understanding =
         SupportedFields { releases: &releases, terms: &terms, translator: &translator };
     View::of(&snapshot(&newest, text), understanding, before)

@@ -12,6 +12,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use crate::error::Error;
+
 /// The number of bytes a file of tokens may have.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -24,37 +26,37 @@ impl Tokens {
     /// The tokens of a file.
     ///
     /// # Errors
-    /// A file that cannot be read, or has none: one phrase.
-    pub(crate) fn of(path: PathBuf) -> Result<Tokens, String> {
+    /// A file that cannot be read, or has none.
+    pub(crate) fn open(path: PathBuf) -> Result<Tokens, Error> {
         let tokens = Tokens(path.into());
-        match tokens.digests()?.is_empty() {
-            true => Err(format!("`{}` has no token: write one a line", tokens.0.display())),
+        match tokens.read_digests()?.is_empty() {
+            true => Err(Error::NoToken(tokens.0.to_path_buf())),
             false => Ok(tokens),
         }
     }
 
-    /// A digest of each: how long a comparison of those takes says nothing about the tokens.
-    fn digests(&self) -> Result<Vec<[u8; 32]>, String> {
-        let failed =
-            |why: &dyn std::fmt::Display| format!("cannot read `{}`: {why}", self.0.display());
-        if self.0.metadata().map_err(|it| failed(&it))?.len() > MAX_FILE {
-            return Err(failed(&"it has more than 1 MiB"));
+    /// Reads the digest of each: how long a comparison of those takes says nothing about the tokens.
+    fn read_digests(&self) -> Result<Vec<[u8; 32]>, Error> {
+        let metadata = self.0.metadata().map_err(|error| Error::cannot_read(&self.0, error))?;
+        if metadata.len() > MAX_FILE {
+            return Err(Error::cannot_read(&self.0, "it has more than 1 MiB"));
         }
-        let text = std::fs::read_to_string(&self.0).map_err(|it| failed(&it))?;
+        let text = std::fs::read_to_string(&self.0);
+        let text = text.map_err(|error| Error::cannot_read(&self.0, error))?;
         let lines = text.lines().map(str::trim);
         let lines = lines.filter(|it| !it.is_empty() && !it.starts_with('#'));
         Ok(lines.map(|it| Sha256::digest(it).into()).collect())
     }
 
-    fn admits(&self, headers: &HeaderMap) -> Result<bool, String> {
-        let Some(given) = given(headers) else { return Ok(false) };
+    fn admit(&self, headers: &HeaderMap) -> Result<bool, Error> {
+        let Some(given) = parse_token(headers) else { return Ok(false) };
         let given: [u8; 32] = Sha256::digest(given).into();
-        Ok(self.digests()?.contains(&given))
+        Ok(self.read_digests()?.contains(&given))
     }
 }
 
-/// The token that a request has: as such, or as the password of a browser.
-fn given(headers: &HeaderMap) -> Option<Vec<u8>> {
+/// Reads the token that a request has: as such, or as the password of a browser.
+fn parse_token(headers: &HeaderMap) -> Option<Vec<u8>> {
     let (scheme, rest) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
         return Some(rest.trim().as_bytes().to_vec());
@@ -67,7 +69,7 @@ fn given(headers: &HeaderMap) -> Option<Vec<u8>> {
 /// Lets a request through that has a token. Without one, `/ready` says whether clients may come
 /// and nothing else: what looks after a process has no secrets.
 pub(crate) async fn guard(State(tokens): State<Tokens>, request: Request, next: Next) -> Response {
-    let admitted = tokio::task::block_in_place(|| tokens.admits(request.headers()));
+    let admitted = tokio::task::block_in_place(|| tokens.admit(request.headers()));
     match admitted {
         Ok(true) => next.run(request).await,
         Ok(false) if request.method() == Method::GET && request.uri().path() == "/ready" => {

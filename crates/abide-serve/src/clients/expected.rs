@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 
 use abide_xds::wire::Node;
 
+use crate::error::Error;
+
 /// How many unexpected clients are remembered, so that each is warned about once.
 const MAX_WARNED: usize = 10_000;
 
@@ -38,21 +40,22 @@ pub(crate) struct ExpectedAgent {
 }
 
 impl ExpectedAgent {
-    fn parse(text: &str) -> Result<ExpectedAgent, String> {
+    fn parse(text: &str) -> Result<ExpectedAgent, Error> {
         let text = text.trim();
         let (name, versions) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         if name.is_empty() {
-            return Err("expected the name of a program".to_owned());
+            return Err(Error::Argument("expected the name of a program".to_owned()));
         }
         let versions = match versions.trim() {
             "" => None,
             versions => Some(VersionReq::parse(versions).map_err(|error| {
-                format!(
+                Error::Argument(format!(
                     "`{versions}` is not a requirement of a version, such as `>=1.36, <1.41`: {error}"
-                )
+                ))
             })?),
         };
-        Ok(ExpectedAgent { name: Glob::new(name)?, versions })
+        let name = Glob::new(name).map_err(Error::Argument)?;
+        Ok(ExpectedAgent { name, versions })
     }
 
     fn matches(&self, node: &Node) -> bool {
@@ -176,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_says_so() {
-        let said = |text: &str| ExpectedAgent::parse(text).expect_err(text);
+        let said = |text: &str| ExpectedAgent::parse(text).expect_err(text).to_string();
         assert_eq!(said(" "), "expected the name of a program");
         assert!(said("envoy 1.x.y.z").starts_with("`1.x.y.z` is not a requirement of a version"));
         ExpectedAgent::parse("[").expect_err("no glob");

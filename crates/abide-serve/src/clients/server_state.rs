@@ -16,6 +16,7 @@ use super::leases::{Lease, Leases};
 use super::shared_session::{ClientState, SharedSession};
 use super::traffic::TrafficCounters;
 use super::usage::VersionUsage;
+use crate::error::Error;
 use crate::limits::{Limits, SecondStream};
 use crate::listeners::Connections;
 use crate::resources::{Apis, Audience, Group, Groups, Overrides, ServedResources};
@@ -334,8 +335,8 @@ impl ServerState {
     /// set. Clients get it at once.
     ///
     /// # Errors
-    /// Why nothing was set: one phrase.
-    pub(crate) fn modify_runtime(&self, pairs: &[(String, String)]) -> Result<(), String> {
+    /// A key or value that cannot be set: then nothing was set.
+    pub(crate) fn modify_runtime(&self, pairs: &[(String, String)]) -> Result<(), Error> {
         let mut good = self.good();
         good.overrides.modify(pairs)?;
         self.publish_again(&good);
@@ -471,34 +472,33 @@ impl ServerState {
     /// Whom a client is served like, by what its first request says.
     ///
     /// # Errors
-    /// More than clients may want: one phrase.
+    /// More than clients may want.
     pub(crate) fn assign_group(
         &self,
         node: &Node,
         type_url: &str,
         listed: Vec<VersionedTypeUrl>,
-    ) -> Result<Group, String> {
-        self.find_group(self.apis.terms(node, type_url, listed)?)
+    ) -> Result<Group, Error> {
+        self.find_group(self.apis.resolve_profile(node, type_url, listed)?)
     }
 
     /// Whom a client is served like after a further request, if that is another group.
     ///
     /// # Errors
-    /// More than clients may want: one phrase.
+    /// More than clients may want.
     pub(crate) fn update_group(
         &self,
         group: &Group,
         type_url: &str,
         listed: Vec<VersionedTypeUrl>,
-    ) -> Result<Option<Group>, String> {
-        let learned = self.apis.learn(&group.terms, type_url, listed)?;
+    ) -> Result<Option<Group>, Error> {
+        let learned = self.apis.update_profile(&group.terms, type_url, listed)?;
         learned.map(|terms| self.find_group(terms)).transpose()
     }
 
-    fn find_group(&self, terms: ClientProfile) -> Result<Group, String> {
+    fn find_group(&self, terms: ClientProfile) -> Result<Group, Error> {
         let found = self.groups.with(terms);
-        let (group, forgotten) =
-            found.ok_or("there are as many kinds of clients as there may be")?;
+        let (group, forgotten) = found.ok_or(Error::TooManyGroups)?;
         if let (Some(number), Some(served)) = (forgotten, &*self.served.borrow()) {
             served.forget(number);
         }

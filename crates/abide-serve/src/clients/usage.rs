@@ -7,6 +7,7 @@ use abide_xds::Types;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::error::Error;
 use crate::resources::Apis;
 
 /// How often clients asked for each type since the server began: once for each stream, or poll.
@@ -79,20 +80,17 @@ impl UsageReport {
         json!({"since": self.since.to_string(), "types": types.collect::<Vec<_>>()})
     }
 
+    /// Reads what the page `/versions` of a server shows.
+    ///
     /// # Errors
-    /// A text that is no such report: one phrase.
-    pub(crate) fn parse_json(text: &[u8]) -> Result<UsageReport, String> {
-        let value: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-        let lacks = |what: &str| format!("it is no page `/versions`: `{what}` is missing");
+    /// A text that is not such a page.
+    pub(crate) fn parse_json(text: &[u8]) -> Result<UsageReport, Error> {
+        let value: Value =
+            serde_json::from_slice(text).map_err(|error| Error::NotReport(error.to_string()))?;
         let since = value["since"].as_str().and_then(|it| it.parse().ok());
-        let types = value["types"].as_array().ok_or_else(|| lacks("types"))?;
-        let types = types.iter().map(|it| {
-            let number = |key: &str| it[key].as_u64().ok_or_else(|| lacks(key));
-            let type_url = it["type_url"].as_str().ok_or_else(|| lacks("type_url"))?.to_owned();
-            Ok(UsedType { type_url, asked: number("asked")?, clients: number("clients")? })
-        });
-        let types = types.collect::<Result<_, String>>()?;
-        Ok(UsageReport { since: since.ok_or_else(|| lacks("since"))?, types })
+        let types = value["types"].as_array().ok_or_else(|| missing_key("types"))?;
+        let types = types.iter().map(parse_used_type).collect::<Result<_, Error>>()?;
+        Ok(UsageReport { since: since.ok_or_else(|| missing_key("since"))?, types })
     }
 
     /// What several servers saw together, since the last of them began.
@@ -120,6 +118,19 @@ impl UsageReport {
         };
         unused.filter_map(|it| Some((it, newer(it)?))).collect()
     }
+}
+
+fn parse_used_type(value: &Value) -> Result<UsedType, Error> {
+    let type_url = value["type_url"].as_str().ok_or_else(|| missing_key("type_url"))?;
+    Ok(UsedType {
+        type_url: type_url.to_owned(),
+        asked: value["asked"].as_u64().ok_or_else(|| missing_key("asked"))?,
+        clients: value["clients"].as_u64().ok_or_else(|| missing_key("clients"))?,
+    })
+}
+
+fn missing_key(key: &str) -> Error {
+    Error::NotReport(format!("it is no page `/versions`: `{key}` is missing"))
 }
 
 #[cfg(test)]
@@ -151,7 +162,8 @@ mod tests {
         assert_eq!(report("2026-01-01T00:00:00Z", &[(V3, 0, 0)]).find_unused(), []);
         assert_eq!(report("2026-01-01T00:00:00Z", &[(V2, 0, 0)]).find_unused(), []);
         assert_eq!(UsageReport::merge(&[]), None);
-        assert_eq!(UsageReport::parse_json(one.to_json().to_string().as_bytes()), Ok(one));
+        let read = UsageReport::parse_json(one.to_json().to_string().as_bytes());
+        assert_eq!(read.expect("it is a report"), one);
     }
 
     #[test]

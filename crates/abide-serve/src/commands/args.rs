@@ -11,7 +11,8 @@ use super::ask::AskArgs;
 use super::conformance::ConformanceArgs;
 use super::versions::VersionsArgs;
 use crate::clients::ExpectArgs;
-use crate::duration::seconds;
+use crate::duration::parse_seconds;
+use crate::error::Error;
 use crate::limits::Limits;
 use crate::listeners::{AdminAddress, DrainArgs};
 use crate::resources::{ApiArgs, JudgeArgs, SourceArgs};
@@ -68,13 +69,13 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) inputs: Inputs,
     /// The address of the gRPC services
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18000", value_parser = address)]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18000", value_parser = parse_address)]
     pub(crate) grpc: SocketAddr,
     /// The address of long polling over REST
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18080", value_parser = address)]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18080", value_parser = parse_address)]
     pub(crate) http: SocketAddr,
     /// How many seconds a poll may wait for something new
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub(crate) long_poll: Duration,
     /// A folder to write what everyone gets to, for clients that read files
     #[arg(long, value_name = "DIR")]
@@ -121,8 +122,8 @@ pub(crate) struct Serve {
     pub(crate) restart: RestartArgs,
 }
 
-/// The place where to listen.
-fn address(text: &str) -> Result<SocketAddr, String> {
+/// Reads the address where to listen.
+fn parse_address(text: &str) -> Result<SocketAddr, Error> {
     let wanted = "expected an IP address and a port, such as `127.0.0.1:18000`";
-    text.parse().map_err(|_| wanted.to_owned())
+    text.parse().map_err(|_| Error::Argument(wanted.to_owned()))
 }

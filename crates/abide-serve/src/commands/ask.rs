@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::logs::say;
-use crate::duration::duration;
+use crate::duration::parse_duration;
+use crate::error::Error;
 use crate::transport::{read_body, send_request};
 
 /// The number of bytes an answer may have.
@@ -38,10 +39,10 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
     /// The REST address of the server, which is that of its `--http`
-    #[arg(long, value_name = "HOST:PORT", value_parser = address, default_value = "127.0.0.1:18080")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = parse_target, default_value = "127.0.0.1:18080")]
     target: String,
     /// How long to wait for an answer
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30s")]
     wait: Duration,
     /// The major version that the client speaks
     #[arg(long, value_name = "N", default_value = "3", value_parser = ["2", "3"])]
@@ -55,20 +56,20 @@ pub(crate) struct AskArgs {
 }
 
 /// Reads the address of a server, which may be written as a URL without a path.
-fn address(text: &str) -> Result<String, String> {
+fn parse_target(text: &str) -> Result<String, Error> {
     if text.starts_with("https://") {
-        return Err("this asks without TLS, at HOST:PORT".to_owned());
+        return Err(Error::Argument("this asks without TLS, at HOST:PORT".to_owned()));
     }
     let bare = text.strip_prefix("http://").map(|it| it.strip_suffix('/').unwrap_or(it));
     let bare = bare.unwrap_or(text);
     let parts = bare.rsplit_once(':').filter(|(host, _)| !host.is_empty() && !host.contains('/'));
     match parts.is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
         true => Ok(bare.to_owned()),
-        false => Err("write it as HOST:PORT, such as 127.0.0.1:18080".to_owned()),
+        false => Err(Error::Argument("write it as HOST:PORT, such as 127.0.0.1:18080".to_owned())),
     }
 }
 
-pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, String> {
+pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, Error> {
     let AskArgs { what, name, target, major, wait, .. } = args;
     let path = format!("/v{major}/discovery:{what}");
     let url = format!("http://{target}{path}");
@@ -82,12 +83,16 @@ pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, String> {
     let asked = async {
         let response =
             send_request(target, Method::POST, &path, request.into()).await.map_err(|error| {
-                format!("{error}; `--target` is the address of the server's `--http`")
+                Error::NoAnswer(format!(
+                    "{error}; `--target` is the address of the server's `--http`"
+                ))
             })?;
         let status = response.status();
         if status == StatusCode::NOT_MODIFIED {
             let seconds = begin.elapsed().as_secs_f64();
-            return Err(format!("`{url}` has {wanted} yet, and answered so after {seconds:.1} s"));
+            return Err(Error::NoAnswer(format!(
+                "`{url}` has {wanted} yet, and answered so after {seconds:.1} s"
+            )));
         }
         Ok((status, read_body(response, MAX_ANSWER).await?))
     };
@@ -104,15 +109,18 @@ pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, String> {
             never = waits => never,
         }
     });
-    let late = |_| format!("{wanted} came in {wait:?} from `{url}`; `--wait` waits longer");
-    let (status, answer) = answered.await.map_err(late)??;
+    let (status, answer) = answered.await.map_err(|_| {
+        let message = format!("{wanted} came in {wait:?} from `{url}`; `--wait` waits longer");
+        Error::NoAnswer(message)
+    })??;
     if status != StatusCode::OK {
         let said = String::from_utf8_lossy(&answer);
-        return Err(format!("`{url}` answered {status}: {}", said.trim_end()));
+        let message = format!("`{url}` answered {status}: {}", said.trim_end());
+        return Err(Error::NoAnswer(message));
     }
     let answer: Value = serde_json::from_slice(&answer)
-        .map_err(|error| format!("`{url}` did not answer in JSON: {error}"))?;
+        .map_err(|error| Error::NoAnswer(format!("`{url}` did not answer in JSON: {error}")))?;
     let written = writeln!(std::io::stdout().lock(), "{answer:#}");
-    written.map_err(|error| format!("cannot write to standard output: {error}"))?;
+    written.map_err(Error::Output)?;
     Ok(ExitCode::SUCCESS)
 }

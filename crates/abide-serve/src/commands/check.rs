@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use super::args::Inputs;
 use super::logs::say;
-use super::{judge_of, today};
+use super::{read_judge, today};
+use crate::error::Error;
 use crate::resources::open_source;
 
-pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, String> {
-    let (judge, notes) = judge_of(inputs)?;
+pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, Error> {
+    let (judge, notes) = read_judge(inputs)?;
     let listing = open_source(&inputs.source)?.read()?;
     for note in notes.iter().chain(&listing.notes) {
         say(&format!("note: {note}"));
@@ -29,6 +30,6 @@ pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, String> {
         }
     }
     let written = std::io::stdout().lock().write_all(report.as_bytes());
-    written.map_err(|error| format!("cannot write to standard output: {error}"))?;
+    written.map_err(Error::Output)?;
     Ok(ExitCode::SUCCESS)
 }

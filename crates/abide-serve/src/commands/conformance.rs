@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::conformance::client::{ClientOptions, ClientScenario, play_client};
 use crate::conformance::{Changes, Outcome, Rules, Scenario, Server, ServerOptions, Way, play};
-use crate::duration::duration;
+use crate::duration::parse_duration;
 
 /// Test an xDS server or client against the protocol, scenario by scenario: 0 if all pass, else 1
 #[derive(Args, Clone, Debug)]
@@ -67,10 +67,10 @@ pub(crate) struct ConformanceArgs {
     #[arg(long)]
     slow: bool,
     /// How long a response or a change may take
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s")]
     patience: Duration,
     /// How long to wait where nothing may come
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "150ms")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "150ms")]
     quiet: Duration,
     /// The node id of all clients, for servers that serve known nodes only
     #[arg(long, value_name = "ID")]

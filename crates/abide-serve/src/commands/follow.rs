@@ -36,7 +36,7 @@ pub(crate) fn follow(
                 before = Some(listing);
             }
             Err(error) => {
-                if fleet.mark_source_unreadable(&error) {
+                if fleet.mark_source_unreadable(&error.to_string()) {
                     tracing::error!("{error}; what was served before stays");
                 }
             }

@@ -7,9 +7,10 @@ use tokio::sync::{oneshot, watch};
 
 use super::args::Serve;
 use super::follow::follow;
-use super::{judge_of, logs, today};
+use super::{logs, read_judge, today};
 use crate::admin::{self, Tokens};
 use crate::clients::{ExpectedClients, ServerState};
+use crate::error::Error;
 use crate::listeners::{AllowedHosts, Connections, Listener, ListenerKind, raise_fd_limit};
 use crate::resources::{Judge, open_source};
 use crate::restart::{Start, Successors};
@@ -17,25 +18,25 @@ use crate::streams::DiscoveryServices;
 use crate::transport::ReloadingTls;
 use crate::{restart, streams};
 
-pub(super) fn serve(args: Serve) -> Result<ExitCode, String> {
+pub(super) fn serve(args: Serve) -> Result<ExitCode, Error> {
     logs::start_at(&args.log_format, &args.log_level);
-    let (judge, notes) = judge_of(&args.inputs)?;
+    let (judge, notes) = read_judge(&args.inputs)?;
     for note in notes {
         tracing::warn!("{note}");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let runtime = runtime.map_err(Error::Start)?;
     runtime.block_on(run(args, judge))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn run(args: Serve, judge: Judge) -> Result<(), String> {
+async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
     args.restart.check(&args.drain)?;
     let mut told_to_end = std::pin::pin!(shutdown_signal()?);
     let epoch = args.restart.restart_epoch;
     let mut source = open_source(&args.inputs.source)?;
     if let (Some(out), Some(resources)) = (&args.file_out, &args.inputs.source.resources) {
-        streams::check(out, resources)?;
+        streams::check_output_folder(out, resources)?;
     }
     let gates = Connections::new(args.drain, &args.limits, raise_fd_limit());
     let apis = Arc::clone(&judge.apis);
@@ -46,11 +47,9 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     if let Some(clients) = args.roll_back_after {
         fleet.roll_back_after(clients);
     }
-    let tokens = args.admin_token_file.map(Tokens::of).transpose()?;
-    let tls = |door: ListenerKind| {
-        Ok::<_, String>(ReloadingTls::of(&args.tls, door.protocol())?.map(Arc::new))
-    };
-    let (http_tls, grpc_tls) = (tls(ListenerKind::Http)?, tls(ListenerKind::Grpc)?);
+    let tokens = args.admin_token_file.map(Tokens::open).transpose()?;
+    let http_tls = ReloadingTls::open(&args.tls, ListenerKind::Http.protocol())?.map(Arc::new);
+    let grpc_tls = ReloadingTls::open(&args.tls, ListenerKind::Grpc.protocol())?.map(Arc::new);
     // Dropped when the thread ends, which it does not.
     let (reading, mut ended) = oneshot::channel::<()>();
     std::thread::spawn({
@@ -61,15 +60,13 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
     });
     if let Some(out) = args.file_out {
-        tokio::spawn(streams::keep(out, Arc::clone(&fleet)));
+        tokio::spawn(streams::write_on_change(out, Arc::clone(&fleet)));
     }
     if epoch > 0 {
         // The process before this one serves until this one can.
         tokio::select! {
-            it = fleet.wait_until_served() => it.map_err(|why| {
-                format!("the resources are refused, so nothing is taken over:\n{}", why.join("\n"))
-            })?,
-            _ = &mut ended => return reading_ended(),
+            served = fleet.wait_until_served() => served.map_err(Error::Resources)?,
+            _ = &mut ended => return Err(Error::ReadingEnded),
             () = &mut told_to_end => return Ok(()),
         }
     }
@@ -93,7 +90,9 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
     let successors = match (args.restart.restart_socket.clone(), socket) {
         (Some(path), Some(socket)) => {
             let made = Successors::new(Arc::clone(&fleet), path, socket, &listeners, alone);
-            Some(made.map_err(|error| format!("cannot prepare for a restart: {error}"))?)
+            Some(made.map_err(|error| {
+                Error::Restart(format!("cannot prepare for a restart: {error}"))
+            })?)
         }
         _ => None,
     };
@@ -137,27 +136,21 @@ async fn run(args: Serve, judge: Judge) -> Result<(), String> {
         }
     };
     tokio::select! {
-        _ = ended => reading_ended(),
+        _ = ended => Err(Error::ReadingEnded),
         it = replacing => it,
         () = replaced => Ok(()),
         () = &mut told_to_end => Ok(()),
     }
 }
 
-/// The thread that reads resources never ends by itself.
-fn reading_ended() -> Result<(), String> {
-    Err("reading resources ended".to_owned())
-}
-
 /// Listens for SIGINT and SIGTERM from now on, so that none is lost between two waits; what is returned
 /// ends when one came.
-fn shutdown_signal() -> Result<impl Future<Output = ()>, String> {
+fn shutdown_signal() -> Result<impl Future<Output = ()>, Error> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let listen = |kind| signal(kind).map_err(|it| format!("cannot wait for signals: {it}"));
-        let mut interrupt = listen(SignalKind::interrupt())?;
-        let mut terminate = listen(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         Ok(async move {
             tokio::select! {
                 _ = interrupt.recv() => {}

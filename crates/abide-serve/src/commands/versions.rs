@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::logs::say;
 use crate::clients::UsageReport;
+use crate::error::Error;
 use crate::transport::fetch;
 
 /// The number of bytes a report may have.
@@ -32,7 +33,7 @@ pub(crate) struct VersionsArgs {
     format: String,
 }
 
-pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, String> {
+pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, Error> {
     let mut reports = Vec::new();
     let usual = SocketAddr::from(([127, 0, 0, 1], 19000));
     let servers = match args.admin.is_empty() && args.state.is_empty() {
@@ -42,12 +43,15 @@ pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, String> {
     for server in servers {
         let text = fetch(&server.to_string(), "/versions", MAX_REPORT).await;
         let report = text.and_then(|text| UsageReport::parse_json(&text));
-        reports.push(report.map_err(|error| format!("cannot read from `{server}`: {error}"))?);
+        reports.push(report.map_err(|error| Error::Report {
+            address: server.to_string(),
+            reason: error.to_string(),
+        })?);
     }
     for path in &args.state {
-        let failed = |error: String| format!("cannot read `{}`: {error}", path.display());
-        let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-        reports.push(UsageReport::parse_json(&text).map_err(failed)?);
+        let text = std::fs::read(path).map_err(|error| Error::cannot_read(path, error))?;
+        let report = UsageReport::parse_json(&text);
+        reports.push(report.map_err(|error| Error::cannot_read(path, error))?);
     }
     let Some(report) = UsageReport::merge(&reports) else { return Ok(ExitCode::SUCCESS) };
     let text = match (args.unused, &*args.format) {
@@ -74,6 +78,6 @@ pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, String> {
     };
     say(&format!("{} since {}", abide_lint::pluralize(reports.len(), "server"), report.since));
     let written = std::io::stdout().lock().write_all(text.as_bytes());
-    written.map_err(|error| format!("cannot write to standard output: {error}"))?;
+    written.map_err(Error::Output)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use tokio::net::UnixListener;
 
+use crate::error::Error;
 use crate::transport::listen;
 
 /// The place where the admin pages are to be.
@@ -20,15 +21,16 @@ pub(crate) enum AdminAddress {
 }
 
 impl FromStr for AdminAddress {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<AdminAddress, String> {
+    fn from_str(text: &str) -> Result<AdminAddress, Error> {
         match text.strip_prefix("unix:") {
-            Some("") => Err("write a path after `unix:`".to_owned()),
+            Some("") => Err(Error::Argument("write a path after `unix:`".to_owned())),
             Some(path) => Ok(AdminAddress::Unix(path.into())),
             None => text.parse().map(AdminAddress::Tcp).map_err(|_| {
-                "expected an address and a port, such as `127.0.0.1:19000`, or `unix:PATH`"
-                    .to_owned()
+                let expected =
+                    "expected an address and a port, such as `127.0.0.1:19000`, or `unix:PATH`";
+                Error::Argument(expected.to_owned())
             }),
         }
     }
@@ -66,12 +68,16 @@ impl AdminAddress {
     /// listens there.
     ///
     /// # Errors
-    /// Why that cannot be: one phrase.
-    pub(crate) fn listen(&self, takes_over: bool) -> Result<Option<UnixListener>, String> {
+    /// A path that cannot be listened at, or where another process listens.
+    pub(crate) fn listen(&self, takes_over: bool) -> Result<Option<UnixListener>, Error> {
         let AdminAddress::Unix(path) = self else { return Ok(None) };
         if !takes_over && UnixStream::connect(path).is_ok() {
-            return Err(format!("cannot listen at `{self}`: another process does"));
+            return Err(self.cannot_listen("another process does"));
         }
-        listen(path).map(Some).map_err(|why| format!("cannot listen at `{self}`: {why}"))
+        listen(path).map(Some).map_err(|error| self.cannot_listen(error))
+    }
+
+    fn cannot_listen(&self, reason: impl fmt::Display) -> Error {
+        Error::Bind { address: format!("`{self}`"), reason: reason.to_string() }
     }
 }

@@ -26,6 +26,7 @@ use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 use super::drain::{DrainArgs, DrainCause, DrainState, DrainStrategy, DrainType};
+use crate::error::Error as ServerError;
 use crate::limits::Limits;
 use crate::transport::{ReloadingTls, SMALL};
 
@@ -85,10 +86,13 @@ impl Listener {
     /// Listens at an address.
     ///
     /// # Errors
-    /// Why that cannot be: one phrase.
-    pub(crate) fn bind(door: ListenerKind, asked: SocketAddr) -> Result<Listener, String> {
+    /// An address that cannot be listened at.
+    pub(crate) fn bind(door: ListenerKind, asked: SocketAddr) -> Result<Listener, ServerError> {
         let socket = listen(asked);
-        let socket = socket.map_err(|error| format!("cannot listen at {asked}: {error}"))?;
+        let socket = socket.map_err(|error| ServerError::Bind {
+            address: asked.to_string(),
+            reason: error.to_string(),
+        })?;
         Ok(Listener { door, asked, socket })
     }
 

@@ -8,14 +8,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use tokio::time::Instant;
 
-use crate::duration::seconds;
+use crate::duration::parse_seconds;
 
 /// How connections leave.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct DrainArgs {
     /// How many seconds connections have to leave, when another process takes over or health
     /// checks fail
-    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
     pub(crate) drain_time_s: Duration,
     /// When connections are told to leave
     #[arg(long, value_name = "STRATEGY", value_enum, default_value_t = DrainStrategy::Gradual)]

@@ -15,6 +15,7 @@ use clap::Args;
 use semver::{Version, VersionReq};
 
 use super::types_file::TypesFile;
+use crate::error::Error;
 
 /// The APIs of what is served and of clients.
 #[derive(Args, Clone, Debug)]
@@ -71,8 +72,8 @@ impl Apis {
     /// them. Returns also what the operator should know about them.
     ///
     /// # Errors
-    /// What is wrong with a file or a source: one phrase.
-    pub(crate) fn read(args: &ApiArgs) -> Result<(Apis, Vec<String>), String> {
+    /// A file or a source that cannot be read, or is wrong.
+    pub(crate) fn read(args: &ApiArgs) -> Result<(Apis, Vec<String>), Error> {
         let source = args.api.as_deref().unwrap_or(".");
         let mut notes = Vec::new();
         let described = args.types.as_deref().map(TypesFile::read).transpose()?;
@@ -95,10 +96,11 @@ impl Apis {
             table.push(ClientRule { user_agent, version, release: number + 1 });
         }
         let tree = newest.tree;
-        let steps =
-            abide_source::read_steps(&args.steps, &mut notes).map_err(|error| error.to_string())?;
+        let steps = abide_source::read_steps(&args.steps, &mut notes)
+            .map_err(|error| Error::Api(error.to_string()))?;
         let translator = Translator::new(tree, VersionMapping::default(), &steps);
-        let translator = translator.map_err(|fault| format!("a step: {}", fault.message))?;
+        let translator =
+            translator.map_err(|fault| Error::Api(format!("a step: {}", fault.message)))?;
         let features = translator.features().map(str::to_owned).collect();
         let releases = Releases::new(newest, older, features).with_types(types);
         Ok((Apis { newest: tree, releases, sources, translator, table }, notes))
@@ -109,16 +111,16 @@ impl Apis {
         self.releases.types()
     }
 
-    /// What a client is served, by its first request.
+    /// Decides what a client is served, by its first request.
     ///
     /// # Errors
-    /// More than a client may say: one phrase.
-    pub(crate) fn terms(
+    /// More than a client may say.
+    pub(crate) fn resolve_profile(
         &self,
         node: &Node,
         type_url: &str,
         listed: Vec<VersionedTypeUrl>,
-    ) -> Result<ClientProfile, String> {
+    ) -> Result<ClientProfile, Error> {
         let version = node.version();
         let fits = |row: &&ClientRule| {
             !row.user_agent.is_empty()
@@ -126,27 +128,27 @@ impl Apis {
                 && version.as_ref().is_some_and(|version| row.version.matches(version))
         };
         let operators_word = self.table.iter().find(fits).map(|row| row.release);
-        self.releases.terms(&ClientCapabilities {
+        Ok(self.releases.resolve_profile(&ClientCapabilities {
             operator_release: operators_word,
             ..node.capabilities(type_url, listed)
-        })
+        })?)
     }
 
-    /// What a client is served after a further request, if that is something else.
+    /// Decides what a client is served after a further request, if that is something else.
     ///
     /// # Errors
-    /// More than a client may say: one phrase.
-    pub(crate) fn learn(
+    /// More than a client may say.
+    pub(crate) fn update_profile(
         &self,
         terms: &ClientProfile,
         type_url: &str,
         listed: Vec<VersionedTypeUrl>,
-    ) -> Result<Option<ClientProfile>, String> {
+    ) -> Result<Option<ClientProfile>, Error> {
         if listed.is_empty() {
             return Ok(terms.asking(self.types(), type_url));
         }
         let listed: Vec<_> = listed.into_iter().map(Into::into).collect();
-        let learned = self.releases.listing(terms, &listed)?;
+        let learned = self.releases.add_versions(terms, &listed)?;
         let learned = learned.asking(self.types(), type_url).unwrap_or(learned);
         Ok((learned != *terms).then_some(learned))
     }
@@ -182,8 +184,9 @@ fn read_release(
     source: &str,
     import_paths: &[String],
     notes: &mut Vec<String>,
-) -> Result<Release<'static>, String> {
-    let api = abide_source::Api::read(source, import_paths)?;
+) -> Result<Release<'static>, Error> {
+    let api = abide_source::Api::read(source, import_paths)
+        .map_err(|error| Error::Api(error.to_string()))?;
     notes.extend(api.notes);
     let minor = |it: Version| Minor { major: it.major, minor: it.minor };
     let versions = api.versions.into_iter().map(|(package, it)| (package, minor(it)));
@@ -207,26 +210,39 @@ struct ClientRow {
 }
 
 /// Reads a table of clients: in TOML, YAML or JSON, by how its name ends.
-fn read_rows(path: &Path) -> Result<Vec<ClientRow>, String> {
+fn read_rows(path: &Path) -> Result<Vec<ClientRow>, Error> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|it| format!("cannot read `{name}`: {it}"))?;
-    let rows =
-        parse_table(&path.to_string_lossy(), &text).map_err(|it| format!("`{name}`: {it}"))?;
+    let text = std::fs::read_to_string(path).map_err(|error| Error::cannot_read(path, error))?;
+    let rows = parse_table(&path.to_string_lossy(), &text)
+        .map_err(|error| Error::Api(format!("`{name}`: {error}")))?;
     let rows = rows.into_iter().map(|[user_agent, version, api]| {
         let version = if version.is_empty() { "*" } else { &version };
         let version = VersionReq::parse(version).map_err(|error| {
-            format!("`{name}`: `{version}` is not a requirement of a version: {error}")
+            let message = format!("`{version}` is not a requirement of a version: {error}");
+            Error::Api(format!("`{name}`: {message}"))
         })?;
         Ok(ClientRow { user_agent, version, api })
     });
     rows.collect()
 }
 
-/// The cells of a table: user agent, version and API.
-fn parse_table(name: &str, text: &str) -> Result<Vec<[String; 3]>, String> {
+/// The reason why a table of clients cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum TableError {
+    #[error("{0}")]
+    Syntax(String),
+    #[error("there is no key `{0}`")]
+    UnknownKey(String),
+    #[error("expected strings only")]
+    NotString,
+}
+
+/// Reads the cells of a table: user agent, version and API.
+fn parse_table(name: &str, text: &str) -> Result<Vec<[String; 3]>, TableError> {
     let text = match name.ends_with(".toml") {
         true => {
-            let table: toml_edit::DocumentMut = text.parse().map_err(|it| format!("{it}"))?;
+            let table: Result<toml_edit::DocumentMut, _> = text.parse();
+            let table = table.map_err(|error| TableError::Syntax(error.to_string()))?;
             convert_to_json(table.as_item())?.to_string()
         }
         false => text.to_owned(),
@@ -242,10 +258,10 @@ fn parse_table(name: &str, text: &str) -> Result<Vec<[String; 3]>, String> {
     let readings = || read.documents.iter().filter_map(|it| it.reading.as_ref());
     let errors = read.errors.iter().chain(readings().flat_map(|it| &it.errors));
     if let Some(error) = errors.map(|it| &it.message).next() {
-        return Err(error.clone());
+        return Err(TableError::Syntax(error.clone()));
     }
     if let Some(unknown) = readings().flat_map(|it| &it.undeclared).next() {
-        return Err(format!("there is no key `{}`", unknown.name));
+        return Err(TableError::UnknownKey(unknown.name.to_string()));
     }
     let text = |row: &Message, field| row.get_str(&tree, field).unwrap_or_default().to_owned();
     let rows = readings().flat_map(|it| it.message.get_all(&tree, "clients"));
@@ -253,11 +269,11 @@ fn parse_table(name: &str, text: &str) -> Result<Vec<[String; 3]>, String> {
     Ok(rows.map(|row| ["user_agent", "version", "api"].map(|field| text(row, field))).collect())
 }
 
-/// A value of TOML in JSON, as far as a table of clients has them.
-fn convert_to_json(item: &toml_edit::Item) -> Result<serde_json::Value, String> {
+/// Converts a value of TOML to JSON, as far as a table of clients has them.
+fn convert_to_json(item: &toml_edit::Item) -> Result<serde_json::Value, TableError> {
     if let Some(table) = item.as_table_like() {
         let members = table.iter().map(|(key, it)| Ok((key.to_owned(), convert_to_json(it)?)));
-        return members.collect::<Result<serde_json::Map<_, _>, String>>().map(Into::into);
+        return members.collect::<Result<serde_json::Map<_, _>, TableError>>().map(Into::into);
     }
     if let Some(tables) = item.as_array_of_tables() {
         return tables
@@ -271,7 +287,7 @@ fn convert_to_json(item: &toml_edit::Item) -> Result<serde_json::Value, String> 
             .map(|it| convert_to_json(&toml_edit::Item::Value(it.clone())))
             .collect();
     }
-    item.as_str().map(Into::into).ok_or_else(|| "expected strings only".to_owned())
+    item.as_str().map(Into::into).ok_or(TableError::NotString)
 }
 
 #[cfg(test)]
@@ -290,7 +306,7 @@ mod tests {
         assert_eq!(parse_table("c.json", json).as_ref(), Ok(&expected));
         assert_eq!(
             parse_table("c.yaml", "clients:\n- {agent: envoy}\n"),
-            Err("there is no key `agent`".to_owned())
+            Err(TableError::UnknownKey("agent".to_owned()))
         );
         assert!(parse_table("c.toml", "clients = 1").is_err());
     }

@@ -74,7 +74,7 @@ mod tests {
                 features: [name.clone()].into(),
                 ..ClientCapabilities::default()
             };
-            releases.terms(&claims).expect("not too much")
+            releases.resolve_profile(&claims).expect("not too much")
         };
         let groups = Groups::default();
         let mut held: Vec<Group> = Vec::new();

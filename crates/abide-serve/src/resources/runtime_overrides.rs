@@ -12,6 +12,8 @@ use prost_types::{ListValue, Struct, Value};
 
 use abide_xds::wire;
 
+use crate::error::Error;
+
 /// How many keys may be set.
 const MAX_KEYS: usize = 1000;
 /// How many bytes all keys and values may have together.
@@ -26,26 +28,26 @@ impl Overrides {
     /// Sets all of these keys, or none; an empty value takes back what was set.
     ///
     /// # Errors
-    /// Why nothing was set: one phrase.
-    pub(crate) fn modify(&mut self, pairs: &[(String, String)]) -> Result<(), String> {
+    /// A key or value that cannot be set: then nothing was set.
+    pub(crate) fn modify(&mut self, pairs: &[(String, String)]) -> Result<(), Error> {
         let mut runtime = Runtime::of_resources([], Arc::clone(&self.0));
         let pairs = pairs.iter().map(|(key, value)| (&**key, &**value));
-        runtime.modify(pairs).map_err(|it| it.to_string())?;
+        runtime.modify(pairs).map_err(|error| Error::RuntimeOverride(error.to_string()))?;
         let values = runtime.overrides();
         if let Some((key, _)) = values.iter().find(|(_, it)| !is_servable(it)) {
-            return Err(format!(
+            return Err(Error::RuntimeOverride(format!(
                 "the value of `{key}` is not a boolean, number, text or share of one"
-            ));
+            )));
         }
         if values.keys().any(|it| it.is_empty()) {
-            return Err("a key is empty".to_owned());
+            return Err(Error::RuntimeOverride("a key is empty".to_owned()));
         }
         let bytes: usize = values.iter().map(|(key, it)| key.len() + it.text.len()).sum();
         if values.len() > MAX_KEYS || bytes > MAX_BYTES {
-            return Err(format!(
+            return Err(Error::RuntimeOverride(format!(
                 "at most {MAX_KEYS} keys may be set, and {MAX_BYTES} bytes of keys and values: set \
                  more in a layer of the resources"
-            ));
+            )));
         }
         self.0 = values;
         Ok(())
@@ -123,7 +125,8 @@ mod tests {
     use super::*;
 
     fn set(overrides: &mut Overrides, key: &str, value: &str) -> Result<(), String> {
-        overrides.modify(&[(key.to_owned(), value.to_owned())])
+        let pair = (key.to_owned(), value.to_owned());
+        overrides.modify(&[pair]).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -149,9 +152,9 @@ mod tests {
     fn what_can_be_set_has_an_end() {
         let mut overrides = Overrides::default();
         let many: Vec<_> = (0..=MAX_KEYS).map(|it| (it.to_string(), "1".to_owned())).collect();
-        let said = overrides.modify(&many).expect_err("too many");
+        let said = overrides.modify(&many).expect_err("too many").to_string();
         assert!(said.starts_with("at most 1000 keys may be set"), "{said}");
-        assert_eq!(overrides.modify(&many[1..]), Ok(()));
+        assert!(overrides.modify(&many[1..]).is_ok());
         set(&mut overrides, "one-more", "1").expect_err("too many");
         assert_eq!(set(&mut overrides, "1", ""), Ok(()));
         assert_eq!(set(&mut overrides, "one-more", "1"), Ok(()));

@@ -12,6 +12,8 @@ use std::time::Duration;
 use abide_instance::Notation;
 use clap::Args as Group;
 
+use crate::error::Error;
+
 /// How long a source has to be quiet before it is read: what is written together is judged
 /// together.
 const SETTLE_TIME: Duration = Duration::from_millis(50);
@@ -34,7 +36,7 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "SOURCE", required = true)]
     pub(crate) resources: Option<PathBuf>,
     /// How many seconds pass before a revision of git is looked up again
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = crate::duration::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = crate::duration::parse_seconds)]
     pub(crate) poll: Duration,
     #[command(flatten)]
     pub(crate) etcd: etcd::EtcdArgs,
@@ -48,8 +50,8 @@ pub(crate) trait Source: Send {
     /// Reads what is there now, all of one moment.
     ///
     /// # Errors
-    /// Why nothing can be read now: one phrase.
-    fn read(&mut self) -> Result<Listing, String>;
+    /// A source that cannot be read now: [`Error::SourceUnavailable`].
+    fn read(&mut self) -> Result<Listing, Error>;
 
     /// Returns once there may be something else to read.
     fn wait(&mut self);
@@ -58,8 +60,8 @@ pub(crate) trait Source: Send {
 /// Opens the source that the arguments name.
 ///
 /// # Errors
-/// What is wrong with its name, or why there is no such source: one phrase.
-pub(crate) fn open_source(args: &SourceArgs) -> Result<Box<dyn Source>, String> {
+/// A name that is wrong, or that no source has.
+pub(crate) fn open_source(args: &SourceArgs) -> Result<Box<dyn Source>, Error> {
     let place = args.resources.as_deref().unwrap_or(Path::new("."));
     match place.to_str().and_then(|it| it.split_once(':')) {
         Some(("git", spec)) => Ok(Box::new(git::Git::open(spec, args.poll)?)),

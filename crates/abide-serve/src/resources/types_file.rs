@@ -11,6 +11,8 @@ use abide_syntax::LineIndex;
 use abide_xds::{TypeEntry, TypeKey, Types};
 use toml_edit::{Document, Item, TableLike};
 
+use crate::error::Error;
+
 /// The keys of a type.
 const KEYS: [&str; 15] = [
     "name",
@@ -59,26 +61,25 @@ impl TypesFile {
     ///
     /// # Errors
     /// A file that cannot be read, or what is wrong in it: one line each, with its place.
-    pub(crate) fn read(path: &Path) -> Result<TypesFile, String> {
+    pub(crate) fn read(path: &Path) -> Result<TypesFile, Error> {
         let name = path.display().to_string();
-        let failed = |error: &dyn std::fmt::Display| format!("cannot read `{name}`: {error}");
-        let file = File::open(path).map_err(|it| failed(&it))?;
         let mut text = String::new();
-        file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|it| failed(&it))?;
+        let read = File::open(path).and_then(|it| it.take(MAX_FILE + 1).read_to_string(&mut text));
+        read.map_err(|error| Error::cannot_read(path, error))?;
         if text.len() as u64 > MAX_FILE {
-            return Err(failed(&format!("at most {MAX_FILE} bytes are read")));
+            return Err(Error::cannot_read(path, format!("at most {MAX_FILE} bytes are read")));
         }
         TypesFile::parse(name, text)
     }
 
-    fn parse(name: String, text: String) -> Result<TypesFile, String> {
+    fn parse(name: String, text: String) -> Result<TypesFile, Error> {
         let mut file = TypesFile { name, text, entries: Vec::new() };
-        match described(&file.text) {
+        match parse_types(&file.text) {
             Ok(entries) => {
                 file.entries = entries;
                 Ok(file)
             }
-            Err(faults) => Err(file.lines(faults)),
+            Err(faults) => Err(file.report(faults)),
         }
     }
 
@@ -86,14 +87,14 @@ impl TypesFile {
     ///
     /// # Errors
     /// What contradicts itself or another type: one line each, with its place.
-    pub(crate) fn types(&self) -> Result<Types, String> {
+    pub(crate) fn types(&self) -> Result<Types, Error> {
         let entries: Vec<TypeEntry> = self.entries.iter().map(|it| it.entry.clone()).collect();
         Types::with(&entries).map_err(|wrong| {
             let fault = |it: abide_xds::Contradiction| {
                 let (key, number) = name_of(it.key);
                 (self.entries[it.entry].place_of(key, number), it.message)
             };
-            self.lines(wrong.into_iter().map(fault).collect())
+            self.report(wrong.into_iter().map(fault).collect())
         })
     }
 
@@ -101,19 +102,21 @@ impl TypesFile {
     ///
     /// # Errors
     /// What it does not declare: one line each, with its place.
-    pub(crate) fn check(&self, tree: &Tree) -> Result<(), String> {
-        let faults: Vec<Fault> = self.entries.iter().flat_map(|it| it.undeclared(tree)).collect();
-        if faults.is_empty() { Ok(()) } else { Err(self.lines(faults)) }
+    pub(crate) fn check(&self, tree: &Tree) -> Result<(), Error> {
+        let faults: Vec<Fault> =
+            self.entries.iter().flat_map(|it| it.find_undeclared(tree)).collect();
+        if faults.is_empty() { Ok(()) } else { Err(self.report(faults)) }
     }
 
-    fn lines(&self, mut faults: Vec<Fault>) -> String {
+    fn report(&self, mut faults: Vec<Fault>) -> Error {
         faults.sort_by_key(|it| it.0);
         let index = LineIndex::new(self.text.as_bytes());
         let line = |(place, message): Fault| {
             let at = index.position(self.text.as_bytes(), u32::try_from(place).unwrap_or(u32::MAX));
             format!("{}:{}:{}: {message}", self.name, at.line, at.column)
         };
-        faults.into_iter().map(line).collect::<Vec<_>>().join("\n")
+        let lines: Vec<String> = faults.into_iter().map(line).collect();
+        Error::TypesFile(lines.join("\n"))
     }
 }
 
@@ -141,8 +144,8 @@ impl Described {
         self.values.get(key).and_then(|it| it.get(number)).copied().unwrap_or(self.place)
     }
 
-    /// What of it an API does not declare.
-    fn undeclared(&self, tree: &Tree) -> Vec<Fault> {
+    /// Finds the messages and fields that an API does not declare.
+    fn find_undeclared(&self, tree: &Tree) -> Vec<Fault> {
         let mut faults = Vec::new();
         let keys = [("message", &self.entry.messages[1]), ("v2_message", &self.entry.messages[0])];
         for (key, name) in keys {
@@ -157,7 +160,7 @@ impl Described {
                 continue;
             };
             if let Some(field) = &self.entry.name_field
-                && let Err(fault) = text_field(message, field)
+                && let Some(fault) = find_text_field_fault(message, field)
             {
                 faults.push((self.place_of("name_field", 0), fault));
             }
@@ -166,7 +169,7 @@ impl Described {
             [("required_by", &self.entry.required_by), ("referred_by", &self.entry.referred_by)];
         for (key, texts) in lists {
             for (number, text) in texts.iter().enumerate() {
-                if let Err(fault) = declares(tree, text) {
+                if let Some(fault) = find_reference_fault(tree, text) {
                     faults.push((self.place_of(key, number), fault));
                 }
             }
@@ -175,32 +178,36 @@ impl Described {
     }
 }
 
-/// Makes sure that an API declares a field that is written as `MESSAGE.FIELD`, with a glob.
-fn declares(tree: &Tree, text: &str) -> Result<(), String> {
+/// Finds what is wrong with a field that is written as `MESSAGE.FIELD`, with a glob, if an API does
+/// not declare it.
+fn find_reference_fault(tree: &Tree, text: &str) -> Option<String> {
     let (pattern, field) = text.rsplit_once('.').unwrap_or(("", text));
-    let glob = Glob::new(pattern)?;
+    let glob = match Glob::new(pattern) {
+        Ok(glob) => glob,
+        Err(error) => return Some(error),
+    };
     let all = || tree.files().flat_map(|file| file.all_messages());
     let mut found = all().filter(|it| glob.matches(&it.full_name())).peekable();
     if found.peek().is_none() {
         let all: Vec<String> = all().map(|it| it.full_name()).collect();
         let near = suggestion(pattern, all.iter().map(String::as_str));
-        return Err(format!("the API declares no message `{pattern}`{near}"));
+        return Some(format!("the API declares no message `{pattern}`{near}"));
     }
     // With a glob, one that has the field is enough.
-    let mut all = found.map(|it| text_field(it, field));
-    let first = all.next().unwrap_or(Ok(()));
-    if first.is_ok() || all.any(|it| it.is_ok()) { Ok(()) } else { first }
+    let mut faults = found.map(|it| find_text_field_fault(it, field));
+    let first = faults.next()??;
+    faults.all(|fault| fault.is_some()).then_some(first)
 }
 
-/// Makes sure that a message has a field with a text.
-fn text_field(message: Message<'_>, field: &str) -> Result<(), String> {
+/// Finds what is wrong with a field that has to be one of a message and has to be a string.
+fn find_text_field_fault(message: Message<'_>, field: &str) -> Option<String> {
     let Some(found) = message.fields().find(|it| it.name() == field) else {
         let near = suggestion(field, message.fields().map(|it| it.name()));
-        return Err(format!("`{}` has no field `{field}`{near}", message.full_name()));
+        return Some(format!("`{}` has no field `{field}`{near}", message.full_name()));
     };
     match found.ty() {
-        abide_schema::Type::Scalar(abide_schema::Scalar::String) => Ok(()),
-        _ => Err(format!("`{}.{field}` is not a string", message.full_name())),
+        abide_schema::Type::Scalar(abide_schema::Scalar::String) => None,
+        _ => Some(format!("`{}.{field}` is not a string", message.full_name())),
     }
 }
 
@@ -210,8 +217,8 @@ fn suggestion<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Strin
     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
-/// The types that a text describes.
-fn described(text: &str) -> Result<Vec<Described>, Vec<Fault>> {
+/// Reads the types that a text describes.
+fn parse_types(text: &str) -> Result<Vec<Described>, Vec<Fault>> {
     let document = Document::parse(text).map_err(|error| {
         let message = error.message().trim_end().replace('\n', ", ");
         vec![(start(error.span()), message)]
@@ -227,7 +234,7 @@ fn described(text: &str) -> Result<Vec<Described>, Vec<Fault>> {
         match tables(item) {
             Some(tables) => {
                 for (table, place) in tables {
-                    entries.push(described_in(table, place, &mut faults));
+                    entries.push(parse_type(table, place, &mut faults));
                 }
             }
             None => faults.push((start(item.span()), "expected tables, `[[types]]`".to_owned())),
@@ -249,8 +256,8 @@ fn tables(item: &Item) -> Option<Vec<(&dyn TableLike, usize)>> {
     inline.map(|it| it.map(|it| (it as &dyn TableLike, start(it.span())))).collect()
 }
 
-/// The type that a table describes.
-fn described_in(table: &dyn TableLike, place: usize, faults: &mut Vec<Fault>) -> Described {
+/// Reads the type that a table describes.
+fn parse_type(table: &dyn TableLike, place: usize, faults: &mut Vec<Fault>) -> Described {
     let mut values = BTreeMap::new();
     let mut entry = TypeEntry::default();
     for (key, item) in table.iter() {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::duration::seconds;
+use crate::duration::parse_seconds;
+use crate::error::Error;
 use crate::listeners::DrainArgs;
 
 /// The time that the other process may take to answer.
@@ -24,7 +25,7 @@ pub(crate) struct RestartArgs {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "restart_socket")]
     pub(crate) restart_epoch: u32,
     /// How many seconds after it began to drain the process before this one ends
-    #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "900", value_parser = parse_seconds)]
     pub(crate) parent_shutdown_time_s: Duration,
 }
 
@@ -32,12 +33,12 @@ impl RestartArgs {
     /// Refuses times that would cut connections off.
     ///
     /// # Errors
-    /// What to set instead: one phrase.
-    pub(crate) fn check(&self, drain: &DrainArgs) -> Result<(), String> {
+    /// A time of draining that is not over before the process ends.
+    pub(crate) fn check(&self, drain: &DrainArgs) -> Result<(), Error> {
         if self.restart_socket.is_some() && self.parent_shutdown_time_s <= drain.drain_time_s {
-            return Err("connections would be cut off: `--parent-shutdown-time-s` must be more \
-                        than `--drain-time-s`"
-                .to_owned());
+            let message = "connections would be cut off: `--parent-shutdown-time-s` must be more \
+                           than `--drain-time-s`";
+            return Err(Error::Argument(message.to_owned()));
         }
         Ok(())
     }

@@ -77,6 +77,17 @@ impl AsFd for CounterFile {
     }
 }
 
+/// The reason why counters of another process cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CounterFileError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("they are in no file of counters")]
+    NotCounters,
+    #[error("they have the layout {0}, known is {LAYOUT}")]
+    UnknownLayout(u32),
+}
+
 /// The memory file of another process.
 pub(super) struct InheritedCounters(File);
 
@@ -84,16 +95,16 @@ impl InheritedCounters {
     /// Opens a file that another process passed on.
     ///
     /// # Errors
-    /// What is no such file, or has a layout that is not known here: one phrase.
-    pub(super) fn open(fd: OwnedFd) -> Result<InheritedCounters, String> {
+    /// A file that is not one of counters, or has a layout that is not known here.
+    pub(super) fn open(fd: OwnedFd) -> Result<InheritedCounters, CounterFileError> {
         let file = File::from(fd);
         let mut header = [0; HEADER];
-        file.read_exact_at(&mut header, 0).map_err(|error| error.to_string())?;
+        file.read_exact_at(&mut header, 0)?;
         let layout = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
         match (header.starts_with(MAGIC), layout) {
-            (false, _) => Err("they are in no file of counters".to_owned()),
+            (false, _) => Err(CounterFileError::NotCounters),
             (true, LAYOUT) => Ok(InheritedCounters(file)),
-            (true, other) => Err(format!("they have the layout {other}, known is {LAYOUT}")),
+            (true, other) => Err(CounterFileError::UnknownLayout(other)),
         }
     }
 
@@ -173,9 +184,15 @@ mod tests {
         let file = CounterFile::create().unwrap();
         let open = || InheritedCounters::open(file.as_fd().try_clone_to_owned().unwrap()).err();
         file.file.write_all_at(&9_u32.to_le_bytes(), 8).unwrap();
-        assert_eq!(open().as_deref(), Some("they have the layout 9, known is 1"));
+        assert_eq!(
+            open().map(|it| it.to_string()).as_deref(),
+            Some("they have the layout 9, known is 1")
+        );
         file.file.write_all_at(b"x", 0).unwrap();
-        assert_eq!(open().as_deref(), Some("they are in no file of counters"));
+        assert_eq!(
+            open().map(|it| it.to_string()).as_deref(),
+            Some("they are in no file of counters")
+        );
         file.file.set_len(3).unwrap();
         assert!(open().is_some());
     }

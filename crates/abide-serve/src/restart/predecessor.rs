@@ -15,14 +15,21 @@ use super::channel::Channel;
 use super::counter_file::InheritedCounters;
 use super::messages::{Answer, Ask, Handshake, InheritedState, MAJOR, Nothing, Reply, Request};
 use crate::clients::ServerState;
+use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
 
 /// The reason why nothing is taken over.
 pub(super) enum TakeoverError {
     /// There is no other process, or it ended meanwhile.
     Gone,
-    /// This one must not run beside it: one phrase.
-    Fatal(String),
+    /// This one must not run beside it.
+    Fatal(Error),
+}
+
+impl TakeoverError {
+    fn fatal(message: impl Into<String>) -> TakeoverError {
+        TakeoverError::Fatal(Error::Restart(message.into()))
+    }
 }
 
 /// The process before this one.
@@ -41,13 +48,13 @@ impl Predecessor {
     ) -> Result<(Predecessor, Vec<Listener>, UnixListener), TakeoverError> {
         let stream = UnixStream::connect(path).await.map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => TakeoverError::Gone,
-            _ => TakeoverError::Fatal(format!("cannot reach {}: {error}", path.display())),
+            _ => TakeoverError::fatal(format!("cannot reach {}: {error}", path.display())),
         })?;
         let mut channel = Channel::new(stream);
         let (answer, _) = exchange(&mut channel, &Handshake::of(epoch)).await?;
         let Answer::Hello(hello) = answer else { return Err(confused()) };
         if hello.protocol_major != MAJOR {
-            return Err(TakeoverError::Fatal(format!(
+            return Err(TakeoverError::fatal(format!(
                 "the process at {} speaks version {} of the restart protocol, and this one {MAJOR}: \
                  stop it, and start this one with `--restart-epoch 0`",
                 path.display(),
@@ -75,7 +82,7 @@ impl Predecessor {
         fleet: &ServerState,
         shutdown_time: Duration,
         alone: &watch::Sender<bool>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Error> {
         self.inherit(fleet);
         let setback = self.retire(fleet, shutdown_time).await;
         self.inherit(fleet);
@@ -85,7 +92,7 @@ impl Predecessor {
                 alone.send_replace(true);
                 Ok(())
             }
-            TakeoverError::Fatal(why) => Err(why),
+            TakeoverError::Fatal(error) => Err(error),
         }
     }
 
@@ -133,9 +140,7 @@ impl Predecessor {
 }
 
 fn confused() -> TakeoverError {
-    TakeoverError::Fatal(
-        "the process before this one answers something else than it was asked".into(),
-    )
+    TakeoverError::fatal("the process before this one answers something else than it was asked")
 }
 
 /// Sends a message and waits for the answer.
@@ -148,19 +153,23 @@ async fn exchange(
     }
     match timeout(ANSWER_TIMEOUT, channel.receive::<Reply>()).await {
         Ok(Ok(Some((Reply { reply: Some(Answer::Refusal(refusal)) }, _)))) => {
-            Err(TakeoverError::Fatal(refusal.reason))
+            Err(TakeoverError::fatal(refusal.reason))
         }
         Ok(Ok(Some((Reply { reply: Some(answer) }, fds)))) => Ok((answer, fds)),
         Ok(Ok(Some((Reply { reply: None }, _)))) => Err(confused()),
         Ok(Ok(None)) => Err(TakeoverError::Gone),
-        Ok(Err(error)) => Err(TakeoverError::Fatal(format!(
+        Ok(Err(error)) => Err(TakeoverError::fatal(format!(
             "cannot understand the process before this one: {error}"
         ))),
-        Err(_) => Err(TakeoverError::Fatal(format!(
+        Err(_) => Err(TakeoverError::fatal(format!(
             "the process before this one does not answer for {} s: it hangs, or is stopped",
             ANSWER_TIMEOUT.as_secs()
         ))),
     }
+}
+
+fn cannot_take_socket(error: std::io::Error) -> TakeoverError {
+    TakeoverError::fatal(format!("cannot take a socket over: {error}"))
 }
 
 /// Takes from a heritage what is wanted: the listeners, the socket for the next process, and the
@@ -170,8 +179,6 @@ async fn take_sockets(
     mut fds: Vec<OwnedFd>,
     wanted: &[(ListenerKind, SocketAddr)],
 ) -> Result<(Vec<Listener>, UnixListener, OwnedFd), TakeoverError> {
-    let fatal =
-        |error: std::io::Error| TakeoverError::Fatal(format!("cannot take a socket over: {error}"));
     if fds.len() != heritage.listeners.len() + 2 {
         return Err(confused());
     }
@@ -185,13 +192,13 @@ async fn take_sockets(
         let listener = match inherited.iter().position(|(it, _)| is_it(it)) {
             Some(at) => {
                 let (_, socket) = inherited.swap_remove(at);
-                Listener::inherit(door, address, socket).map_err(fatal)?
+                Listener::inherit(door, address, socket).map_err(cannot_take_socket)?
             }
             None => Listener::bind(door, address).map_err(TakeoverError::Fatal)?,
         };
         listeners.push(listener);
     }
     let socket = std::os::unix::net::UnixListener::from(socket);
-    socket.set_nonblocking(true).map_err(fatal)?;
-    Ok((listeners, UnixListener::from_std(socket).map_err(fatal)?, counters))
+    socket.set_nonblocking(true).map_err(cannot_take_socket)?;
+    Ok((listeners, UnixListener::from_std(socket).map_err(cannot_take_socket)?, counters))
 }

@@ -6,6 +6,7 @@ use tokio::net::UnixListener;
 
 use super::args::RestartArgs;
 use super::predecessor::{Predecessor, TakeoverError};
+use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
 use crate::transport::listen;
 
@@ -21,11 +22,11 @@ pub(crate) struct Start {
 /// Takes over from the process before this one. Without one, listens at the addresses.
 ///
 /// # Errors
-/// Why this process cannot run, and what to do: one phrase. The other one goes on.
+/// Anything that keeps this process from running. The other one goes on.
 pub(crate) async fn start(
     args: &RestartArgs,
     wanted: &[(ListenerKind, SocketAddr)],
-) -> Result<Start, String> {
+) -> Result<Start, Error> {
     let Some(path) = &args.restart_socket else {
         return Ok(Start { listeners: bind(wanted)?, predecessor: None, socket: None });
     };
@@ -34,7 +35,7 @@ pub(crate) async fn start(
             let predecessor = Some(predecessor);
             return Ok(Start { listeners, predecessor, socket: Some(socket) });
         }
-        Err(TakeoverError::Fatal(why)) => return Err(why),
+        Err(TakeoverError::Fatal(error)) => return Err(error),
         Err(TakeoverError::Gone) if args.restart_epoch == 0 => {}
         Err(TakeoverError::Gone) => {
             let path = path.display();
@@ -42,10 +43,13 @@ pub(crate) async fn start(
         }
     }
     let listeners = bind(wanted)?;
-    let socket = listen(path).map_err(|it| format!("cannot listen at {}: {it}", path.display()))?;
+    let socket = listen(path).map_err(|error| Error::Bind {
+        address: path.display().to_string(),
+        reason: error.to_string(),
+    })?;
     Ok(Start { listeners, predecessor: None, socket: Some(socket) })
 }
 
-fn bind(wanted: &[(ListenerKind, SocketAddr)]) -> Result<Vec<Listener>, String> {
+fn bind(wanted: &[(ListenerKind, SocketAddr)]) -> Result<Vec<Listener>, Error> {
     wanted.iter().map(|&(door, address)| Listener::bind(door, address)).collect()
 }

@@ -100,8 +100,8 @@ impl Successors {
         }
     }
 
-    /// The reason why a process may not take over, and what to do.
-    fn refusal(&self, hello: &Handshake) -> Option<String> {
+    /// Returns the reason why a process may not take over, and what to do, if there is one.
+    fn find_refusal(&self, hello: &Handshake) -> Option<String> {
         let own = self.fleet.epoch;
         let next = own + 1;
         if hello.protocol_major != MAJOR {
@@ -131,15 +131,16 @@ impl Successors {
     /// Lets a process take over, if it may.
     ///
     /// # Errors
-    /// Why it may not, and what to do: one phrase.
-    async fn admit(&self, hello: &Handshake) -> Result<SemaphorePermit<'_>, String> {
-        if let Some(reason) = self.refusal(hello) {
-            return Err(reason);
+    /// The reason why it may not, and what to do.
+    async fn admit(&self, hello: &Handshake) -> Result<SemaphorePermit<'_>, Refusal> {
+        if let Some(reason) = self.find_refusal(hello) {
+            return Err(Refusal { reason });
         }
         match timeout(GRACE, self.turn.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
             Ok(Err(_)) | Err(_) => {
-                Err("another process is taking over now: wait until it has".to_owned())
+                let reason = "another process is taking over now: wait until it has".to_owned();
+                Err(Refusal { reason })
             }
         }
     }
@@ -160,7 +161,7 @@ impl Successors {
         };
         let _turn = match self.admit(&hello).await {
             Ok(turn) => turn,
-            Err(reason) => {
+            Err(Refusal { reason }) => {
                 tracing::warn!(epoch = hello.epoch, "a process may not take over: {reason}");
                 // It may have given up.
                 let _ = channel.send(&refuse(reason), &[]).await;

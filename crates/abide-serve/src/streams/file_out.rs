@@ -11,13 +11,14 @@ use prost::Message;
 
 use super::rest::render_json;
 use crate::clients::ServerState;
+use crate::error::Error;
 use crate::resources::{Apis, Audience, ServedResources};
 
 /// Refuses a folder that resources are read from: what is written there would be read again.
 ///
 /// # Errors
-/// That it is one: one phrase.
-pub(crate) fn check(folder: &Path, resources: &Path) -> Result<(), String> {
+/// A folder that is one.
+pub(crate) fn check_output_folder(folder: &Path, resources: &Path) -> Result<(), Error> {
     // Where no such path is, they are read from git or etcd.
     let Ok(resources) = resources.canonicalize() else { return Ok(()) };
     let begun = folder.ancestors().find_map(|it| match it.as_os_str().is_empty() {
@@ -25,28 +26,29 @@ pub(crate) fn check(folder: &Path, resources: &Path) -> Result<(), String> {
         false => it.canonicalize().ok(),
     });
     match begun.is_some_and(|it| it.starts_with(resources)) {
-        true => Err(format!(
+        true => Err(Error::Argument(format!(
             "resources are read from where `--file-out {}` is: write to another folder",
             folder.display()
-        )),
+        ))),
         false => Ok(()),
     }
 }
 
 /// Writes what everyone gets whenever that changes.
-pub(crate) async fn keep(folder: PathBuf, fleet: Arc<ServerState>) {
+pub(crate) async fn write_on_change(folder: PathBuf, fleet: Arc<ServerState>) {
     // A file of a type of which nothing is left says so, also if another process wrote it.
     let known = fleet.apis.types();
     let urls = known.iter().filter_map(|it| it.type_url(3).or_else(|| it.type_url(2)));
-    let is_there = |url: &Arc<str>| folder.join(format!("{}.pb", stem(known, url))).exists();
+    let is_there = |url: &Arc<str>| folder.join(format!("{}.pb", file_stem(known, url))).exists();
     let mut written: BTreeSet<Arc<str>> = urls.filter(is_there).collect();
     let mut served = fleet.subscribe();
     loop {
         let now = served.borrow_and_update().clone();
         // Two processes must not write the same files.
         if let Some(now) = now.filter(|_| !fleet.gates.is_handed_over()) {
-            let done =
-                tokio::task::block_in_place(|| write(&folder, &fleet.apis, &now, &mut written));
+            let done = tokio::task::block_in_place(|| {
+                write_responses(&folder, &fleet.apis, &now, &mut written)
+            });
             if let Err(error) = done {
                 tracing::error!("{error}");
             }
@@ -62,24 +64,24 @@ pub(crate) async fn keep(folder: PathBuf, fleet: Arc<ServerState>) {
 /// there, in the order in which types are sent. What was written before and is gone is empty.
 ///
 /// # Errors
-/// A file that cannot be written: one phrase.
-fn write(
+/// A file that cannot be written.
+fn write_responses(
     folder: &Path,
     apis: &Apis,
     served: &ServedResources,
     written: &mut BTreeSet<Arc<str>>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let everyone = served.audiences().into_iter().find(|it| it.0 == Audience::Everyone);
     let Some((_, snapshot)) = everyone else { return Ok(()) };
     let (tree, known) = (apis.newest, apis.types());
-    let failed = |error: std::io::Error| format!("cannot write to `{}`: {error}", folder.display());
+    let failed = |error| Error::Write { folder: folder.to_owned(), error };
     std::fs::create_dir_all(folder).map_err(failed)?;
     written.extend(snapshot.types().map(|(url, _)| Arc::clone(url)));
     let mut types: Vec<&Arc<str>> = written.iter().collect();
     types.sort_by_key(|url| known.kind(url));
     for url in types {
         let content = snapshot.collection(url).unwrap_or(Collection::nothing());
-        let name = stem(known, url);
+        let name = file_stem(known, url);
         let put = |ending: &str, bytes: &[u8]| {
             let place = folder.join(format!("{name}.{ending}"));
             let beside = folder.join(format!(".{name}.{ending}"));
@@ -89,7 +91,7 @@ fn write(
         let text = render_json(tree, url, content)?;
         put("json", text.as_bytes())?;
         put("yaml", text.as_bytes())?; // JSON is YAML.
-        let bytes = response(url, content).encode_to_vec();
+        let bytes = build_response(url, content).encode_to_vec();
         put("pb", &bytes)?;
         let declared = tree.message_named("envoy.service.discovery.v3.DiscoveryResponse");
         if let Some(message) = declared.and_then(|it| Codec::new(tree).decode(it.id, &bytes).ok()) {
@@ -100,14 +102,14 @@ fn write(
 }
 
 /// The name of the file of a type.
-fn stem(types: &Types, url: &str) -> String {
+fn file_stem(types: &Types, url: &str) -> String {
     match types.of(url) {
         Some((ty, _)) => ty.entry.name.clone(),
         None => url.rsplit('/').next().unwrap_or(url).to_owned(),
     }
 }
 
-fn response(url: &str, content: &Collection) -> DiscoveryResponse {
+fn build_response(url: &str, content: &Collection) -> DiscoveryResponse {
     let any = |value: &bytes::Bytes| Any { type_url: url.to_owned(), value: value.clone() };
     DiscoveryResponse {
         version_info: content.version().to_string(),

@@ -23,6 +23,7 @@ use crate::clients::{
     AggregatedLease, ClientHandle, ClientService, ClientState, ServerState, SharedSession,
     StreamPermit, TrafficCounter, increment,
 };
+use crate::error::Error;
 use crate::listeners::DrainSignal;
 use crate::resources::{Group, ServedResources};
 use crate::transport::{
@@ -200,7 +201,7 @@ async fn converse<I: Incoming>(
     let said = first.take_node().unwrap_or_default();
     let asked = method.only.as_deref().unwrap_or(first.type_url()).to_owned();
     let listed = method.listed(first.take_versions());
-    let group = fleet.assign_group(&said, &asked, listed).map_err(Status::resource_exhausted)?;
+    let group = fleet.assign_group(&said, &asked, listed).map_err(too_much)?;
     let node = said.brief();
     let place =
         match method.only.is_none() && !node.id.is_empty() {
@@ -284,6 +285,11 @@ async fn converse<I: Incoming>(
     }
 }
 
+/// The status of a stream whose client wants more than clients may.
+fn too_much(error: Error) -> Status {
+    Status::resource_exhausted(error.to_string())
+}
+
 /// One stream, open.
 struct DiscoveryStream<'f> {
     fleet: &'f ServerState,
@@ -329,7 +335,7 @@ impl DiscoveryStream<'_> {
     /// from now on.
     fn learn(&mut self, type_url: &str, listed: Vec<VersionedTypeUrl>) -> Result<bool, Status> {
         let learned = self.fleet.update_group(&self.group, type_url, listed);
-        let Some(group) = learned.map_err(Status::resource_exhausted)? else { return Ok(false) };
+        let Some(group) = learned.map_err(too_much)? else { return Ok(false) };
         self.group = group;
         Ok(true)
     }
@@ -341,7 +347,8 @@ impl DiscoveryStream<'_> {
         room: Reservation,
     ) -> Result<(), Status> {
         let answered = self.group.terms.type_url(self.fleet.apis.types(), &request.type_url);
-        request.type_url = answered.map_err(Status::failed_precondition)?.to_string();
+        let answered = answered.map_err(|error| Status::failed_precondition(error.to_string()))?;
+        request.type_url = answered.to_string();
         increment(&self.fleet.counters.requests);
         let type_url = self.only.as_deref().unwrap_or(&request.type_url);
         let is_refusal = request.error.is_some();

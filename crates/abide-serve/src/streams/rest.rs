@@ -102,7 +102,9 @@ async fn poll(
     let listed = versions_of(&request).into_iter().filter(|it| it.type_url == type_url).collect();
     let group = match fleet.assign_group(&said, &type_url, listed) {
         Ok(group) => group,
-        Err(error) => return (StatusCode::SERVICE_UNAVAILABLE, error + "\n").into_response(),
+        Err(error) => {
+            return (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response();
+        }
     };
     let node = said.brief();
     increment(&fleet.counters.requests);
@@ -201,7 +203,9 @@ async fn poll(
                 let head = [(CONTENT_TYPE, "application/json")];
                 return match text {
                     Ok(text) => (head, AnswerBody::body(text, guest)).into_response(),
-                    Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
+                    Err(error) => {
+                        (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response()
+                    }
                 };
             }
         }

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
-use crate::duration::duration;
+use crate::duration::parse_duration;
 
 /// The status of a command that cannot be started, as shells have it.
 const CANNOT_START: u8 = 127;
@@ -37,7 +37,7 @@ The command finds its epoch in RESTART_EPOCH: 0, then 1. `envoy` and `abide-serv
 on. When the last epoch has ended, so does the restarter, with its status.")]
 pub(crate) struct RestarterArgs {
     /// How long processes that are told to end may take before they are killed
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30s")]
     term_wait: Duration,
 
     /// When to append `--restart-epoch N` to the command

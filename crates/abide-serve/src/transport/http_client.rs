@@ -11,23 +11,25 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::error::Error as ServerError;
+
 /// The time that a whole answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends a request over a connection of its own. A body is JSON, and may be empty.
 ///
 /// # Errors
-/// Why there is no answer: one phrase. Ports of gRPC and of TLS answer in another language.
+/// No answer: ports of gRPC and of TLS answer in another language.
 pub(crate) async fn send_request(
     address: &str,
     method: Method,
     path: &str,
     body: Bytes,
-) -> Result<Response<Incoming>, String> {
+) -> Result<Response<Incoming>, ServerError> {
     let stream = TcpStream::connect(address).await;
-    let stream = stream.map_err(|error| format!("http://{address}{path}: {error}"))?;
+    let stream = stream.map_err(|error| no_answer(format!("http://{address}{path}: {error}")))?;
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-    let (mut sender, connection) = handshake.map_err(|error| error.to_string())?;
+    let (mut sender, connection) = handshake.map_err(no_answer)?;
     // It ends with the request: `Connection: close`.
     tokio::spawn(connection);
     let mut request = Request::builder()
@@ -39,11 +41,11 @@ pub(crate) async fn send_request(
         request = request.header(hyper::header::CONTENT_TYPE, "application/json");
     }
     let request = request.body(Full::new(body));
-    let request = request.map_err(|error| error.to_string())?;
+    let request = request.map_err(no_answer)?;
     sender.send_request(request).await.map_err(|error| {
         match error.is_parse() || has_spoken_first(&error) {
-            true => format!("{address} does not answer in HTTP/1 without TLS"),
-            false => format!("http://{address}{path}: {error}"),
+            true => no_answer(format!("{address} does not answer in HTTP/1 without TLS")),
+            false => no_answer(format!("http://{address}{path}: {error}")),
         }
     })
 }
@@ -59,24 +61,31 @@ fn has_spoken_first(error: &hyper::Error) -> bool {
 /// The body of a page, of at most `limit` bytes.
 ///
 /// # Errors
-/// Why there is none, or another status than 200: one phrase.
-pub(crate) async fn fetch(address: &str, path: &str, limit: usize) -> Result<Bytes, String> {
+/// No answer, or another status than 200.
+pub(crate) async fn fetch(address: &str, path: &str, limit: usize) -> Result<Bytes, ServerError> {
     let asked = async {
         let response = send_request(address, Method::GET, path, Bytes::new()).await?;
         if response.status() != StatusCode::OK {
-            return Err(format!("`{path}` answered {}", response.status()));
+            return Err(no_answer(format!("`{path}` answered {}", response.status())));
         }
         read_body(response, limit).await
     };
-    let late = |_| format!("no answer in {ANSWER_TIMEOUT:?}");
-    timeout(ANSWER_TIMEOUT, asked).await.map_err(late)?
+    let answer = timeout(ANSWER_TIMEOUT, asked).await;
+    answer.map_err(|_| no_answer(format!("no answer in {ANSWER_TIMEOUT:?}")))?
 }
 
 /// The body of an answer, of at most `limit` bytes.
 ///
 /// # Errors
-/// Why there is none: one phrase.
-pub(crate) async fn read_body(response: Response<Incoming>, limit: usize) -> Result<Bytes, String> {
+/// A body that does not come, or is longer.
+pub(crate) async fn read_body(
+    response: Response<Incoming>,
+    limit: usize,
+) -> Result<Bytes, ServerError> {
     let body = Limited::new(response.into_body(), limit).collect().await;
-    Ok(body.map_err(|error| error.to_string())?.to_bytes())
+    Ok(body.map_err(no_answer)?.to_bytes())
+}
+
+fn no_answer(reason: impl std::fmt::Display) -> ServerError {
+    ServerError::NoAnswer(reason.to_string())
 }

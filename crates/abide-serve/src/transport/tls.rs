@@ -19,6 +19,8 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
+use crate::error::Error;
+
 /// The time that a client may take to introduce itself.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often files are looked at, at most.
@@ -72,11 +74,11 @@ impl ReloadingTls {
     /// TLS around this protocol, if the arguments ask for it.
     ///
     /// # Errors
-    /// A file that cannot be read, or is not what it should be: one phrase.
-    pub(crate) fn of(
+    /// A file that cannot be read, or is not what it should be.
+    pub(crate) fn open(
         args: &TlsArgs,
         protocol: &'static [u8],
-    ) -> Result<Option<ReloadingTls>, String> {
+    ) -> Result<Option<ReloadingTls>, Error> {
         let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
         let (cert, key, client_ca) = (cert.clone(), key.clone(), args.client_ca.clone());
         let files = CertificateFiles { cert, key, client_ca };
@@ -134,38 +136,40 @@ impl CertificateFiles {
         self.all().map(look).collect()
     }
 
-    fn read(&self, protocol: &[u8]) -> Result<Arc<ServerConfig>, String> {
-        let wrong = |path: &Path, error: &dyn std::fmt::Display| {
-            format!("cannot use `{}`: {error}", path.display())
-        };
-        let certificates = |path: &Path| -> Result<Vec<CertificateDer<'static>>, String> {
-            let read = CertificateDer::pem_file_iter(path).map_err(|it| wrong(path, &it))?;
-            let read = read.collect::<Result<Vec<_>, _>>().map_err(|it| wrong(path, &it))?;
-            match read.is_empty() {
-                true => Err(wrong(path, &"it has no certificate")),
-                false => Ok(read),
-            }
-        };
-        let shown = certificates(&self.cert)?;
-        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|it| wrong(&self.key, &it))?;
+    fn read(&self, protocol: &[u8]) -> Result<Arc<ServerConfig>, Error> {
+        let shown = read_certificates(&self.cert)?;
+        let key = PrivateKeyDer::from_pem_file(&self.key);
+        let key = key.map_err(|error| Error::cannot_use(&self.key, error))?;
         let provider = Arc::new(default_provider());
         let config = ServerConfig::builder_with_provider(Arc::clone(&provider));
-        let config = config.with_safe_default_protocol_versions().map_err(|it| it.to_string())?;
+        let config = config.with_safe_default_protocol_versions();
+        let config = config.map_err(|error| Error::Tls(error.to_string()))?;
         let config = match &self.client_ca {
             None => config.with_no_client_auth(),
             Some(path) => {
                 let mut roots = RootCertStore::empty();
-                for authority in certificates(path)? {
-                    roots.add(authority).map_err(|it| wrong(path, &it))?;
+                for authority in read_certificates(path)? {
+                    roots.add(authority).map_err(|error| Error::cannot_use(path, error))?;
                 }
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
-                config.with_client_cert_verifier(verifier.map_err(|it| wrong(path, &it))?)
+                let verifier = verifier.map_err(|error| Error::cannot_use(path, error))?;
+                config.with_client_cert_verifier(verifier)
             }
         };
         let config = config.with_single_cert(shown, key);
-        let mut config = config.map_err(|it| wrong(&self.cert, &it))?;
+        let mut config = config.map_err(|error| Error::cannot_use(&self.cert, error))?;
         config.alpn_protocols = vec![protocol.to_vec()];
         Ok(Arc::new(config))
+    }
+}
+
+/// Reads the certificates of a file, of which there must be one at least.
+fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let read = read.map_err(|error| Error::cannot_use(path, error))?;
+    match read.is_empty() {
+        true => Err(Error::cannot_use(path, "it has no certificate")),
+        false => Ok(read),
     }
 }

@@ -1,5 +1,6 @@
 //! Unix-domain sockets at paths.
 
+use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -10,10 +11,10 @@ use tokio::net::UnixListener;
 /// closed to others. Nothing else than a socket is ever replaced.
 ///
 /// # Errors
-/// Why that cannot be: one phrase.
-pub(crate) fn listen(path: &Path) -> Result<UnixListener, String> {
+/// A path where something else is than a socket, or that the system refuses.
+pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     if path.symlink_metadata().is_ok_and(|it| !it.file_type().is_socket()) {
-        return Err("something is there, and it is no socket".to_owned());
+        return Err(io::Error::other("something is there, and it is no socket"));
     }
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder.metadata().is_ok_and(|it| it.permissions().mode() & 0o022 != 0) {
@@ -27,9 +28,8 @@ pub(crate) fn listen(path: &Path) -> Result<UnixListener, String> {
     beside.push(format!(".{}", std::process::id()));
     let beside = PathBuf::from(beside);
     let _ = std::fs::remove_file(&beside);
-    let listener = UnixListener::bind(&beside).map_err(|it| it.to_string())?;
+    let listener = UnixListener::bind(&beside)?;
     let closed = std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(0o600));
-    let moved = closed.and_then(|()| std::fs::rename(&beside, path));
-    moved.map_err(|it| it.to_string())?;
+    closed.and_then(|()| std::fs::rename(&beside, path))?;
     Ok(listener)
 }

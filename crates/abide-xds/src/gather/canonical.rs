@@ -1,7 +1,16 @@
-//! The one way to serialise a meaning.
+//! One serialisation for each meaning, so that equal resources have equal versions.
 
 use abide_schema::value::{Codec, Entry, MAX_NESTING, Message, Value};
 use abide_schema::{Cardinality, Tree};
+
+/// The reason why a value has no canonical form.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CanonicalizeError {
+    #[error("messages nest too deeply")]
+    TooDeep,
+    #[error("an Any does not hold a `{type_name}`: {reason}")]
+    NotOfItsType { type_name: String, reason: String },
+}
 
 /// The same value, with the pairs of maps in the order of their bytes and whatever
 /// is in an Any spelled out and serialised anew: two values that mean the same have
@@ -9,23 +18,29 @@ use abide_schema::{Cardinality, Tree};
 ///
 /// # Errors
 /// Messages that nest too deeply, and bytes in an Any that are no value of its type.
-pub(super) fn canonical(tree: &Tree, message: &Message) -> Result<Message, String> {
-    settle(tree, &message.normalize(tree), 0)
+pub(super) fn canonicalize(tree: &Tree, message: &Message) -> Result<Message, CanonicalizeError> {
+    canonicalize_message(tree, &message.normalize(tree), 0)
 }
 
-fn settle(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String> {
+fn canonicalize_message(
+    tree: &Tree,
+    message: &Message,
+    depth: u32,
+) -> Result<Message, CanonicalizeError> {
     if depth > MAX_NESTING {
-        return Err("messages nest too deeply".to_owned());
+        return Err(CanonicalizeError::TooDeep);
     }
     if &*tree.message(message.ty).full_name() == "google.protobuf.Any" {
-        return any(tree, message, depth);
+        return canonicalize_any(tree, message, depth);
     }
     let codec = Codec::new(tree);
     let mut settled = Message::new(message.ty);
     settled.unknown = message.unknown.clone();
     for entry in &message.entries {
         let value = match &entry.value {
-            Value::Message(inner) => Value::Message(Box::new(settle(tree, inner, depth + 1)?)),
+            Value::Message(inner) => {
+                Value::Message(Box::new(canonicalize_message(tree, inner, depth + 1)?))
+            }
             value => value.clone(),
         };
         settled.entries.push(Entry { value, ..*entry });
@@ -39,7 +54,13 @@ fn settle(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String>
     Ok(settled)
 }
 
-fn any(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String> {
+/// Serialises the content of an Any anew. Its bytes may be any serialisation of it: protobuf
+/// promises no canonical one, and programs in other languages order fields and maps differently.
+fn canonicalize_any(
+    tree: &Tree,
+    message: &Message,
+    depth: u32,
+) -> Result<Message, CanonicalizeError> {
     let codec = Codec::new(tree);
     let ty = message.content.as_ref().map(|it| it.ty).or_else(|| {
         let url = message.get_str(tree, "type_url")?;
@@ -51,12 +72,13 @@ fn any(tree: &Tree, message: &Message, depth: u32) -> Result<Message, String> {
         None => {
             let bytes = message.get(tree, "value").and_then(|it| it.value.as_bytes());
             let decoded = codec.decode(ty, bytes.unwrap_or_default());
-            decoded.map_err(|error| {
-                format!("an Any does not hold a `{}`: {error}", tree.message(ty).full_name())
+            decoded.map_err(|error| CanonicalizeError::NotOfItsType {
+                type_name: tree.message(ty).full_name(),
+                reason: error.to_string(),
             })?
         }
     };
-    let content = settle(tree, &content, depth + 1)?;
+    let content = canonicalize_message(tree, &content, depth + 1)?;
     let bytes = codec.encode(&content);
     let mut settled = message.clone();
     settled.entries.retain(|entry| tree.field(entry.field).name() != "value");

@@ -339,13 +339,13 @@ impl RegistryBuilder {
             let others = entry.referred_by.iter().enumerate();
             let others = others.map(|(at, it)| (TypeKey::ReferredBy(at), it, false));
             for (key, text, is_required) in required.chain(others) {
-                match field_of(text) {
-                    Ok((last, message, field)) => {
+                match parse_field_path(text) {
+                    Ok(FieldPath { last, message, field }) => {
                         let kind = kinds[at];
                         let field = ReferringField { message, field, kind, is_required };
                         referring.entry(last).or_default().push(field);
                     }
-                    Err(message) => self.wrong(number, key, message),
+                    Err(error) => self.wrong(number, key, error.to_string()),
                 }
                 if let Some(other) = owners.insert(text.clone(), at) {
                     let message =
@@ -383,18 +383,34 @@ impl RegistryBuilder {
     }
 }
 
-/// A field as it is written: the last part of the name of its message, the message, and its name.
-fn field_of(text: &str) -> Result<(String, Glob, String), String> {
-    let parts = text.rsplit_once('.');
-    let is_plain = |it: &str| is_identifier(it);
-    let Some((message, field)) = parts.filter(|(_, field)| is_plain(field)) else {
-        return Err(format!("`{text}` is not a field: write it as MESSAGE.FIELD"));
-    };
+/// A field as it is written, such as `envoy.*.Route.cluster`.
+struct FieldPath {
+    /// The last part of the name of its message.
+    last: String,
+    message: Glob,
+    field: String,
+}
+
+/// The reason why a text does not name a field.
+#[derive(Debug, thiserror::Error)]
+enum FieldPathError {
+    #[error("`{0}` is not a field: write it as MESSAGE.FIELD")]
+    NoField(String),
+    #[error("`{0}` has to end with the names of a message and of its field")]
+    NoMessage(String),
+    #[error("{0}")]
+    Glob(String),
+}
+
+fn parse_field_path(text: &str) -> Result<FieldPath, FieldPathError> {
+    let parts = text.rsplit_once('.').filter(|(_, field)| is_identifier(field));
+    let (message, field) = parts.ok_or_else(|| FieldPathError::NoField(text.to_owned()))?;
     let last = message.rsplit('.').next().unwrap_or(message);
-    if !is_plain(last) {
-        return Err(format!("`{text}` has to end with the names of a message and of its field"));
+    if !is_identifier(last) {
+        return Err(FieldPathError::NoMessage(text.to_owned()));
     }
-    Ok((last.to_owned(), Glob::new(message)?, field.to_owned()))
+    let glob = Glob::new(message).map_err(FieldPathError::Glob)?;
+    Ok(FieldPath { last: last.to_owned(), message: glob, field: field.to_owned() })
 }
 
 fn is_identifier(text: &str) -> bool {

@@ -18,17 +18,19 @@ pub(super) struct UnknownFieldFilter<'a> {
 }
 
 /// Something without which a value has another meaning.
-struct Unknown {
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}")]
+pub(super) struct UnknownElement {
     /// Its full name.
     element: String,
     /// The reason why these clients cannot have it, one phrase.
     reason: String,
 }
 
-impl Unknown {
-    fn of(element: String) -> Unknown {
+impl UnknownElement {
+    fn new(element: String) -> UnknownElement {
         let reason = format!("these clients do not know `{element}`");
-        Unknown { element, reason }
+        UnknownElement { element, reason }
     }
 }
 
@@ -36,24 +38,24 @@ impl UnknownFieldFilter<'_> {
     /// The value without the fields that these clients do not know.
     ///
     /// # Errors
-    /// What cannot be left out without another meaning: a type in an Any, a value of an enum and a
-    /// member of a oneof. One phrase.
-    pub(super) fn of(mut self, message: &Message) -> Result<Message, String> {
-        self.message(message, 0).map_err(|it| it.reason)
+    /// An element that cannot be left out without another meaning: a type in an Any, a value of an
+    /// enum and a member of a oneof.
+    pub(super) fn filter(mut self, message: &Message) -> Result<Message, UnknownElement> {
+        self.filter_message(message, 0)
     }
 
-    fn message(&mut self, message: &Message, depth: u32) -> Result<Message, Unknown> {
+    fn filter_message(&mut self, message: &Message, depth: u32) -> Result<Message, UnknownElement> {
         let name = self.newest.message(message.ty).full_name();
         if depth > MAX_NESTING {
             let reason = "messages nest too deeply".to_owned();
-            return Err(Unknown { element: name, reason });
+            return Err(UnknownElement { element: name, reason });
         }
         if name == "google.protobuf.Any" {
-            return self.any(message, depth);
+            return self.filter_any(message, depth);
         }
         let Some(known) = self.theirs.message_named(&name) else {
             let reason = format!("these clients do not know the type `{name}`");
-            return Err(Unknown { element: name, reason });
+            return Err(UnknownElement { element: name, reason });
         };
         let mut capped = Message::new(message.ty);
         capped.unknown = message.unknown.clone();
@@ -62,13 +64,13 @@ impl UnknownFieldFilter<'_> {
             let theirs = known.field_numbered(field.number());
             if !field.is_extension() && theirs.is_none() {
                 if field.real_oneof().is_some() {
-                    return Err(Unknown::of(field.full_name()));
+                    return Err(UnknownElement::new(field.full_name()));
                 }
                 self.dropped.push(field.full_name());
                 continue;
             }
             let before = self.dropped.len();
-            match self.value(entry, field, theirs, depth) {
+            match self.filter_value(entry, field, theirs, depth) {
                 Ok(value) => capped.entries.push(Entry { value, ..*entry }),
                 Err(unknown) if is_optional(self.newest, &entry.value) => {
                     self.dropped.truncate(before);
@@ -81,21 +83,23 @@ impl UnknownFieldFilter<'_> {
     }
 
     /// The value of a field that these clients know.
-    fn value(
+    fn filter_value(
         &mut self,
         entry: &Entry,
         field: Field<'_>,
         theirs: Option<Field<'_>>,
         depth: u32,
-    ) -> Result<Value, Unknown> {
+    ) -> Result<Value, UnknownElement> {
         match &entry.value {
-            Value::Message(inner) => Ok(Value::Message(Box::new(self.message(inner, depth + 1)?))),
+            Value::Message(inner) => {
+                Ok(Value::Message(Box::new(self.filter_message(inner, depth + 1)?)))
+            }
             Value::Enum(number) => {
                 let value = field.enum_type().and_then(|it| it.value_numbered(*number));
                 let theirs = theirs.and_then(Field::enum_type);
                 match (value, theirs) {
                     (Some(value), Some(theirs)) if theirs.value_numbered(*number).is_none() => {
-                        Err(Unknown::of(value.full_name()))
+                        Err(UnknownElement::new(value.full_name()))
                     }
                     _ => Ok(entry.value.clone()),
                 }
@@ -104,21 +108,22 @@ impl UnknownFieldFilter<'_> {
         }
     }
 
-    fn any(&mut self, message: &Message, depth: u32) -> Result<Message, Unknown> {
+    fn filter_any(&mut self, message: &Message, depth: u32) -> Result<Message, UnknownElement> {
         let url = message.get_str(self.newest, "type_url").unwrap_or_default();
         let (prefix, name) = url.rsplit_once('/').unwrap_or(("type.googleapis.com", url));
         let Some(ty) = self.newest.message_named(name) else { return Ok(message.clone()) };
         let codec = Codec::new(self.newest);
         let bytes = message.get(self.newest, "value").and_then(|it| it.value.as_bytes());
-        let content = codec.decode(ty.id, bytes.unwrap_or_default()).map_err(|error| Unknown {
-            element: name.to_owned(),
-            reason: format!("an Any holds no `{name}`: {error}"),
-        })?;
+        let content =
+            codec.decode(ty.id, bytes.unwrap_or_default()).map_err(|error| UnknownElement {
+                element: name.to_owned(),
+                reason: format!("an Any holds no `{name}`: {error}"),
+            })?;
         let content = match self.terms.lacks(ty) {
-            true => self.older(&content)?,
+            true => self.convert_to_older(&content)?,
             false => content,
         };
-        let content = self.message(&content, depth + 1)?;
+        let content = self.filter_message(&content, depth + 1)?;
         let mut capped = message.clone();
         capped.content = None;
         for entry in &mut capped.entries {
@@ -135,7 +140,7 @@ impl UnknownFieldFilter<'_> {
     }
 
     /// The configuration of an extension in the newest major that these clients have.
-    fn older(&mut self, content: &Message) -> Result<Message, Unknown> {
+    fn convert_to_older(&mut self, content: &Message) -> Result<Message, UnknownElement> {
         let mut older = content.clone();
         while let Some(major) = self.translator.major_before(older.ty) {
             let translated = self.translator.translate(&older, &Way::Down(major), false);
@@ -151,7 +156,7 @@ impl UnknownFieldFilter<'_> {
         }
         let element = self.newest.message(content.ty).full_name();
         let reason = format!("these clients do not have the extension of `{element}`");
-        Err(Unknown { element, reason })
+        Err(UnknownElement { element, reason })
     }
 }
 

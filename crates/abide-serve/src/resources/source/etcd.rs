@@ -16,6 +16,8 @@ use tokio::time::timeout;
 use self::keys::Keys;
 use self::member::{EtcdMember, EtcdWatch};
 use self::wire::{Event, WatchResponse};
+use crate::error::Error;
+
 use super::{Listing, MAX_SETTLE_TIME, SETTLE_TIME, Source};
 
 /// How long it waits after a failure, at first and at most.
@@ -61,9 +63,12 @@ impl Etcd {
     /// Opens `HOST:PORT[,HOST:PORT...]/PREFIX`. No connection is made yet.
     ///
     /// # Errors
-    /// What is wrong with it: one phrase.
-    pub(super) fn open(spec: &str, args: &EtcdArgs) -> Result<Etcd, String> {
-        let wrong = || format!("`etcd:{spec}` is not a source: write `etcd:HOST:PORT/PREFIX`");
+    /// A text that is not of this form.
+    pub(super) fn open(spec: &str, args: &EtcdArgs) -> Result<Etcd, Error> {
+        let wrong = || {
+            let hint = "write `etcd:HOST:PORT/PREFIX`";
+            Error::SourceInvalid(format!("`etcd:{spec}` is not a source: {hint}"))
+        };
         let (members, prefix) = spec.split_once('/').ok_or_else(wrong)?;
         let members: Vec<String> = members.split(',').map(str::to_owned).collect();
         let is_address = |it: &String| {
@@ -85,23 +90,27 @@ impl Etcd {
 }
 
 impl Source for Etcd {
-    fn read(&mut self) -> Result<Listing, String> {
+    fn read(&mut self) -> Result<Listing, Error> {
         if self.runtime.is_none() {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            self.runtime = Some(runtime.map_err(|error| format!("cannot start: {error}"))?);
+            self.runtime = Some(runtime.map_err(Error::Start)?);
         }
         if let Some(runtime) = self.runtime.as_ref().filter(|_| self.store.watched.is_none()) {
             runtime.block_on(self.store.connect())?;
             self.pause = PAUSES.0;
         }
-        self.store.keys.as_ref().map(Keys::listing).ok_or_else(|| "nothing was read".to_owned())
+        let listing = self.store.keys.as_ref().map(Keys::listing);
+        listing.ok_or_else(|| Error::unavailable("nothing was read"))
     }
 
     fn wait(&mut self) {
         match (&self.runtime, self.store.watched.is_some()) {
             (Some(runtime), true) => {
-                if let Err(error) = runtime.block_on(self.store.changed()) {
-                    tracing::warn!(error, "the watch of etcd ended and begins again");
+                if let Err(error) = runtime.block_on(self.store.wait_for_change()) {
+                    tracing::warn!(
+                        error = error.to_string(),
+                        "the watch of etcd ended and begins again"
+                    );
                     self.store.lose();
                 }
             }
@@ -135,8 +144,8 @@ impl Store {
     /// Watches by the first member that lets it, and reads first if it has to.
     ///
     /// # Errors
-    /// What each member said: one phrase.
-    async fn connect(&mut self) -> Result<(), String> {
+    /// No member that lets it: what each one said.
+    async fn connect(&mut self) -> Result<(), Error> {
         let mut said = Vec::new();
         for _ in 0..self.members.len() {
             let address = self.members[self.turn].clone();
@@ -146,11 +155,11 @@ impl Store {
             }
             self.turn = (self.turn + 1) % self.members.len();
         }
-        Err(format!("etcd: {}", said.join("; ")))
+        Err(Error::unavailable(format_args!("etcd: {}", said.join("; "))))
     }
 
     /// Goes on from what is known if this member can, and else reads all of it.
-    async fn watch_by(&mut self, address: &str) -> Result<(), String> {
+    async fn watch_by(&mut self, address: &str) -> Result<(), Error> {
         let mut member = EtcdMember::connect(address, &self.args).await?;
         if let Some(keys) = &self.keys {
             let mut watch = member.watch(&self.prefix, keys.revision).await?;
@@ -167,7 +176,7 @@ impl Store {
         let mut watch = member.watch(&self.prefix, keys.revision).await?;
         let first = watch.created().await?;
         if first.canceled {
-            return Err(canceled(&first));
+            return Err(explain_cancellation(&first));
         }
         self.keys = Some(keys);
         self.watched = Some(Watched { watch, parts: Vec::new() });
@@ -183,12 +192,12 @@ impl Store {
     /// Waits for a change, and for more until nothing comes for a moment.
     ///
     /// # Errors
-    /// Why the watch ended: one phrase.
-    async fn changed(&mut self) -> Result<(), String> {
-        while !self.next().await? {}
+    /// A watch that ended.
+    async fn wait_for_change(&mut self) -> Result<(), Error> {
+        while !self.apply_next().await? {}
         let begin = Instant::now();
         while begin.elapsed() < MAX_SETTLE_TIME {
-            match timeout(SETTLE_TIME, self.next()).await {
+            match timeout(SETTLE_TIME, self.apply_next()).await {
                 Ok(next) => drop(next?),
                 Err(_) => break,
             }
@@ -196,18 +205,18 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the next response in. Returns whether it changed something.
-    async fn next(&mut self) -> Result<bool, String> {
+    /// Takes the next response in. Returns true if it changed something.
+    async fn apply_next(&mut self) -> Result<bool, Error> {
         let (Some(watched), Some(keys)) = (&mut self.watched, &mut self.keys) else {
-            return Err("nothing is watched".to_owned());
+            return Err(Error::unavailable("nothing is watched"));
         };
         let response = watched.watch.next().await?;
         if response.canceled {
-            let said = canceled(&response);
+            let error = explain_cancellation(&response);
             if response.compact_revision > 0 {
                 self.keys = None; // What happened since is not known any more.
             }
-            return Err(said);
+            return Err(error);
         }
         if response.events.is_empty() && !response.fragment && watched.parts.is_empty() {
             // It says how far it is, and has nothing new.
@@ -218,7 +227,7 @@ impl Store {
         let size = |it: &Event| it.kv.as_ref().map_or(0, |kv| kv.key.len() + kv.value.len());
         if watched.parts.iter().map(size).sum::<usize>() > keys::MAX_BYTES {
             self.keys = None;
-            return Err("one change is larger than all that is read".to_owned());
+            return Err(Error::unavailable("one change is larger than all that is read"));
         }
         if response.fragment {
             return Ok(false);
@@ -231,11 +240,14 @@ impl Store {
     }
 }
 
-/// Why a watch was ended by etcd.
-fn canceled(response: &WatchResponse) -> String {
+/// Explains why etcd ended a watch. It compacts its history: a watch from a revision before that
+/// cannot be had any more, and all keys have to be read again (etcd's API, `WatchResponse`).
+fn explain_cancellation(response: &WatchResponse) -> Error {
     match response.compact_revision {
-        0 => format!("it ended the watch: {}", response.cancel_reason),
-        revision => format!("it forgot what was before revision {revision}"),
+        0 => Error::unavailable(format_args!("it ended the watch: {}", response.cancel_reason)),
+        revision => {
+            Error::unavailable(format_args!("it forgot what was before revision {revision}"))
+        }
     }
 }
 
@@ -254,7 +266,7 @@ mod tests {
         assert_eq!(&*open("a:1/").expect("a source").prefix, b"", "all keys");
         for wrong in ["", "a:1", "a/b", "a:1,/b", "a:x/b", "u@a:1/b", "http://a:1/b"] {
             let error = open(wrong).err().unwrap_or_else(|| panic!("`{wrong}` was taken"));
-            assert!(error.contains("write `etcd:HOST:PORT/PREFIX`"), "{error}");
+            assert!(error.to_string().contains("write `etcd:HOST:PORT/PREFIX`"), "{error}");
         }
     }
 }

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant, SystemTime};
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
+use crate::error::Error;
+
 use super::{Listing, MAX_SETTLE_TIME, ResourceFile, SETTLE_TIME, Source, is_resource};
 
 /// When a folder is read though nobody said that it changed: links may be swapped elsewhere.
@@ -101,20 +103,22 @@ impl FolderWatch {
 }
 
 impl Folder {
+    /// Opens a folder, which must be there.
+    ///
     /// # Errors
-    /// A folder that cannot be read: one phrase.
-    pub(super) fn open(root: &Path) -> Result<Folder, String> {
-        std::fs::read_dir(root).map_err(|it| cannot_read(root, &it))?;
+    /// A folder that cannot be read.
+    pub(super) fn open(root: &Path) -> Result<Folder, Error> {
+        std::fs::read_dir(root).map_err(|error| Error::cannot_read(root, error))?;
         Ok(Folder { contents: FolderContents::new(root.to_owned()), watched: None })
     }
 
     /// Watches what is at its path now: a link may lead elsewhere, and a folder that was deleted
     /// and put back is another one.
-    fn watch(&mut self) -> Result<PathBuf, String> {
+    fn watch(&mut self) -> Result<PathBuf, Error> {
         let root = &self.contents.root;
         let found =
             root.canonicalize().and_then(|top| Ok((FileIdentity::of(&top.metadata()?), top)));
-        let (identity, top) = found.map_err(|it| cannot_read(root, &it))?;
+        let (identity, top) = found.map_err(|error| cannot_read(root, &error))?;
         let is_same = |it: &FolderWatch| it.top == top && it.identity.place == identity.place;
         if !self.watched.as_ref().is_some_and(is_same) {
             self.contents = FolderContents::new(root.clone());
@@ -134,7 +138,7 @@ impl Folder {
 }
 
 impl Source for Folder {
-    fn read(&mut self) -> Result<Listing, String> {
+    fn read(&mut self) -> Result<Listing, Error> {
         let top = self.watch()?;
         // Who opened what before it is read here.
         while let Some(Ok(Ok(event))) = self.watched.as_ref().map(|it| it.events.try_recv()) {
@@ -177,8 +181,9 @@ impl Source for Folder {
     }
 }
 
-fn cannot_read(path: &Path, error: &std::io::Error) -> String {
-    format!("cannot read `{}`: {error}", path.display())
+/// Reports what cannot be read now: it may be back at the next reading.
+fn cannot_read(path: &Path, error: &std::io::Error) -> Error {
+    Error::unavailable(format_args!("cannot read `{}`: {error}", path.display()))
 }
 
 /// What an event is about.
@@ -301,8 +306,8 @@ impl FolderContents {
     /// folder, without links.
     ///
     /// # Errors
-    /// A folder or file that cannot be read: one phrase.
-    fn read(&mut self, top: &Path) -> Result<Listing, String> {
+    /// A folder or file that cannot be read now.
+    fn read(&mut self, top: &Path) -> Result<Listing, Error> {
         let failed = |relative: &str, error: std::io::Error| {
             cannot_read(&self.root.join(relative.trim_end_matches('/')), &error)
         };

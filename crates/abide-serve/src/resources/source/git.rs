@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use abide_source::MovingFolder;
 
+use crate::error::Error;
+
 use super::{Listing, ResourceFile, Source, is_resource};
 
 /// How many digits of the id of a commit are shown.
@@ -25,25 +27,25 @@ impl Git {
     /// Opens `[REPO#]REV[:FOLDER]`.
     ///
     /// # Errors
-    /// No such repository, or a revision that it does not have: one phrase.
-    pub(super) fn open(spec: &str, every: Duration) -> Result<Git, String> {
+    /// No such repository, or a revision that it does not have.
+    pub(super) fn open(spec: &str, every: Duration) -> Result<Git, Error> {
         let folder = match spec.split_once('#') {
             Some((repository, spec)) => MovingFolder::open(Some(Path::new(repository)), spec),
             None => MovingFolder::open(None, spec),
         };
-        let folder = folder.map_err(|error| error.to_string())?;
-        folder.now().map_err(|error| error.to_string())?;
+        let folder = folder.map_err(|error| Error::SourceInvalid(error.to_string()))?;
+        folder.now().map_err(|error| Error::SourceInvalid(error.to_string()))?;
         Ok(Git { folder, every, last: None })
     }
 }
 
 impl Source for Git {
-    fn read(&mut self) -> Result<Listing, String> {
-        let now = self.folder.now().map_err(|error| error.to_string())?;
+    fn read(&mut self) -> Result<Listing, Error> {
+        let now = self.folder.now().map_err(Error::unavailable)?;
         if let Some((_, listing)) = self.last.as_ref().filter(|(id, _)| *id == now) {
             return Ok(listing.clone());
         }
-        let read = self.folder.read(&now, is_resource).map_err(|error| error.to_string())?;
+        let read = self.folder.read(&now, is_resource).map_err(Error::unavailable)?;
         let files = read.files.into_iter();
         let files = files.filter_map(|(path, text)| ResourceFile::of(path, (*text).into()));
         let shown: String = now.chars().take(SHOWN).collect();

@@ -14,6 +14,7 @@ use hyper::body::Frame;
 use serde_json::{Value, json};
 
 use crate::clients::ClientHandle;
+use crate::error::Error;
 
 /// How many texts are remembered at most, for as long as one of their readers is there.
 const MAX_KNOWN: usize = 32;
@@ -39,13 +40,13 @@ impl AnswerCache {
     /// The text with these resources.
     ///
     /// # Errors
-    /// As of [`json`].
+    /// As of [`render_json`].
     pub(super) fn text(
         &self,
         tree: &Tree,
         type_url: &str,
         content: &Collection,
-    ) -> Result<Arc<Vec<u8>>, String> {
+    ) -> Result<Arc<Vec<u8>>, Error> {
         // Whoever comes meanwhile waits, and does not make it again.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |(ty, version): &Key| **ty == *type_url && version == content.version();
@@ -113,21 +114,23 @@ impl Drop for AnswerBody {
 /// A discovery response, in the JSON mapping.
 ///
 /// # Errors
-/// A resource that JSON has no notation for: one phrase.
+/// A resource that JSON has no notation for.
 pub(crate) fn render_json(
     tree: &Tree,
     type_url: &str,
     content: &Collection,
-) -> Result<String, String> {
+) -> Result<String, Error> {
     let codec = Codec::new(tree);
     let name = type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url);
     let ty = tree.message_named(name);
     let resources = content.iter().map(|resource| {
-        let failed = |error: String| format!("the {name} `{}`: {error}", resource.name);
-        let ty = ty.ok_or_else(|| format!("the API has no `{name}`"))?;
-        let message = codec.decode(ty.id, &resource.body).map_err(|it| failed(it.to_string()))?;
-        let text = codec.to_json(&message).map_err(|it| failed(it.to_string()))?;
-        let value: Value = serde_json::from_str(&text).map_err(|it| failed(it.to_string()))?;
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::Render(format!("the {name} `{}`: {error}", resource.name))
+        };
+        let ty = ty.ok_or_else(|| Error::Render(format!("the API has no `{name}`")))?;
+        let message = codec.decode(ty.id, &resource.body).map_err(|error| failed(&error))?;
+        let text = codec.to_json(&message).map_err(|error| failed(&error))?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
         let mut any = serde_json::Map::from_iter([("@type".to_owned(), json!(type_url))]);
         match value {
             Value::Object(members) => any.extend(members),
@@ -135,7 +138,7 @@ pub(crate) fn render_json(
         }
         Ok(Value::Object(any))
     });
-    let resources = resources.collect::<Result<Vec<Value>, String>>()?;
+    let resources = resources.collect::<Result<Vec<Value>, Error>>()?;
     let version = &**content.version();
     Ok(json!({"versionInfo": version, "resources": resources, "typeUrl": type_url}).to_string())
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tracing::{error, info, warn};
 
-use crate::duration::duration;
+use crate::duration::parse_duration;
 
 use super::proxy::{AdminPort, Proxy, ProxyArgs, ProxyError};
 use super::ready_file::ReadyFile;
@@ -36,15 +36,15 @@ pub(crate) struct ShutdownArgs {
     proxy: ProxyArgs,
 
     /// How long to wait between two looks at the open connections
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5s")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5s")]
     check_interval: Duration,
 
     /// How long to wait after health checks fail before looking at the open connections
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "60s")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "60s")]
     check_delay: Duration,
 
     /// How long to wait before health checks fail
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "0s")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "0s")]
     drain_delay: Duration,
 
     /// How many connections may be left open
@@ -52,7 +52,7 @@ pub(crate) struct ShutdownArgs {
     min_open_connections: u64,
 
     /// Stop waiting after this long: make the ready file, and end with status 1
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     max_wait: Option<Duration>,
 
     /// The file to make when the proxy may end

@@ -21,7 +21,9 @@ use tokio::sync::Semaphore;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use crate::duration::duration;
+use crate::duration::parse_duration;
+
+use crate::error::Error;
 
 use super::proxy::{AdminPort, Proxy, ProxyArgs};
 use super::ready_file::ReadyFile;
@@ -55,7 +57,7 @@ pub(crate) struct ManagerArgs {
     ready_file: PathBuf,
 
     /// How often to look for the ready file
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1s")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1s")]
     check_interval: Duration,
 
     /// If the proxy is draining when the manager starts, make its health checks pass again
@@ -84,7 +86,7 @@ pub(crate) async fn manage(args: &ManagerArgs) -> ExitCode {
     }
 }
 
-async fn serve(args: &ManagerArgs) -> Result<(), String> {
+async fn serve(args: &ManagerArgs) -> Result<(), Error> {
     let manager = Manager {
         ready: ReadyFile::new(&args.ready_file),
         check_interval: args.check_interval,
@@ -94,15 +96,19 @@ async fn serve(args: &ManagerArgs) -> Result<(), String> {
     match ready.remove() {
         Ok(false) => {}
         Ok(true) => warn!(context = "shutdown-manager", "removed `{ready}` of an earlier run"),
-        Err(error) => return Err(format!("cannot remove `{ready}` of an earlier run: {error}")),
+        Err(error) => {
+            let message = format!("cannot remove `{ready}` of an earlier run: {error}");
+            return Err(Error::ShutdownManager(message));
+        }
     }
     let listener = listen(args).await?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let address =
+        listener.local_addr().map_err(|error| Error::ShutdownManager(error.to_string()))?;
     info!(context = "shutdown-manager", %address, "started envoy shutdown manager");
     if args.recover {
         manager.recover().await;
     }
-    let ended = terminated().map_err(|error| format!("cannot wait for signals: {error}"))?;
+    let ended = terminated().map_err(Error::Signals)?;
     tokio::select! {
         () = accept(listener, Arc::new(manager)) => {}
         () = ended => {}
@@ -112,7 +118,7 @@ async fn serve(args: &ManagerArgs) -> Result<(), String> {
 }
 
 /// Listens; where a host has no IPv6, all its addresses are those of IPv4.
-async fn listen(args: &ManagerArgs) -> Result<TcpListener, String> {
+async fn listen(args: &ManagerArgs) -> Result<TcpListener, Error> {
     let address = SocketAddr::new(args.bind, args.serve_port);
     match TcpListener::bind(address).await {
         Err(error) if args.bind == IpAddr::V6(Ipv6Addr::UNSPECIFIED) => {
@@ -121,10 +127,14 @@ async fn listen(args: &ManagerArgs) -> Result<TcpListener, String> {
             } else {
                 TcpListener::bind(SocketAddr::from(([0; 4], args.serve_port))).await
             };
-            error.map_err(|error| format!("cannot listen on port {}: {error}", args.serve_port))
+            error.map_err(|error| cannot_listen(&format!("port {}", args.serve_port), &error))
         }
-        listener => listener.map_err(|error| format!("cannot listen on {address}: {error}")),
+        listener => listener.map_err(|error| cannot_listen(&address.to_string(), &error)),
     }
+}
+
+fn cannot_listen(place: &str, error: &std::io::Error) -> Error {
+    Error::ShutdownManager(format!("cannot listen on {place}: {error}"))
 }
 
 /// Ends when the process is told to.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::wire::{Event, KeyValue};
+use crate::error::Error;
 use crate::resources::source::{Listing, ResourceFile, is_resource};
 
 /// How many bytes one value may have. etcd itself takes 1.5 MiB unless it is told otherwise.
@@ -46,14 +47,14 @@ impl Keys {
     /// Takes in that a key has a value.
     ///
     /// # Errors
-    /// More than is taken: one phrase.
-    pub(super) fn put(&mut self, kv: &KeyValue) -> Result<(), String> {
+    /// More than is taken.
+    pub(super) fn put(&mut self, kv: &KeyValue) -> Result<(), Error> {
         let Some(path) = self.path(&kv.key) else { return Ok(()) };
         let size = kv.value.len();
         if size > MAX_VALUE {
-            return Err(format!(
+            return Err(Error::unavailable(format_args!(
                 "the value of `{path}` has {size} bytes, at most {MAX_VALUE} are read"
-            ));
+            )));
         }
         let old = self.files.insert(path.to_owned(), kv.value.as_ref().into());
         self.bytes += size;
@@ -62,7 +63,9 @@ impl Keys {
             None => self.bytes += path.len(),
         }
         if self.bytes > MAX_BYTES {
-            return Err(format!("the keys and values have more than {MAX_BYTES} bytes together"));
+            return Err(Error::unavailable(format_args!(
+                "the keys and values have more than {MAX_BYTES} bytes together"
+            )));
         }
         Ok(())
     }
@@ -70,8 +73,8 @@ impl Keys {
     /// Takes in all events of one response, which has whole transactions.
     ///
     /// # Errors
-    /// More than is taken: one phrase.
-    pub(super) fn apply(&mut self, events: &[Event]) -> Result<(), String> {
+    /// More than is taken.
+    pub(super) fn apply(&mut self, events: &[Event]) -> Result<(), Error> {
         for event in events {
             let Some(kv) = &event.kv else { continue };
             self.revision = self.revision.max(kv.mod_revision);
@@ -169,6 +172,7 @@ mod tests {
         let mut keys = keys();
         let large = "x".repeat(MAX_VALUE);
         let error = keys.put(&kv("acme/a.yaml", 1, &(large.clone() + "x"))).expect_err("too much");
+        let error = error.to_string();
         assert!(error.contains("`a.yaml` has 4194305 bytes"), "{error}");
         let mut fits = 0;
         let refused = (0..100).find_map(|number| {
@@ -176,7 +180,7 @@ mod tests {
             fits += usize::from(outcome.is_ok());
             outcome.err()
         });
-        assert!(refused.is_some_and(|it| it.contains("together")), "{fits} fit");
+        assert!(refused.is_some_and(|it| it.to_string().contains("together")), "{fits} fit");
         assert_eq!(fits, MAX_BYTES / MAX_VALUE - 1, "paths count, too");
         let mut keys = self::keys();
         for _ in 0..100 {

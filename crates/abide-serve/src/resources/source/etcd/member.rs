@@ -1,9 +1,10 @@
 //! A member of etcd, called over gRPC.
 
-use std::error::Error;
+use std::error::Error as StdError;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::client::Grpc;
@@ -11,6 +12,8 @@ use tonic::metadata::MetadataValue;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Request, Status, Streaming};
 use tonic_prost::ProstCodec;
+
+use crate::error::Error;
 
 use super::EtcdArgs;
 use super::keys::{Keys, MAX_VALUE, prefix_end};
@@ -46,26 +49,29 @@ impl EtcdMember {
     /// anew, so they can be changed.
     ///
     /// # Errors
-    /// Why that is not possible now: one phrase.
-    pub(super) async fn connect(address: &str, args: &EtcdArgs) -> Result<EtcdMember, String> {
+    /// A member that does not let it now.
+    pub(super) async fn connect(address: &str, args: &EtcdArgs) -> Result<EtcdMember, Error> {
         let scheme = if args.is_secure() { "https" } else { "http" };
         let endpoint = Endpoint::from_shared(format!("{scheme}://{address}"));
         let endpoint = endpoint
-            .map_err(|error| root_cause(&error))?
+            .map_err(|error| Error::unavailable(root_cause(&error)))?
             .connect_timeout(CALL_TIMEOUT)
             .http2_keep_alive_interval(KEEPALIVE.0)
             .keep_alive_timeout(KEEPALIVE.1)
             .keep_alive_while_idle(true);
         let endpoint = match args.is_secure() {
-            true => endpoint.tls_config(tls(args)?).map_err(|error| root_cause(&error))?,
+            true => endpoint
+                .tls_config(read_tls(args)?)
+                .map_err(|error| Error::unavailable(root_cause(&error)))?,
             false => endpoint,
         };
-        let channel = endpoint.connect().await.map_err(|error| root_cause(&error))?;
+        let channel =
+            endpoint.connect().await.map_err(|error| Error::unavailable(root_cause(&error)))?;
         let grpc = Grpc::new(channel).max_decoding_message_size(MAX_RESPONSE);
         let mut member = EtcdMember { grpc, token: None };
         if let (Some(name), Some(file)) = (&args.etcd_user, &args.etcd_password_file) {
-            let password = std::fs::read_to_string(file)
-                .map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+            let password =
+                std::fs::read_to_string(file).map_err(|error| Error::cannot_read(file, error))?;
             let password = password.trim_end_matches(['\r', '\n']).to_owned();
             let request = AuthenticateRequest { name: name.clone(), password };
             let answer: AuthenticateResponse = member
@@ -74,7 +80,7 @@ impl EtcdMember {
                 .map_err(describe_status)?;
             let token = answer.token.parse();
             member.token =
-                Some(token.map_err(|_| "it gave a token that cannot be used".to_owned())?);
+                Some(token.map_err(|_| Error::unavailable("it gave a token that cannot be used"))?);
         }
         Ok(member)
     }
@@ -105,8 +111,8 @@ impl EtcdMember {
     /// Reads all keys below a prefix, at one revision.
     ///
     /// # Errors
-    /// Why that is not possible now, or more than is taken: one phrase.
-    pub(super) async fn read(&mut self, prefix: &[u8]) -> Result<Keys, String> {
+    /// A member that does not answer now, or more than is taken.
+    pub(super) async fn read(&mut self, prefix: &[u8]) -> Result<Keys, Error> {
         let mut keys: Option<Keys> = None;
         let mut from = if prefix.is_empty() { vec![0] } else { prefix.to_vec() };
         loop {
@@ -127,7 +133,7 @@ impl EtcdMember {
             }
             match page.kvs.last() {
                 Some(last) if page.more => from = [&*last.key, b"\0"].concat(),
-                _ => return keys.ok_or_else(|| "it has no answer".to_owned()),
+                _ => return keys.ok_or_else(|| Error::unavailable("it has no answer")),
             }
         }
     }
@@ -136,8 +142,8 @@ impl EtcdMember {
     /// the watch, so that a newer truth can be had from another one.
     ///
     /// # Errors
-    /// Why that is not possible now: one phrase.
-    pub(super) async fn watch(&mut self, prefix: &[u8], after: i64) -> Result<EtcdWatch, String> {
+    /// A member that does not let it now.
+    pub(super) async fn watch(&mut self, prefix: &[u8], after: i64) -> Result<EtcdWatch, Error> {
         let (sender, receiver) = mpsc::channel(1);
         let create = WatchCreateRequest {
             key: if prefix.is_empty() { vec![0] } else { prefix.to_vec() },
@@ -147,7 +153,7 @@ impl EtcdMember {
             fragment: true,
         };
         let first = WatchRequest { create_request: Some(create) };
-        sender.send(first).await.map_err(|error| error.to_string())?;
+        sender.send(first).await.map_err(Error::unavailable)?;
         let mut request = self.request(ReceiverStream::new(receiver));
         request.metadata_mut().insert("hasleader", MetadataValue::from_static("true"));
         let responses = async {
@@ -156,9 +162,8 @@ impl EtcdMember {
             let codec = ProstCodec::<WatchRequest, WatchResponse>::default();
             self.grpc.streaming(request, path, codec).await
         };
-        let late = |_| "it does not answer".to_owned();
-        let responses =
-            timeout(CALL_TIMEOUT, responses).await.map_err(late)?.map_err(describe_status)?;
+        let responses = timeout(CALL_TIMEOUT, responses).await;
+        let responses = responses.map_err(no_answer)?.map_err(describe_status)?;
         Ok(EtcdWatch { responses: responses.into_inner(), _requests: sender })
     }
 }
@@ -167,32 +172,35 @@ impl EtcdWatch {
     /// The next response. Giving up on waiting loses nothing.
     ///
     /// # Errors
-    /// Why the watch ended: one phrase.
-    pub(super) async fn next(&mut self) -> Result<WatchResponse, String> {
+    /// A watch that ended.
+    pub(super) async fn next(&mut self) -> Result<WatchResponse, Error> {
         let next = self.responses.message().await.map_err(describe_status)?;
-        next.ok_or_else(|| "it ended the watch".to_owned())
+        next.ok_or_else(|| Error::unavailable("it ended the watch"))
     }
 
     /// The first response, which says that the watch is there.
     ///
     /// # Errors
-    /// Why it is not: one phrase.
-    pub(super) async fn created(&mut self) -> Result<WatchResponse, String> {
-        timeout(CALL_TIMEOUT, self.next()).await.map_err(|_| "it does not answer".to_owned())?
+    /// A watch that ended, or a member that does not answer.
+    pub(super) async fn created(&mut self) -> Result<WatchResponse, Error> {
+        timeout(CALL_TIMEOUT, self.next()).await.map_err(no_answer)?
     }
 }
 
-/// What a status says.
-fn describe_status(status: Status) -> String {
+fn no_answer(_: Elapsed) -> Error {
+    Error::unavailable("it does not answer")
+}
+
+fn describe_status(status: Status) -> Error {
     match status.source() {
-        Some(source) => root_cause(source),
-        None if status.message().is_empty() => status.code().to_string(),
-        None => status.message().to_owned(),
+        Some(source) => Error::unavailable(root_cause(source)),
+        None if status.message().is_empty() => Error::unavailable(status.code()),
+        None => Error::unavailable(status.message()),
     }
 }
 
 /// The error below all others: those above only say that there is one.
-fn root_cause(error: &(dyn Error + 'static)) -> String {
+fn root_cause(error: &(dyn StdError + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
         error = source;
@@ -200,16 +208,17 @@ fn root_cause(error: &(dyn Error + 'static)) -> String {
     error.to_string()
 }
 
-fn tls(args: &EtcdArgs) -> Result<ClientTlsConfig, String> {
-    let read = |path: &std::path::Path| {
-        std::fs::read(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
-    };
+fn read_tls(args: &EtcdArgs) -> Result<ClientTlsConfig, Error> {
     let mut tls = ClientTlsConfig::new();
     if let Some(ca) = &args.etcd_ca {
-        tls = tls.ca_certificate(Certificate::from_pem(read(ca)?));
+        tls = tls.ca_certificate(Certificate::from_pem(read_file(ca)?));
     }
     if let (Some(cert), Some(key)) = (&args.etcd_cert, &args.etcd_key) {
-        tls = tls.identity(Identity::from_pem(read(cert)?, read(key)?));
+        tls = tls.identity(Identity::from_pem(read_file(cert)?, read_file(key)?));
     }
     Ok(tls)
+}
+
+fn read_file(path: &std::path::Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|error| Error::cannot_read(path, error))
 }
