@@ -246,7 +246,7 @@ pub fn files<'t>(change: Change<File<'t>>) -> Option<(Holder<'t>, Holder<'t>)> {
 
 /// Whether the file is of edition 2024 or later.
 pub fn since_2024(file: File<'_>) -> bool {
-    file.decl().edition == Edition::Edition2024
+    file.decl().edition >= Edition::Edition2024
 }
 
 /// A part of a custom option whose values differ.

@@ -182,7 +182,7 @@ impl<'t> Diff<'t> {
             // takes its place.
             let printed = writer.values().find(|it| it.number() != 0);
             let (Some(named), Some(printed)) = (named, printed) else { continue };
-            let spelling = Some((printed.name(), named.name()));
+            let spelling = Some((printed, named.name()));
             for (crossing, from, to) in crossing.carriers(writer, reader) {
                 if let Some(value) = crossing.around_enum(from, printed.number()) {
                     crossing.carry(&value, (Some(from), Some(to)), spelling, &mut proof);

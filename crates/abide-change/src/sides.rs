@@ -3,7 +3,8 @@
 use abide_schema::Tree;
 
 /// Two trees to compare by what both can know: what the writer of a descriptor set leaves out of
-/// one side did not change, and is left out of the other as well.
+/// one side did not change, and is left out of the other as well; features that an edition leaves
+/// to what nobody here knows did not change, either.
 #[derive(Debug)]
 pub struct Sides<'t> {
     old: Side<'t>,
@@ -28,9 +29,10 @@ impl<'t> Sides<'t> {
     /// Reduces each side to what the other can know.
     pub fn of(old: &'t Tree, new: &'t Tree) -> Sides<'t> {
         let is_stripped = old.is_stripped() || new.is_stripped();
-        let side = |given: &'t Tree, other: &Tree| Side {
-            given,
-            reduced: is_stripped.then(|| given.without_source_options(other)).flatten(),
+        let side = |given: &'t Tree, other: &Tree| {
+            let stripped = is_stripped.then(|| given.without_source_options(other)).flatten();
+            let common = stripped.as_ref().unwrap_or(given).with_common_features(other);
+            Side { given, reduced: common.or(stripped) }
         };
         Sides { old: side(old, new), new: side(new, old) }
     }

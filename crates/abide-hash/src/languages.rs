@@ -31,7 +31,7 @@ struct LanguageFeature {
     name: &'static str,
     target: FeatureTarget,
     is_bool: bool,
-    /// The defaults in proto2, proto3, edition 2023 and edition 2024.
+    /// The defaults in proto2, proto3, edition 2023 and edition 2024. Edition 2026 changes none.
     defaults: [i32; 4],
 }
 
@@ -111,7 +111,8 @@ impl LanguageSettings {
             Edition::Proto2 => 0,
             Edition::Proto3 => PROTO3,
             Edition::Edition2023 => 2,
-            Edition::Edition2024 => 3,
+            // Nothing is judged by the hash of a file in an edition that is not known.
+            Edition::Edition2024 | Edition::Edition2026 | Edition::Unknown(_) => 3,
         };
         let values = std::array::from_fn(|at| FEATURES[at].defaults[column]);
         LanguageSettings { edition, values, is_usual: is_usual(&values) }

@@ -80,6 +80,7 @@ rules! {
     enum_removed = "rules/enum-removed.rs";
     enum_renamed = "rules/enum-renamed.rs";
     enum_value_added = "rules/enum-value-added.rs";
+    enum_value_json_name_changed = "rules/enum-value-json-name-changed.rs";
     enum_value_name_case = "rules/enum-value-name-case.rs";
     enum_value_number_changed = "rules/enum-value-number-changed.rs";
     enum_value_prefix_missing = "rules/enum-value-prefix-missing.rs";

@@ -35,7 +35,7 @@ use self::generators::{gapic, symbols};
 use self::pages::{editor, findings, history};
 use self::protoc::diff::Counts;
 use self::protoc::sets::compare;
-use self::protoc::{hash, verdicts};
+use self::protoc::{editions, hash, verdicts};
 use self::runtimes::{reading, validation};
 use self::serving::sources;
 
@@ -85,7 +85,8 @@ const PARTS: &[Part] = &[
         plugins::run(means.archives()?, means.protoc()?, means.abide()?, means.show)
     }),
     ("hash", hashes),
-    ("verdicts", |means| verdicts::run(means.protoc()?, means.abide()?)),
+    ("verdicts", |means| verdicts::run(means.newest()?, means.abide()?)),
+    ("editions", |_| editions::run(&Protoc::find_released()?)),
     ("breaking", |means| {
         breaking::run(means.archives()?, means.protoc()?, means.abide()?, means.show)
     }),
@@ -93,7 +94,7 @@ const PARTS: &[Part] = &[
     ("gapic", |means| gapic::run(means.protoc()?, means.abide()?, means.show)),
     ("layout", |means| {
         let trees = [means.archives()?, &[means.own()?, means.googleapis()?]].concat();
-        layout::run(&trees, means.protoc()?, means.show)
+        layout::run(&trees, means.newest()?, means.show)
     }),
     ("fix", |means| {
         let trees = [means.archives()?, &[means.googleapis()?]].concat();
@@ -119,7 +120,10 @@ struct Means<'a> {
     paths: &'a ExternalPaths,
     /// How many differences are shown.
     show: usize,
+    /// The protoc that generates code beside the gRPC of Python.
     protoc: OnceCell<Protoc>,
+    /// The protoc whose verdicts and bytes are ours.
+    newest: OnceCell<Protoc>,
     abide: OnceCell<PathBuf>,
     archives: OnceCell<Vec<Corpus>>,
 }
@@ -128,6 +132,14 @@ impl Means<'_> {
     fn protoc(&self) -> Result<&Protoc> {
         once(&self.protoc, || {
             let protoc = Protoc::find()?;
+            println!("oracle: {}", protoc.version);
+            Ok(protoc)
+        })
+    }
+
+    fn newest(&self) -> Result<&Protoc> {
+        once(&self.newest, || {
+            let protoc = Protoc::find_newest()?;
             println!("oracle: {}", protoc.version);
             Ok(protoc)
         })
@@ -161,8 +173,14 @@ fn once<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
 
 /// Compares all requested parts; true if nothing differs.
 fn run_parts(paths: &ExternalPaths, only: &[String], show: usize) -> Result<bool> {
-    let (protoc, abide, archives) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-    let means = Means { paths, show, protoc, abide, archives };
+    let means = Means {
+        paths,
+        show,
+        protoc: OnceCell::new(),
+        newest: OnceCell::new(),
+        abide: OnceCell::new(),
+        archives: OnceCell::new(),
+    };
     for name in only.iter().filter(|it| !is_part(it) && *it != OWN && *it != GOOGLEAPIS) {
         if !means.archives()?.iter().any(|tree| tree.name == *name) {
             let parts: Vec<&str> = PARTS.iter().map(|(part, _)| *part).collect();
@@ -209,7 +227,7 @@ fn trees(means: &Means<'_>, wanted: &dyn Fn(&str) -> bool) -> Result<bool> {
     let mut total = Counts::default();
     let mut different = 0;
     for tree in &trees {
-        let (counts, differences) = compare(tree, means.protoc()?, means.abide()?, means.show)?;
+        let (counts, differences) = compare(tree, means.newest()?, means.abide()?, means.show)?;
         println!("{}: {counts}; {differences} differences", tree.name);
         if counts.files() == 0 {
             return Err(format!("nothing was compared in `{}`", tree.name).into());
@@ -225,7 +243,7 @@ fn trees(means: &Means<'_>, wanted: &dyn Fn(&str) -> bool) -> Result<bool> {
 fn hashes(means: &Means<'_>) -> Result<bool> {
     let mut agreed = true;
     for tree in [&[means.own()?], means.archives()?, &[means.googleapis()?]].concat() {
-        agreed &= hash::run(&tree, means.protoc()?, means.abide()?, means.show)?;
+        agreed &= hash::run(&tree, means.newest()?, means.abide()?, means.show)?;
     }
     Ok(agreed)
 }

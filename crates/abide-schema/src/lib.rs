@@ -45,9 +45,10 @@ pub use mentions::{Mention, MentionTarget};
 pub use problem::{Place, Problem, ProblemKind};
 pub use protobuf::{Edition, WireError, default_json_name, find_well_known, well_known_paths};
 pub use tree::{
-    Cardinality, DefaultVisibility, Element, Enum, EnumValue, Features, Field, File, HttpBinding,
-    Import, Message, Method, Migration, NumberRanges, Oneof, Openness, Package, PackageVersion,
-    PackageVersionStatus, Presence, Service, Stability, Tree, Type, Validation, format_api_name,
+    Cardinality, DefaultVisibility, Element, Enum, EnumValue, FEATURES, FeatureRow, Features,
+    Field, File, HttpBinding, Import, Message, Method, Migration, NamingStyle, NumberRanges, Oneof,
+    Openness, Package, PackageVersion, PackageVersionStatus, Presence, Service, Stability, Tree,
+    Type, Validation, format_api_name,
 };
 pub use workspace::{
     ChangedFile, FileKey, Outline, OutlinedFile, TreeNames, TreeSides, TreeSlice, Workspace,

@@ -4,6 +4,7 @@
 //! options, and the checks that need all of these. Each runs files in parallel
 //! where files do not depend on each other.
 
+mod common_features;
 mod features;
 mod imports;
 mod known_sources;
@@ -200,6 +201,11 @@ impl Tree {
             tree.problems.extend(found);
         }
         options::apply_options(&mut tree, &names, &kept);
+        // Options that nobody here knows may be right in an edition that nobody here knows.
+        let files = &tree.files;
+        tree.problems.retain(|it| {
+            files[it.place.file.0 as usize].decl.edition.is_known() || it.kind.is_about_names()
+        });
         let found = crate::link::validate::validate(&tree, &names, &kept, checked);
         tree.problems.extend(found);
         tree.problems

@@ -20,7 +20,7 @@ use crate::decl::{
     SourceFile, StringTable, SyntaxDecl, TypeDecl,
 };
 use crate::problem::ProblemKind;
-use crate::protobuf::Edition;
+use crate::protobuf::{Edition, list_known_editions};
 use default::default_text;
 use members::{ScopeMember, ScopeMembers, is_field, make_member};
 
@@ -70,8 +70,14 @@ impl FileDecl {
         let mut decl = lower.decl;
         decl.origin = FileOrigin::Source(ast);
         decl.shrink();
-        check::check(&mut decl);
-        decl.parses = !decl.problems.iter().any(|it| it.kind.is_unread());
+        if decl.edition.is_known() {
+            check::check(&mut decl);
+            decl.parses = !decl.problems.iter().any(|it| it.kind.is_unread());
+        } else {
+            // Another edition may have another grammar: what is wrong by this one need not be.
+            decl.parses = !decl.problems.iter().any(|it| it.kind == ProblemKind::Syntax);
+            decl.problems.retain(|it| it.kind == ProblemKind::Edition);
+        }
         decl
     }
 }
@@ -230,24 +236,19 @@ impl<'a> FileLowering<'a> {
 
     fn lower_syntax(&mut self, node: Node, edition: bool, value: Span) {
         let text = self.lower_string(value);
-        let found = match (edition, text.as_str()) {
-            (false, "proto2") => Some(Edition::Proto2),
-            (false, "proto3") => Some(Edition::Proto3),
-            (true, "2023") => Some(Edition::Edition2023),
-            (true, "2024") => Some(Edition::Edition2024),
-            _ => None,
-        };
+        let found = Edition::from_word(&text).filter(|it| it.is_edition() == edition);
         self.decl.syntax = Some(SyntaxDecl { node });
         match found {
             Some(edition) => self.decl.edition = edition,
             None => {
                 let message = if edition {
-                    format!("unknown edition `{text}`; known are `2023` and `2024`")
+                    let known = list_known_editions();
+                    format!("unknown edition `{text}`; known are {known}")
                 } else {
                     format!("unknown syntax `{text}`; known are `proto2` and `proto3`")
                 };
                 self.report(ProblemKind::Edition, value, message);
-                self.decl.edition = if edition { Edition::Edition2024 } else { Edition::Proto3 };
+                self.decl.edition = if edition { Edition::Unknown(0) } else { Edition::Proto3 };
             }
         }
     }

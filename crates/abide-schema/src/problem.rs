@@ -99,9 +99,25 @@ macro_rules! problem_kinds {
             }
 
             /// Returns true if nobody knows what a file with such a problem declares: its text is
-            /// none that the grammar allows, or its edition may mean anything.
+            /// none that the grammar allows, or its syntax may mean anything. A file in an edition
+            /// that is not known is read nevertheless, and only its features are not known.
             pub(crate) const fn is_unread(self) -> bool {
                 matches!(self, ProblemKind::Syntax | ProblemKind::Edition)
+            }
+
+            /// Returns true if it is the same defect in every edition, or about the edition.
+            pub(crate) const fn is_about_names(self) -> bool {
+                matches!(
+                    self,
+                    ProblemKind::Edition
+                        | ProblemKind::Syntax
+                        | ProblemKind::Warning
+                        | ProblemKind::DescriptorInvalid
+                        | ProblemKind::ImportNotFound
+                        | ProblemKind::ImportCycle
+                        | ProblemKind::NameNotFound
+                        | ProblemKind::NameDuplicated
+                )
             }
 
             /// Returns true if protoc refuses the tree; otherwise it only warns.

@@ -8,6 +8,7 @@ pub(crate) mod well_known;
 mod wire_format;
 
 pub use edition::Edition;
+pub(crate) use edition::list_known_editions;
 pub(crate) use float::to_nearest_float;
 pub use json_name::default_json_name;
 pub(crate) use json_name::to_json_letters;

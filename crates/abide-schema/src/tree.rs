@@ -13,7 +13,9 @@ pub(crate) mod view;
 pub(crate) use annotations::KnownAnnotations;
 pub use annotations::{HttpBinding, Migration, PackageVersionStatus, Validation};
 pub use element::Element;
-pub use features::{DefaultVisibility, Features, Openness, Presence};
+pub use features::{
+    DefaultVisibility, FEATURES, FeatureRow, Features, NamingStyle, Openness, Presence,
+};
 pub(crate) use linked_tree::{
     EnumLink, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, OptionsLink, PackageData,
     indices,

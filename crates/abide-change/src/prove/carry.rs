@@ -1,7 +1,7 @@
 //! What befalls values of one field when they cross.
 
 use abide_schema::value::{self, Codec, Entry, Value, default_of};
-use abide_schema::{Field, FieldId, Message, Oneof, OneofId, Presence};
+use abide_schema::{EnumValue, Field, FieldId, Message, Oneof, OneofId, Presence};
 
 use super::crossing::{Crossing, Probed};
 use super::notation::{Rejection, bare, parse, read, respelled, write};
@@ -205,7 +205,7 @@ impl<'t> Crossing<'_, 't> {
         self,
         value: &value::Message,
         probed: Probed<'t>,
-        spelling: Option<(&str, &str)>,
+        spelling: Option<(EnumValue<'t>, &str)>,
         proof: &mut Proof,
     ) {
         let (writer, reader) = (self.writer(), self.reader());
@@ -224,7 +224,10 @@ impl<'t> Crossing<'_, 't> {
             let written = |value: &value::Message| {
                 let bytes = write(surface, writer, value)?;
                 match spelling {
-                    Some((printed, name)) => respelled(&bytes, printed, name),
+                    Some((printed, name)) => {
+                        let own = printed.json_text().filter(|_| surface == Surface::Json);
+                        respelled(&bytes, own.unwrap_or(printed.name()), name)
+                    }
                     None => Some(bytes),
                 }
             };

@@ -123,7 +123,7 @@ pub(super) fn check_baseline_links(old: &Loaded) -> Result<Option<String>, Error
     let errors =
         problems.filter(|it| it.kind.is_error() && !old.tree.file(it.place.file).is_imported());
     let errors: Vec<&Problem> = errors.collect();
-    let [first, rest @ ..] = &*errors else { return Ok(None) };
+    let [first, rest @ ..] = &*errors else { return Ok(describe_unknown_edition(old)) };
     let file = old.tree.file(first.place.file);
     let line =
         file.decl().line_range(first.place.span).map(|(start, _)| format!(":{}", start.line));
@@ -148,6 +148,19 @@ pub(super) fn check_baseline_links(old: &Loaded) -> Result<Option<String>, Error
         "the baseline `{}` has link errors and is compared as far as it links: {place}: {}{more}",
         old.name, first.message
     )))
+}
+
+/// A note about an old tree that has a file in an edition that is not known.
+fn describe_unknown_edition(old: &Loaded) -> Option<String> {
+    let mut judged = old.tree.files().filter(|it| !it.is_imported());
+    let file = judged.find(|it| !it.decl().edition.is_known())?.decl();
+    Some(format!(
+        "the features that the baseline `{}` leaves to its edition are not compared: `{}` is in {}, \
+         which is not known",
+        old.name,
+        shown(&file.display),
+        file.edition
+    ))
 }
 
 /// Notes about the packages that were not judged, because a file of theirs does not parse.

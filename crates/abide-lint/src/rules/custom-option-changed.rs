@@ -37,6 +37,7 @@ pub(super) const JUDGED: &[&str] = &[
     "google.api.oauth_scopes",
     "google.api.resource",
     "google.longrunning.operation_info",
+    "pb.enumvalue.json",
     "udpa.annotations.enum_migrate",
     "udpa.annotations.enum_value_migrate",
     "udpa.annotations.field_migrate",

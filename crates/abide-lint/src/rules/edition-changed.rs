@@ -1,5 +1,5 @@
 use abide_change::{Change, Diff};
-use abide_schema::{Edition, File, Part, Place};
+use abide_schema::{File, Part, Place};
 use abide_syntax::Span;
 
 use crate::finding::{Bump, Location, Severity};
@@ -24,27 +24,17 @@ fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut
     if was == is {
         return;
     }
-    let message =
-        format!("`{}` changed from {} to {}", new.path(), name_edition(was), name_edition(is));
+    let message = format!("`{}` changed from {was} to {is}", new.path());
     let package = old.package().name();
     let location = Location::tree(find_syntax_place(new));
     let finding =
         sink.change_at(location, Some(find_syntax_place(old)), package, new.path(), message);
-    finding.changed(name_edition(was), name_edition(is)).bump(Bump::None);
+    finding.changed(was.to_string(), is.to_string()).bump(Bump::None);
     // buf compares files with the same path, and treats all editions as one
     // syntax.
     let one_syntax = was.is_edition() && is.is_edition();
     if old.path() == new.path() && !one_syntax {
         finding.aliases(&["buf:FILE_SAME_SYNTAX"]);
-    }
-}
-
-fn name_edition(edition: Edition) -> &'static str {
-    match edition {
-        Edition::Proto2 => "proto2",
-        Edition::Proto3 => "proto3",
-        Edition::Edition2023 => "edition 2023",
-        Edition::Edition2024 => "edition 2024",
     }
 }
 

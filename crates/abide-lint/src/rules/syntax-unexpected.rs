@@ -1,4 +1,4 @@
-use abide_schema::{Edition, File, Part, Place};
+use abide_schema::{File, Part, Place};
 use abide_syntax::Span;
 
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -22,24 +22,21 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, file: File<'t>, sink: &mut Sink) {
     let decl = file.decl();
-    let (keyword, written) = match decl.edition {
-        Edition::Proto2 => ("syntax", "proto2"),
-        Edition::Proto3 => ("syntax", "proto3"),
-        Edition::Edition2023 => ("edition", "2023"),
-        Edition::Edition2024 => ("edition", "2024"),
-    };
+    // What the file says in an edition that is not known is not judged.
+    let written = decl.edition.word();
     let wanted = context.policy.lint.of(file).syntax.as_str();
     let (by_setting, by_aip) = (written != wanted, written != "proto3");
     let is_asked = by_setting || by_aip && context.policy.follows(API_LINTER);
     let mut aliases = Vec::new();
     // protolint passes over editions, and files that declare nothing.
-    let has_syntax = decl.syntax.is_some() && keyword == "syntax";
+    let has_syntax = decl.syntax.is_some() && !decl.edition.is_edition();
     aliases.extend(Some(PROTOLINT).filter(|_| by_setting && has_syntax));
     if by_aip {
         aliases.extend(["aip:191", API_LINTER]);
     }
+    let is_unknown = !decl.edition.is_known();
     let spared = context.is_frozen(file.package()) && !context.policy.follows_any(&aliases);
-    if !is_asked || spared {
+    if !is_asked || spared || is_unknown {
         return;
     }
     let wanted = if by_setting { wanted } else { "proto3" };

@@ -636,6 +636,8 @@ const ADVICE: &[(&str, Way)] = &[
     ),
     ("use v* in `*_package`", Edits(&[|s, holes| s.at_line("v1", &format!("v{}", holes[0]))])),
     ("write `*` to keep the old JSON name", Edits(&[json_name])),
+    ("write `*` to keep the old text", Edits(&[old_line])),
+    ("remove the option `(pb.enumvalue.json).string`: a new value can have it", Edits(&[old_line])),
     (
         "write `abide:allow(RULE): REASON` or `abide:allow(RULE, until = \"2027-06-30\"): REASON`; `from`, `to` and `fingerprint` are written like `until`",
         Edits(&[|s, _| s.at_line("missing)", "missing): moves to v1")]),

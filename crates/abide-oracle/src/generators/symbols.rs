@@ -37,7 +37,10 @@ struct Sides {
 /// real tree; true if nothing differs.
 pub(crate) fn run(trees: &[Corpus], protoc: &Protoc, show: usize) -> Result<bool> {
     let generators = Generators::find()?;
-    let mut corpora = vec![corpora::own()?, corpora::folder("symbols", "testdata/symbols")?];
+    let mut own = corpora::own()?;
+    // The generators are older than edition 2026.
+    own.files.retain(|it| !it.starts_with("editions_2026"));
+    let mut corpora = vec![own, corpora::folder("symbols", "testdata/symbols")?];
     if let Some(tree) = trees.iter().find(|tree| tree.name == "envoy-head") {
         corpora.push(corpora::slice(tree, 12)?);
     }

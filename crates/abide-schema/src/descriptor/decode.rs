@@ -19,7 +19,7 @@ use crate::protobuf::descriptor_number::{
 };
 use crate::protobuf::{
     Edition, MAX_DEPTH, WireError, WirePayload, WireReader, WireRecord, default_json_name,
-    find_last_varint,
+    find_last_varint, list_known_editions,
 };
 use crate::value::error::DecodeError;
 
@@ -351,12 +351,17 @@ impl<'b> DescriptorDecoder<'b> {
                     return;
                 }
                 None => {
-                    self.decl.edition = Edition::Edition2023;
-                    format!("unknown edition {number}; known are 2023 and 2024")
+                    self.decl.edition = Edition::Unknown(number);
+                    // What a descriptor declares does not depend on it, but for features.
+                    let known = list_known_editions();
+                    let text =
+                        format!("features of edition {number} are unknown; known are {known}");
+                    self.problems.push((ProblemKind::Warning, node, text));
+                    return;
                 }
             },
             (Some(b"editions"), None) => {
-                self.decl.edition = Edition::Edition2023;
+                self.decl.edition = Edition::NEWEST;
                 "the file has no edition".to_owned()
             }
             (syntax, _) => {

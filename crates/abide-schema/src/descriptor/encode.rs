@@ -190,7 +190,10 @@ impl<'t> Encoder<'t, '_> {
         match decl.edition {
             Edition::Proto2 => {}
             Edition::Proto3 => self.writer.write_bytes(file::SYNTAX, "proto3"),
-            Edition::Edition2023 | Edition::Edition2024 => {
+            Edition::Edition2023
+            | Edition::Edition2024
+            | Edition::Edition2026
+            | Edition::Unknown(_) => {
                 self.writer.write_bytes(file::SYNTAX, "editions");
                 self.writer.write_int(file::EDITION, decl.edition.number());
             }

@@ -3,7 +3,7 @@
 //! protoc leaves options with `retention = RETENTION_SOURCE` out of the sets that it writes, so a
 //! tree that was read from one does not know them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
@@ -34,19 +34,9 @@ impl Tree {
             return None;
         }
         let files = self.files.iter().zip(stripped);
-        Some(Tree {
-            files: files
-                .map(|(file, stripped)| stripped.map_or_else(|| Arc::clone(file), Arc::new))
-                .collect(),
-            packages: self.packages.clone(),
-            problems: self.problems.clone(),
-            known: self.known.clone(),
-            public_importers: self.public_importers.clone(),
-            repeats_names: self.repeats_names,
-            unknown_packages: self.unknown_packages.clone(),
-            full_names: Default::default(),
-            mentions: Default::default(),
-        })
+        let files =
+            files.map(|(file, stripped)| stripped.map_or_else(|| Arc::clone(file), Arc::new));
+        Some(self.with_files(files.collect()))
     }
 }
 
@@ -93,28 +83,23 @@ impl SourceOnly {
         };
         let unknown = Features::without_source(file.decl.edition);
         let features = |features: Features| Features {
-            naming_enforced: unknown.naming_enforced,
+            naming_style: unknown.naming_style,
+            limits_enforced: unknown.limits_enforced,
             default_visibility: unknown.default_visibility,
             ..features
         };
-        let mut stripped = LinkedFile {
-            decl: Arc::clone(&file.decl),
-            is_reduced: true,
-            package: file.package,
-            imports: file.imports.clone(),
-            features: features(file.features),
-            options: strip(&file.options),
-            messages: file.messages.clone(),
-            fields: file.fields.clone(),
-            oneofs: file.oneofs.iter().map(strip).collect(),
-            enums: file.enums.clone(),
-            values: file.values.iter().map(strip).collect(),
-            services: file.services.iter().map(strip).collect(),
-            methods: file.methods.clone(),
-            ranges: file.ranges.iter().map(strip).collect(),
-            long_lists: OnceLock::new(),
-            declarations: OnceLock::new(),
-        };
+        let mut stripped = file.copy();
+        stripped.is_reduced = true;
+        stripped.features = features(file.features);
+        stripped.options = strip(&file.options);
+        for options in [
+            &mut stripped.oneofs,
+            &mut stripped.values,
+            &mut stripped.services,
+            &mut stripped.ranges,
+        ] {
+            options.iter_mut().for_each(|it| *it = strip(it));
+        }
         for message in &mut stripped.messages {
             (message.features, message.options) =
                 (features(message.features), strip(&message.options));

@@ -2,7 +2,7 @@
 
 use abide_syntax::FieldLabel;
 
-use crate::decl::{FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
+use crate::decl::{EnumDecl, FieldDecl, FileDecl, MessageKind, Parent, RawOptions, TypeDecl};
 use crate::protobuf::descriptor_number::options;
 use crate::protobuf::find_last_varint;
 use crate::tree::{Features, LinkedFile, Presence};
@@ -29,39 +29,68 @@ fn find_flag(decl: &FileDecl, options: RawOptions, name: &[u8]) -> Option<bool> 
     })
 }
 
-/// Resolves the features of every element of a file: the defaults of its
-/// edition, then what encloses the element, then its own options. Syntax that
-/// editions replaced by features (`required`, groups, `packed`, `optional` in
-/// proto3) sets the same features. Source: "Protobuf Editions: feature
-/// resolution" and `InferLegacyProtoFeatures` of protobuf.
+/// The features of everything in a file, by index.
+#[derive(Clone)]
+pub(super) struct FileFeatures {
+    pub(super) file: Features,
+    pub(super) messages: Vec<Features>,
+    pub(super) enums: Vec<Features>,
+    pub(super) fields: Vec<Features>,
+}
+
+impl FileFeatures {
+    /// The features that a file was linked with.
+    pub(super) fn of(file: &LinkedFile) -> FileFeatures {
+        FileFeatures {
+            file: file.features,
+            messages: file.messages.iter().map(|it| it.features).collect(),
+            enums: file.enums.iter().map(|it| it.features).collect(),
+            fields: file.fields.iter().map(|it| it.features).collect(),
+        }
+    }
+}
+
+/// Resolves the features of every element of a file, from the defaults of its edition.
 pub(crate) fn resolve(file: &mut LinkedFile) {
-    let decl = std::sync::Arc::clone(&file.decl);
-    let decl = &*decl;
-    let defaults = match decl.ast() {
-        Some(_) => Features::from_edition(decl.edition),
-        None => Features::without_source(decl.edition),
+    let defaults = match file.decl.ast() {
+        Some(_) => Features::from_edition(file.decl.edition),
+        None => Features::without_source(file.decl.edition),
     };
-    file.features = defaults.with(decl, decl.options, options::FEATURES_OF_FILE);
-    let of_file = file.features;
+    let found = resolve_from(&file.decl, defaults);
+    file.features = found.file;
+    for (message, features) in file.messages.iter_mut().zip(found.messages) {
+        message.features = features;
+    }
+    for (item, features) in file.enums.iter_mut().zip(found.enums) {
+        item.features = features;
+    }
+    for (field, features) in file.fields.iter_mut().zip(found.fields) {
+        field.features = features;
+    }
+}
+
+/// Resolves the features of every element of a file: the defaults, then what encloses the element,
+/// then its own options. Syntax that editions replaced by features (`required`, groups, `packed`,
+/// `optional` in proto3) sets the same features. Source: "Protobuf Editions: feature resolution" and
+/// `InferLegacyProtoFeatures` of protobuf.
+pub(super) fn resolve_from(decl: &FileDecl, defaults: Features) -> FileFeatures {
+    let of_file = defaults.with(decl, decl.options, options::FEATURES_OF_FILE);
     // Messages stand behind those that enclose them.
-    for (index, message) in decl.messages.iter().enumerate() {
-        let outer = match message.parent {
-            Parent::File => of_file,
-            Parent::Message(parent) => file.messages[parent as usize].features,
-        };
-        file.messages[index].features =
-            outer.with(decl, message.options, options::FEATURES_OF_MESSAGE);
-    }
-    let scope = |file: &LinkedFile, parent| match parent {
+    let mut messages: Vec<Features> = Vec::with_capacity(decl.messages.len());
+    let scope = |messages: &[Features], parent| match parent {
         Parent::File => of_file,
-        Parent::Message(index) => file.messages[index as usize].features,
+        Parent::Message(index) => messages[index as usize],
     };
-    for (index, item) in decl.enums.iter().enumerate() {
-        file.enums[index].features =
-            scope(file, item.parent).with(decl, item.options, options::FEATURES_OF_ENUM);
+    for message in &decl.messages {
+        let outer = scope(&messages, message.parent);
+        messages.push(outer.with(decl, message.options, options::FEATURES_OF_MESSAGE));
     }
-    for (index, field) in decl.fields.iter().enumerate() {
-        let mut features = scope(file, field.parent);
+    let resolve_enum = |item: &EnumDecl| {
+        scope(&messages, item.parent).with(decl, item.options, options::FEATURES_OF_ENUM)
+    };
+    let enums = decl.enums.iter().map(resolve_enum).collect();
+    let resolve_field = |field: &FieldDecl| {
+        let mut features = scope(&messages, field.parent);
         if let Some(oneof) = field.oneof {
             features = features.with(
                 decl,
@@ -91,6 +120,8 @@ pub(crate) fn resolve(file: &mut LinkedFile) {
         {
             features.packed = packed;
         }
-        file.fields[index].features = features;
-    }
+        features
+    };
+    let fields = decl.fields.iter().map(resolve_field).collect();
+    FileFeatures { file: of_file, messages, enums, fields }
 }

@@ -12,6 +12,7 @@ mod fields;
 mod imports;
 mod json;
 mod lifetimes;
+mod limits;
 mod names;
 mod numbers;
 mod style;
@@ -44,7 +45,7 @@ pub(crate) fn validate(
             let id = FileId(index as u32);
             let linked = tree.linked(id);
             let is_asked = checked == CheckScope::All || !linked.decl.imported;
-            if kept.get(index).is_some() || !is_asked {
+            if kept.get(index).is_some() || !is_asked || !linked.decl.edition.is_known() {
                 let extensions = extensions::collect_extensions(tree.file(id));
                 return FileProblems { problems: Vec::new(), extensions };
             }
@@ -89,6 +90,7 @@ impl<'a> FileCheck<'a> {
         }
         for item in self.file.all_enums() {
             self.check_enum(item);
+            self.check_enum_limits(item);
             self.check_options(Element::Enum(item), &mut limited);
             for value in item.values() {
                 self.check_options(Element::EnumValue(value), &mut limited);
@@ -123,6 +125,7 @@ impl<'a> FileCheck<'a> {
             self.check_message_names(message);
         }
         self.check_message_numbers(message);
+        self.check_message_limits(message);
         self.check_message_set(message);
         let element = Element::Message(message);
         self.check_options(element, limited);

@@ -1,7 +1,7 @@
 //! The files that every protoc brings along.
 //!
 //! They are written anew and without comments, and declare the same: the
-//! descriptors that protoc 35.1 makes of them equal those of its own copies,
+//! descriptors that protoc 36.2 makes of them equal those of its own copies,
 //! which `cargo xtask oracle` checks.
 
 use std::collections::BTreeMap;
@@ -27,14 +27,19 @@ pub(crate) const DESCRIPTOR_PROTO: &str = "google/protobuf/descriptor.proto";
 const FILES: &[(&str, &str)] = built_in! {
     "any.proto"
     "api.proto"
+    "c_sharp_features.proto"
     "compiler/plugin.proto"
     "cpp_features.proto"
+    "cpp_file_options.proto"
+    "cpp_options.proto"
     "descriptor.proto"
     "duration.proto"
     "empty.proto"
     "field_mask.proto"
     "go_features.proto"
     "java_features.proto"
+    "json_enumvalue_options.proto"
+    "json_options.proto"
     "source_context.proto"
     "struct.proto"
     "timestamp.proto"

@@ -40,10 +40,23 @@ pub struct Features {
     pub delimited: bool,
     /// `json_format` is `ALLOW`, not `LEGACY_BEST_EFFORT`.
     pub json_allowed: bool,
-    /// `enforce_naming_style` is `STYLE2024`.
-    pub naming_enforced: bool,
+    /// `enforce_naming_style`.
+    pub naming_style: NamingStyle,
     /// `default_symbol_visibility`.
     pub default_visibility: DefaultVisibility,
+    /// `enforce_proto_limits` is `PROTO_LIMITS2026`.
+    pub limits_enforced: bool,
+}
+
+/// The style of names that protoc enforces. Each asks for more than the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NamingStyle {
+    /// `STYLE_LEGACY`: none.
+    Legacy,
+    /// `STYLE2024`: the case of names.
+    Style2024,
+    /// `STYLE2026`: no collisions with accessors of generated code, either.
+    Style2026,
 }
 
 /// The symbols without `export` or `local` that other files may use.
@@ -63,41 +76,67 @@ pub enum DefaultVisibility {
 }
 
 impl Features {
-    /// The defaults of an edition, from `edition_defaults` in
-    /// descriptor.proto.
-    pub const fn from_edition(edition: Edition) -> Features {
-        let edition_2023 = Features {
+    /// The defaults of an edition. What an edition means that is not known, nobody can tell: these
+    /// are those of the newest one, which linking needs, and nothing may be judged by them.
+    pub fn from_edition(edition: Edition) -> Features {
+        let mut features = Features {
             presence: Presence::Explicit,
-            openness: Openness::Open,
-            packed: true,
-            utf8_validated: true,
+            openness: Openness::Closed,
+            packed: false,
+            utf8_validated: false,
             delimited: false,
-            json_allowed: true,
-            naming_enforced: false,
+            json_allowed: false,
+            naming_style: NamingStyle::Legacy,
             default_visibility: DefaultVisibility::ExportAll,
+            limits_enforced: false,
         };
-        match edition {
-            Edition::Proto2 => Features {
-                openness: Openness::Closed,
-                packed: false,
-                utf8_validated: false,
-                json_allowed: false,
-                ..edition_2023
-            },
-            Edition::Proto3 => Features { presence: Presence::Implicit, ..edition_2023 },
-            Edition::Edition2023 => edition_2023,
-            Edition::Edition2024 => Features {
-                naming_enforced: true,
-                default_visibility: DefaultVisibility::ExportTopLevel,
-                ..edition_2023
-            },
+        for row in FEATURES {
+            let default = row.defaults.iter().rev().find(|(since, _)| *since <= edition);
+            if let Some((_, name)) = default
+                && let Some(value) = row.values.iter().position(|it| it == name)
+            {
+                features.set(FeatureSetting { feature: row.number, value: value as i32 });
+            }
         }
+        if !edition.is_known() {
+            features.naming_style = NamingStyle::Legacy;
+            features.default_visibility = DefaultVisibility::Unknown;
+            features.limits_enforced = false;
+        }
+        features
     }
 }
 
 impl Features {
+    /// Features that differ from these in every feature.
+    pub(crate) const fn opposite(self) -> Features {
+        Features {
+            presence: match self.presence {
+                Presence::Explicit | Presence::LegacyRequired => Presence::Implicit,
+                Presence::Implicit => Presence::Explicit,
+            },
+            openness: match self.openness {
+                Openness::Open => Openness::Closed,
+                Openness::Closed => Openness::Open,
+            },
+            packed: !self.packed,
+            utf8_validated: !self.utf8_validated,
+            delimited: !self.delimited,
+            json_allowed: !self.json_allowed,
+            naming_style: match self.naming_style {
+                NamingStyle::Legacy => NamingStyle::Style2026,
+                NamingStyle::Style2024 | NamingStyle::Style2026 => NamingStyle::Legacy,
+            },
+            default_visibility: match self.default_visibility {
+                DefaultVisibility::ExportAll => DefaultVisibility::LocalAll,
+                _ => DefaultVisibility::ExportAll,
+            },
+            limits_enforced: !self.limits_enforced,
+        }
+    }
+
     /// The defaults of an edition where what stays in the source is not known.
-    pub(crate) const fn without_source(edition: Edition) -> Features {
+    pub(crate) fn without_source(edition: Edition) -> Features {
         let features = Features::from_edition(edition);
         match features.default_visibility {
             // No feature of these editions says anything else.
@@ -122,28 +161,101 @@ struct FeatureSetting {
     value: i32,
 }
 
-/// The features of `google.protobuf.FeatureSet` that have a meaning here, with
-/// their numbers and the names of their values by number.
-const FEATURES: &[(&str, i32, &[&str])] = &[
-    ("field_presence", 1, &["", "EXPLICIT", "IMPLICIT", "LEGACY_REQUIRED"]),
-    ("enum_type", 2, &["", "OPEN", "CLOSED"]),
-    ("repeated_field_encoding", 3, &["", "PACKED", "EXPANDED"]),
-    ("utf8_validation", 4, &["", "", "VERIFY", "NONE"]),
-    ("message_encoding", 5, &["", "LENGTH_PREFIXED", "DELIMITED"]),
-    ("json_format", 6, &["", "ALLOW", "LEGACY_BEST_EFFORT"]),
-    ("enforce_naming_style", 7, &["", "STYLE2024", "STYLE_LEGACY"]),
-    (
-        "default_symbol_visibility",
-        8,
-        &["", "EXPORT_ALL", "EXPORT_TOP_LEVEL", "LOCAL_ALL", "STRICT"],
-    ),
+/// A feature of `google.protobuf.FeatureSet`.
+pub struct FeatureRow {
+    /// Its name.
+    pub name: &'static str,
+    /// Its number in `FeatureSet`.
+    pub number: i32,
+    /// The names of its values, by number; empty where no value has a number, and for the value
+    /// that means "unknown".
+    pub values: &'static [&'static str],
+    /// Its defaults: the first edition that has it, and the name of the value. They are
+    /// `edition_defaults` in descriptor.proto, which also has the editions that know the feature
+    /// (`feature_support`); a test compares them.
+    pub defaults: &'static [(Edition, &'static str)],
+}
+
+/// Every feature that protobuf itself has. A new edition is rows and values here, and what
+/// descriptor.proto says.
+pub const FEATURES: &[FeatureRow] = &[
+    FeatureRow {
+        name: "field_presence",
+        number: 1,
+        values: &["", "EXPLICIT", "IMPLICIT", "LEGACY_REQUIRED"],
+        defaults: &[
+            (Edition::Proto2, "EXPLICIT"),
+            (Edition::Proto3, "IMPLICIT"),
+            (Edition::Edition2023, "EXPLICIT"),
+        ],
+    },
+    FeatureRow {
+        name: "enum_type",
+        number: 2,
+        values: &["", "OPEN", "CLOSED"],
+        defaults: &[(Edition::Proto2, "CLOSED"), (Edition::Proto3, "OPEN")],
+    },
+    FeatureRow {
+        name: "repeated_field_encoding",
+        number: 3,
+        values: &["", "PACKED", "EXPANDED"],
+        defaults: &[(Edition::Proto2, "EXPANDED"), (Edition::Proto3, "PACKED")],
+    },
+    FeatureRow {
+        name: "utf8_validation",
+        number: 4,
+        values: &["", "", "VERIFY", "NONE"],
+        defaults: &[(Edition::Proto2, "NONE"), (Edition::Proto3, "VERIFY")],
+    },
+    FeatureRow {
+        name: "message_encoding",
+        number: 5,
+        values: &["", "LENGTH_PREFIXED", "DELIMITED"],
+        defaults: &[(Edition::Proto2, "LENGTH_PREFIXED")],
+    },
+    FeatureRow {
+        name: "json_format",
+        number: 6,
+        values: &["", "ALLOW", "LEGACY_BEST_EFFORT"],
+        defaults: &[(Edition::Proto2, "LEGACY_BEST_EFFORT"), (Edition::Proto3, "ALLOW")],
+    },
+    FeatureRow {
+        name: "enforce_naming_style",
+        number: 7,
+        values: &["", "STYLE2024", "STYLE_LEGACY", "STYLE2026"],
+        defaults: &[
+            (Edition::Proto2, "STYLE_LEGACY"),
+            (Edition::Edition2024, "STYLE2024"),
+            (Edition::Edition2026, "STYLE2026"),
+        ],
+    },
+    FeatureRow {
+        name: "default_symbol_visibility",
+        number: 8,
+        values: &["", "EXPORT_ALL", "EXPORT_TOP_LEVEL", "LOCAL_ALL", "STRICT"],
+        defaults: &[
+            (Edition::Proto2, "EXPORT_ALL"),
+            (Edition::Edition2024, "EXPORT_TOP_LEVEL"),
+            (Edition::Edition2026, "STRICT"),
+        ],
+    },
+    FeatureRow {
+        name: "enforce_proto_limits",
+        number: 9,
+        values: &["", "LEGACY_NO_EXPLICIT_LIMITS", "PROTO_LIMITS2026"],
+        defaults: &[
+            (Edition::Proto2, "LEGACY_NO_EXPLICIT_LIMITS"),
+            (Edition::Edition2026, "PROTO_LIMITS2026"),
+        ],
+    },
 ];
 
 impl FeatureSetting {
     fn parse_setting(feature: &[u8], value: &[u8]) -> Option<FeatureSetting> {
-        let (_, number, values) = FEATURES.iter().find(|row| row.0.as_bytes() == feature)?;
-        let value = values.iter().position(|name| name.as_bytes() == value)?;
-        Some(FeatureSetting { feature: *number, value: value as i32 })
+        let row = FEATURES.iter().find(|row| row.name.as_bytes() == feature)?;
+        // What is no word has no name here, and neither have the gaps between the numbers.
+        let value = row.values.iter().position(|name| name.as_bytes() == value)?;
+        (value > 0).then_some(FeatureSetting { feature: row.number, value: value as i32 })
     }
 }
 
@@ -161,11 +273,14 @@ impl Features {
             (4, value @ (2 | 3)) => self.utf8_validated = value == 2,
             (5, value @ (1 | 2)) => self.delimited = value == 2,
             (6, value @ (1 | 2)) => self.json_allowed = value == 1,
-            (7, value @ (1 | 2)) => self.naming_enforced = value == 1,
+            (7, 1) => self.naming_style = NamingStyle::Style2024,
+            (7, 2) => self.naming_style = NamingStyle::Legacy,
+            (7, 3) => self.naming_style = NamingStyle::Style2026,
             (8, 1) => self.default_visibility = DefaultVisibility::ExportAll,
             (8, 2) => self.default_visibility = DefaultVisibility::ExportTopLevel,
             (8, 3) => self.default_visibility = DefaultVisibility::LocalAll,
             (8, 4) => self.default_visibility = DefaultVisibility::Strict,
+            (9, value @ (1 | 2)) => self.limits_enforced = value == 2,
             _ => {}
         }
     }
@@ -230,5 +345,66 @@ impl Features {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FEATURES, Features};
+    use crate::decl::{FileDecl, SourceFile};
+    use crate::dynamic::Message;
+    use crate::protobuf::{DESCRIPTOR_PROTO, Edition, find_well_known};
+    use crate::tree::Tree;
+
+    /// descriptor.proto, linked.
+    fn link_descriptor_proto() -> Tree {
+        let text = find_well_known(DESCRIPTOR_PROTO).expect("it is built in");
+        let path = std::sync::Arc::<str>::from(DESCRIPTOR_PROTO);
+        let text = text.as_bytes().to_vec().into();
+        let file = SourceFile { display: path.clone(), path, root: 0, imported: false, text };
+        Tree::link(vec![std::sync::Arc::new(FileDecl::parse(file))])
+    }
+
+    #[test]
+    fn the_table_says_what_descriptor_proto_says() {
+        let tree = link_descriptor_proto();
+        let set = tree
+            .files()
+            .flat_map(crate::tree::File::all_messages)
+            .find(|it| it.full_name() == "google.protobuf.FeatureSet");
+        let set = set.expect("it is declared");
+        let known: Vec<(&str, i32)> = FEATURES.iter().map(|row| (row.name, row.number)).collect();
+        let declared: Vec<(&str, i32)> = set.fields().map(|it| (it.name(), it.number())).collect();
+        assert_eq!(known, declared);
+        for (row, field) in FEATURES.iter().zip(set.fields()) {
+            for value in field.enum_type().expect("features are enums").values() {
+                let name = if value.number() == 0 { "" } else { value.name() };
+                assert_eq!(row.values[value.number() as usize], name, "{}", row.name);
+            }
+            let options = field.options().expect("it has defaults");
+            let defaults: Vec<(Edition, &str)> = options
+                .get_all(&tree, "edition_defaults")
+                .filter_map(|entry| entry.value.as_message())
+                .map(|default| (find_edition(&tree, default), default))
+                .map(|(edition, it)| (edition, it.get_str(&tree, "value").unwrap_or_default()))
+                .collect();
+            assert_eq!(row.defaults, defaults, "{}", row.name);
+        }
+    }
+
+    /// The edition of a default; the time before editions counts as proto2.
+    fn find_edition(tree: &Tree, default: &Message) -> Edition {
+        let number = default.get_i64(tree, "edition").expect("it has an edition") as i32;
+        Edition::from_number(number.max(Edition::Proto2.number())).expect("it is known")
+    }
+
+    #[test]
+    fn every_edition_has_a_word_and_a_number_of_its_own() {
+        for edition in Edition::iter_known() {
+            assert_eq!(Edition::from_word(edition.word()), Some(edition));
+            assert_eq!(Edition::from_number(edition.number()), Some(edition));
+            assert!(edition <= Edition::NEWEST && edition < Edition::Unknown(0));
+        }
+        assert_eq!(Features::from_edition(Edition::Proto2), Features::default());
     }
 }

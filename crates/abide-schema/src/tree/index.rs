@@ -230,6 +230,13 @@ impl<'t> Enum<'t> {
         }
     }
 
+    /// The value that JSON writes like this: one with this name, else one with this text of its own.
+    /// The order is that of protobuf's own readers.
+    pub fn value_in_json(self, text: &str) -> Option<EnumValue<'t>> {
+        let named = self.value_named(text);
+        named.or_else(|| self.values().find(|it| it.json_text() == Some(text)))
+    }
+
     /// The first value with this number.
     pub fn value_numbered(self, number: i32) -> Option<EnumValue<'t>> {
         match self.table() {

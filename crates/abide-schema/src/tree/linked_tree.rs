@@ -55,6 +55,47 @@ pub(crate) struct LinkedFile {
     pub(crate) declarations: OnceLock<FxHashMap<usize, ExtensionDeclarations>>,
 }
 
+impl Tree {
+    /// This tree with other files in the places of its own: each with the same elements.
+    pub(crate) fn with_files(&self, files: Vec<Arc<LinkedFile>>) -> Tree {
+        Tree {
+            files,
+            packages: self.packages.clone(),
+            problems: self.problems.clone(),
+            known: self.known.clone(),
+            public_importers: self.public_importers.clone(),
+            repeats_names: self.repeats_names,
+            unknown_packages: self.unknown_packages.clone(),
+            full_names: Default::default(),
+            mentions: Default::default(),
+        }
+    }
+}
+
+impl LinkedFile {
+    /// A file that says the same, to be changed.
+    pub(crate) fn copy(&self) -> LinkedFile {
+        LinkedFile {
+            decl: Arc::clone(&self.decl),
+            is_reduced: self.is_reduced,
+            package: self.package,
+            imports: self.imports.clone(),
+            features: self.features,
+            options: self.options.clone(),
+            messages: self.messages.clone(),
+            fields: self.fields.clone(),
+            oneofs: self.oneofs.clone(),
+            enums: self.enums.clone(),
+            values: self.values.clone(),
+            services: self.services.clone(),
+            methods: self.methods.clone(),
+            ranges: self.ranges.clone(),
+            long_lists: OnceLock::new(),
+            declarations: OnceLock::new(),
+        }
+    }
+}
+
 /// Interpreted options; `None` where the element has none.
 pub(crate) type OptionsLink = Option<Box<value::Message>>;
 

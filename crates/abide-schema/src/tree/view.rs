@@ -794,6 +794,15 @@ impl<'t> EnumValue<'t> {
         self.decl().number
     }
 
+    /// The text that stands for it in JSON instead of its name, by the option
+    /// `(pb.enumvalue.json).string` of `google/protobuf/json_options.proto`.
+    ///
+    /// Readers accept its name as well.
+    pub fn json_text(self) -> Option<&'t str> {
+        let option = self.options()?.find_extension(self.tree, "pb.enumvalue.json")?;
+        option.value.as_message()?.get_str(self.tree, "string")
+    }
+
     /// Its full name by the rules of the language: a sibling of its enum, not
     /// a child.
     pub fn full_name(self) -> String {

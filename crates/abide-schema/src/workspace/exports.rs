@@ -137,7 +137,7 @@ fn sort_and_dedup<T: Ord>(values: impl Iterator<Item = T>) -> Box<[T]> {
 /// scopes, its whole text counts.
 fn collect_exports(decl: &FileDecl, whole: bool) -> Box<[ExportedName]> {
     let text = decl.source_text().unwrap_or_default();
-    let common = hash_of((decl.package_name(), decl.edition as u32, whole.then_some(text)));
+    let common = hash_of((decl.package_name(), decl.edition, whole.then_some(text)));
     let mut offers = Vec::new();
     let mut offer = |kind: &str, full: &str, facts: u64| {
         offers.push(ExportedName {

@@ -1,6 +1,9 @@
 //! Enums and their values.
 
+use rustc_hash::FxHashMap;
+
 use crate::decl::{EnumDecl, FileDecl, Part};
+use crate::dynamic as value;
 use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
 use crate::tree::{Element, Enum, EnumValue, Openness};
@@ -44,6 +47,7 @@ impl<'a> FileCheck<'a> {
                 Some("remove the option `allow_alias`".to_owned());
         }
         self.check_stripped_names(item);
+        self.check_json_texts(item, allowed);
         self.check_enum_reserved(item, decl);
     }
 
@@ -141,6 +145,83 @@ impl<'a> FileCheck<'a> {
                 );
             }
         }
+    }
+
+    /// Reports texts of values in JSON that a reader could not tell apart, or would take for a
+    /// number. Source: `DescriptorBuilder::CheckEnumCustomStringUniqueness` and `ValidateOptions`.
+    fn check_json_texts(&mut self, item: Enum<'a>, allow_alias: bool) {
+        // Nearly no enum has any.
+        if item.values().all(|it| it.options().is_none_or(|options| !self.has_json_text(options))) {
+            return;
+        }
+        let mut by_text: FxHashMap<&str, EnumValue<'a>> = FxHashMap::default();
+        let mut by_number: FxHashMap<i32, EnumValue<'a>> = FxHashMap::default();
+        for value in item.values() {
+            let primary = *by_number.entry(value.number()).or_insert(value);
+            let text = value.json_text();
+            if allow_alias && primary.json_text() != text {
+                let message = format!(
+                    "the aliases `{}` and `{}` have different texts in JSON",
+                    primary.name(),
+                    value.name()
+                );
+                self.report_json_text(value, Some(primary), message, "give both the same text");
+            }
+            // A message without the text counts as an empty one.
+            let own = value.options().filter(|it| self.has_json_text(it));
+            let own = own.map(|_| text.unwrap_or_default());
+            for name in [value.name()].into_iter().chain(own) {
+                let first = *by_text.entry(name).or_insert(value);
+                if first.number() != value.number() {
+                    let message = format!(
+                        "the values `{}` and `{}` are both `{name}` in JSON",
+                        first.name(),
+                        value.name()
+                    );
+                    self.report_json_text(value, Some(first), message, "choose another text");
+                }
+            }
+            let Some(text) = own else { continue };
+            if text.contains('\0') {
+                let message = format!("the text of `{}` in JSON has a null byte", value.name());
+                self.report_json_text(value, None, message, "remove it");
+            }
+            if let Ok(number) = text.trim_ascii().parse::<i32>()
+                && number != value.number()
+            {
+                let message = format!(
+                    "the text of `{}` in JSON is the number {number}, and its number is {}",
+                    value.name(),
+                    value.number()
+                );
+                self.report_json_text(value, None, message, "choose another text");
+            }
+        }
+    }
+
+    fn has_json_text(&self, options: &value::Message) -> bool {
+        options.find_extension(self.tree, "pb.enumvalue.json").is_some()
+    }
+
+    fn report_json_text(
+        &mut self,
+        value: EnumValue<'a>,
+        other: Option<EnumValue<'a>>,
+        message: String,
+        help: &str,
+    ) {
+        let element = Element::EnumValue(value);
+        let option = value.options();
+        let entry = option.and_then(|it| it.find_extension(self.tree, "pb.enumvalue.json"));
+        let span =
+            entry.map_or_else(|| self.name_span(element), |entry| self.entry_span(element, entry));
+        let label = other.map(|other| {
+            let span = self.name_span(Element::EnumValue(other));
+            (self.place(span), format!("the value `{}`", other.name()))
+        });
+        let problem = self.report(ProblemKind::EnumInvalid, element, span, message);
+        problem.labels.extend(label);
+        problem.help = Some(help.to_owned());
     }
 
     fn check_enum_reserved(&mut self, item: Enum<'a>, decl: &'a EnumDecl) {

@@ -8,13 +8,10 @@ use rustc_hash::FxHashMap;
 use crate::dynamic::{Entry, Message, Value};
 use crate::ids::FieldId;
 use crate::problem::{Problem, ProblemKind};
+use crate::protobuf::Edition;
 use crate::tree::{Element, Enum, Tree};
 
 use super::check::FileCheck;
-
-/// The names of editions by their numbers in `google.protobuf.Edition`.
-const EDITIONS: [(i64, &str); 5] =
-    [(998, "proto2"), (999, "proto3"), (1000, "2023"), (1001, "2024"), (1002, "2026")];
 
 /// True if a field, or a value of its enum, has a lifetime; looked up once.
 pub(super) type Limited = FxHashMap<FieldId, bool>;
@@ -151,9 +148,6 @@ fn find_support<'a>(tree: &Tree, options: Option<&'a Message>) -> Option<&'a Mes
 }
 
 fn format_edition(number: i64) -> String {
-    match EDITIONS.iter().find(|row| row.0 == number) {
-        Some((_, name)) if name.starts_with('2') => format!("edition {name}"),
-        Some((_, name)) => (*name).to_owned(),
-        None => format!("edition number {number}"),
-    }
+    let number = i32::try_from(number).unwrap_or_default();
+    Edition::from_number(number).unwrap_or(Edition::Unknown(number)).to_string()
 }

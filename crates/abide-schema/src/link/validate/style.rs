@@ -1,4 +1,5 @@
-//! The naming style that edition 2024 enforces.
+//! The naming styles that editions enforce: the case of names since 2024, and no collisions with
+//! accessors of generated code since 2026.
 //!
 //! Source: `DescriptorBuilder::ValidateNamingStyle` and the feature
 //! `enforce_naming_style`.
@@ -7,23 +8,23 @@ use crate::decl::{MessageKind, Part};
 use crate::dynamic::Message;
 use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
-use crate::tree::Element;
+use crate::tree::{Element, Field, Message as MessageView, NamingStyle};
 
 use super::check::FileCheck;
 
 #[derive(Clone, Copy, PartialEq)]
-enum NamingStyle {
+enum NameCase {
     TitleCase,
     LowerSnake,
     UpperSnake,
 }
 
-impl NamingStyle {
+impl NameCase {
     fn example(self) -> &'static str {
         match self {
-            NamingStyle::TitleCase => "TitleCase",
-            NamingStyle::LowerSnake => "lower_snake_case",
-            NamingStyle::UpperSnake => "UPPER_SNAKE_CASE",
+            NameCase::TitleCase => "TitleCase",
+            NameCase::LowerSnake => "lower_snake_case",
+            NameCase::UpperSnake => "UPPER_SNAKE_CASE",
         }
     }
 }
@@ -35,10 +36,10 @@ impl<'a> FileCheck<'a> {
             return;
         }
         if let Some(package) = self.decl.package
-            && self.linked.features.naming_enforced
+            && self.linked.features.naming_style > NamingStyle::Legacy
         {
             let name = self.decl.str(package.name);
-            if let Err(reason) = check_name(name, NamingStyle::LowerSnake) {
+            if let Err(reason) = check_name(name, NameCase::LowerSnake) {
                 let span = self.span(package.node, Part::Name);
                 let text = format!("the package name `{name}` {reason}");
                 self.report_file(ProblemKind::StyleViolated, span, text).help = suggest_style();
@@ -47,70 +48,117 @@ impl<'a> FileCheck<'a> {
         for element in self.file.elements() {
             // Services, enum values, methods and oneofs inherit the feature
             // from their parent unless they set it.
-            let (enforced, style) = match element {
+            let (style, case) = match element {
                 Element::Message(it) if it.decl().kind != MessageKind::MapEntry => {
-                    (it.features().naming_enforced, NamingStyle::TitleCase)
+                    (it.features().naming_style, NameCase::TitleCase)
                 }
                 Element::Message(_) => continue,
-                Element::Field(it) => {
-                    let entry = it.parent().is_some_and(|message| message.is_map_entry());
-                    (it.features().naming_enforced && !entry, NamingStyle::LowerSnake)
+                Element::Field(it) if it.parent().is_some_and(|message| message.is_map_entry()) => {
+                    continue;
                 }
+                Element::Field(it) => (it.features().naming_style, NameCase::LowerSnake),
                 Element::Oneof(it) => {
-                    let outer = it.message().features().naming_enforced;
-                    (self.is_enforced(outer, it.options()), NamingStyle::LowerSnake)
+                    let outer = it.message().features().naming_style;
+                    (self.find_style(outer, it.options()), NameCase::LowerSnake)
                 }
-                Element::Enum(it) => (it.features().naming_enforced, NamingStyle::TitleCase),
+                Element::Enum(it) => (it.features().naming_style, NameCase::TitleCase),
                 Element::EnumValue(it) => {
-                    let outer = it.parent().features().naming_enforced;
-                    (self.is_enforced(outer, it.options()), NamingStyle::UpperSnake)
+                    let outer = it.parent().features().naming_style;
+                    (self.find_style(outer, it.options()), NameCase::UpperSnake)
                 }
                 Element::Service(it) => {
-                    let outer = self.linked.features.naming_enforced;
-                    (self.is_enforced(outer, it.options()), NamingStyle::TitleCase)
+                    let outer = self.linked.features.naming_style;
+                    (self.find_style(outer, it.options()), NameCase::TitleCase)
                 }
                 Element::Method(it) => {
-                    let file = self.linked.features.naming_enforced;
-                    let outer = self.is_enforced(file, it.service().options());
-                    (self.is_enforced(outer, it.options()), NamingStyle::TitleCase)
+                    let file = self.linked.features.naming_style;
+                    let outer = self.find_style(file, it.service().options());
+                    (self.find_style(outer, it.options()), NameCase::TitleCase)
                 }
             };
-            if !enforced {
+            if style == NamingStyle::Legacy {
                 continue;
             }
-            if let Err(reason) = check_name(element.name(), style) {
+            if let Err(reason) = check_name(element.name(), case) {
                 let span = self.span(element.node(), Part::Name);
                 let text =
                     format!("the name of the {} `{}` {reason}", element.noun(), element.name());
                 self.report(ProblemKind::StyleViolated, element, span, text).help = suggest_style();
             }
+            if style == NamingStyle::Style2026 {
+                self.check_collision(element);
+            }
         }
     }
 
-    /// The feature `enforce_naming_style` of an element inside another.
-    fn is_enforced(&self, outer: bool, options: Option<&'a Message>) -> bool {
-        const STYLE2024: i64 = 1;
-        let own = self
-            .iter_set_features(options)
-            .find(|(feature, ..)| *feature == "enforce_naming_style")
-            .map(|(_, value, _)| value == STYLE2024);
-        own.unwrap_or(outer)
+    /// Reports a field, an extension or a oneof whose name is that of an accessor of another one in
+    /// its message.
+    fn check_collision(&mut self, element: Element<'a>) {
+        let message = match element {
+            Element::Field(it) => find_containing(it),
+            Element::Oneof(it) => Some(it.message()),
+            _ => return,
+        };
+        let name = element.name();
+        let other = message.and_then(|message| {
+            let near = strip_accessors(name);
+            let fields = message.fields().map(Element::Field);
+            let mut members = fields.chain(message.oneofs().map(Element::Oneof));
+            members.find(|it| near.clone().any(|near| near == it.name()))
+        });
+        let reason = match other {
+            Some(other) => format!("is that of an accessor of `{}`", other.name()),
+            None if name == "descriptor" => "is that of a method of generated code".to_owned(),
+            None => return,
+        };
+        let span = self.span(element.node(), Part::Name);
+        let text = format!("the name of the {} `{name}` {reason}", element.noun());
+        let label = other.map(|it| {
+            (self.place(self.name_span(it)), format!("the {} `{}`", it.noun(), it.name()))
+        });
+        // An extension may stand in another file than the message that it extends.
+        let label = label.filter(|_| other.is_some_and(|it| it.file().id == self.file.id));
+        let problem = self.report(ProblemKind::StyleViolated, element, span, text);
+        problem.labels.extend(label);
+        problem.help =
+            Some("rename it, or set `features.enforce_naming_style = STYLE2024`".to_owned());
     }
+
+    /// The feature `enforce_naming_style` of an element inside another.
+    fn find_style(&self, outer: NamingStyle, options: Option<&'a Message>) -> NamingStyle {
+        let mut own = self.iter_set_features(options);
+        match own.find(|(feature, ..)| *feature == "enforce_naming_style") {
+            Some((_, 1, _)) => NamingStyle::Style2024,
+            Some((_, 2, _)) => NamingStyle::Legacy,
+            Some((_, 3, _)) => NamingStyle::Style2026,
+            _ => outer,
+        }
+    }
+}
+
+/// Finds the message that has a field, or that an extension extends.
+fn find_containing(field: Field<'_>) -> Option<MessageView<'_>> {
+    if field.is_extension() { field.extendee() } else { field.parent() }
+}
+
+/// The names of which a name may be an accessor. Source: `IsValidFieldNonCollisionName` of protobuf.
+fn strip_accessors(name: &str) -> impl Iterator<Item = &str> + Clone {
+    let prefixes = ["has_", "get_", "set_", "clear_"];
+    let after = prefixes.into_iter().filter_map(|prefix| name.strip_prefix(prefix));
+    after.chain(name.strip_suffix("_value"))
 }
 
 fn suggest_style() -> Option<String> {
     Some("rename it, or set `features.enforce_naming_style = STYLE_LEGACY`".to_owned())
 }
 
-fn check_name(name: &str, style: NamingStyle) -> Result<(), String> {
+fn check_name(name: &str, style: NameCase) -> Result<(), String> {
     let allowed = |byte: u8| match style {
-        NamingStyle::TitleCase => byte.is_ascii_alphanumeric(),
-        NamingStyle::LowerSnake => {
+        NameCase::TitleCase => byte.is_ascii_alphanumeric(),
+        NameCase::LowerSnake => {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'.')
         }
-        NamingStyle::UpperSnake => {
-            byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_'
-        }
+        NameCase::UpperSnake => byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_',
     };
     let bytes = name.as_bytes();
     if !bytes.iter().all(|&byte| allowed(byte)) {
@@ -118,13 +166,13 @@ fn check_name(name: &str, style: NamingStyle) -> Result<(), String> {
     }
     let first = bytes.first().copied().unwrap_or_default();
     let begins = match style {
-        NamingStyle::TitleCase | NamingStyle::UpperSnake => first.is_ascii_uppercase(),
-        NamingStyle::LowerSnake => first.is_ascii_lowercase(),
+        NameCase::TitleCase | NameCase::UpperSnake => first.is_ascii_uppercase(),
+        NameCase::LowerSnake => first.is_ascii_lowercase(),
     };
     if !begins {
         return Err(format!("does not start like `{}`", style.example()));
     }
-    let bad = style != NamingStyle::TitleCase
+    let bad = style != NameCase::TitleCase
         && (bytes.last() == Some(&b'_')
             || bytes.windows(2).any(|pair| pair[0] == b'_' && !pair[1].is_ascii_alphabetic()));
     if bad {

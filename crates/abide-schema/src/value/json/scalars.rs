@@ -81,7 +81,7 @@ impl<'t> JsonReader<'t> {
     fn read_enum_value(&mut self, field: view::Field<'t>, node: &JsonNode<'_>) -> Option<Value> {
         let item = field.enum_type()?;
         let number = match &node.kind {
-            JsonKind::String(name) => match item.value_named(name) {
+            JsonKind::String(name) => match item.value_in_json(name) {
                 Some(value) => value.number(),
                 None => {
                     if let Some(number) = self.read_lenient_enum_value(item, name, node.span) {

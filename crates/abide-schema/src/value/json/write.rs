@@ -178,7 +178,7 @@ impl<'t> JsonPrinter<'t> {
             Value::Enum(number) => {
                 let item = field.enum_type();
                 match item.and_then(|item| item.value_numbered(*number)) {
-                    Some(value) => self.quote(value.name()),
+                    Some(value) => self.quote(value.json_text().unwrap_or(value.name())),
                     None => self.out.push_str(&number.to_string()),
                 }
             }
