@@ -1,4 +1,4 @@
-//! What candidates are made from, element by element.
+//! Sources of candidates, element by element.
 
 use abide_schema::{Element, File, FileId};
 use rustc_hash::FxHashMap;
@@ -38,7 +38,7 @@ impl CandidateSources {
         self.files.get(&candidate).copied()
     }
 
-    /// What an element, a file or a package of a candidate is named in its source.
+    /// Returns the name in its source of an element, a file or a package of a candidate.
     pub fn find_source_name(&self, next: &str) -> Option<&str> {
         self.names.get(next).map(String::as_str)
     }

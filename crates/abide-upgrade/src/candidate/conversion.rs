@@ -1,16 +1,16 @@
-//! Whether the values of what the next major version does not have can be converted.
+//! True if the values of what the next major version does not have can be converted.
 
 use abide_schema::{Cardinality, Element, Field};
 
 use crate::plan::{UpgradePlan, UpgradePolicy};
 
-/// What becomes of the values of a deprecated element.
+/// The conversion of the values of a deprecated element.
 pub(crate) struct ValueConversion {
     /// The full name of its replacement in the next version; empty if there is none.
     pub(crate) replacement: String,
-    /// Whether a program can translate the values with a mapping alone.
+    /// True if a program can translate the values with a mapping alone.
     pub(crate) translatable: bool,
-    /// Why: one lower-case phrase.
+    /// The reason: one lower-case phrase.
     pub(crate) reason: String,
 }
 
@@ -59,7 +59,7 @@ impl ValueConversion {
         ValueConversion { replacement, translatable, reason }
     }
 
-    /// Whether it says enough. Types, services and methods have no values of their
+    /// Returns true if it says enough. Types, services and methods have no values of their
     /// own, so a name is all that can be said about them.
     pub(crate) fn is_sufficient(&self, element: Element<'_>) -> bool {
         let has_values = matches!(element, Element::Field(_) | Element::EnumValue(_));
@@ -67,7 +67,7 @@ impl ValueConversion {
     }
 }
 
-/// Why the values of an element may get lost, if that is declared.
+/// Finds the declared reason for the loss of the values of an element, if there is one.
 pub(crate) fn find_lossy_reason<'t>(
     policy: &UpgradePolicy,
     element: Element<'t>,

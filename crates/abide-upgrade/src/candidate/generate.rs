@@ -36,7 +36,7 @@ pub struct StaleCandidate {
     pub file: FileId,
     /// The file that it would be made from, if anything called for it.
     pub from: Option<FileId>,
-    /// Whether it holds what would be made of that file now. Where it does not,
+    /// True if it holds what would be made of that file now. Where it does not,
     /// the file may have changed since, or somebody edited the candidate.
     pub is_as_generated: bool,
 }
@@ -52,7 +52,7 @@ pub struct GeneratedFile {
     pub package: String,
     /// Its text.
     pub text: Vec<u8>,
-    /// Where its source names types that the next version does not have.
+    /// The places where its source names types that the next version does not have.
     pub dangling: Vec<Span>,
 }
 
@@ -113,7 +113,7 @@ impl StaleCandidate {
     }
 }
 
-/// What is generated at the place of a candidate, of files sorted by path.
+/// The candidates generated at a path, from files sorted by path.
 fn find_generated<'g>(made: &'g [GeneratedFile], candidate: File<'_>) -> Option<&'g GeneratedFile> {
     let path = candidate.path();
     let first = made.partition_point(|file| *file.path < *path);
@@ -144,7 +144,7 @@ pub(crate) fn generate(plan: &UpgradePlan<'_>) -> Result<Vec<GeneratedFile>, Upg
     Ok(files)
 }
 
-/// Whether a candidate equals what an upgrade generates. White space and the
+/// Returns true if a candidate equals what an upgrade generates. White space and the
 /// splitting of strings do not count, since a formatter may change them, nor do
 /// what is recorded in it later: version, hash and days.
 pub fn matches_generated(candidate: File<'_>, made: &GeneratedFile) -> bool {

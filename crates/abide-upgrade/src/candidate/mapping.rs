@@ -23,7 +23,7 @@ const SCHEMA: &[(&str, &str)] = &[
     ),
 ];
 
-/// How every type and member of the upgraded packages changes.
+/// The change of every type and member of the upgraded packages.
 #[derive(Debug)]
 pub struct UpgradeMapping {
     schema: Tree,

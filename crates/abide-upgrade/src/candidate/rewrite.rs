@@ -36,7 +36,7 @@ use crate::plan::{
 #[derive(Debug, Default)]
 pub(crate) struct RewrittenText {
     pub(crate) text: Vec<u8>,
-    /// Where the source uses types that the next version does not have.
+    /// The places where the source uses types that the next version does not have.
     pub(crate) dangling: Vec<Span>,
 }
 
@@ -349,13 +349,13 @@ impl<'t> FileRewriter<'_, 't> {
         }
     }
 
-    /// Whether a statement sets this option.
+    /// Returns true if a statement sets this option.
     fn is_option_named(&self, id: DeclId, name: &str) -> bool {
         let DeclKind::Option(option) = self.ast.decls[id as usize].kind else { return false };
         self.ast.options[option as usize].name.str(self.text) == name
     }
 
-    /// Whether a statement is not part of the candidate.
+    /// Returns true if a statement is not part of the candidate.
     fn is_dropped(&self, id: DeclId) -> bool {
         if let DeclKind::Option(option) = self.ast.decls[id as usize].kind {
             return self.is_option_dropped(&self.ast.options[option as usize]);
@@ -369,7 +369,7 @@ impl<'t> FileRewriter<'_, 't> {
     }
 }
 
-/// Whether two remaining values of an enum have the same number.
+/// Returns true if two remaining values of an enum have the same number.
 fn has_aliases(it: Enum<'_>) -> bool {
     let mut numbers: Vec<i32> = it
         .values()

@@ -1,4 +1,4 @@
-//! How references write the names of types.
+//! Writes references to types by the shortest name.
 
 use abide_schema::{Element, File, FileId};
 use rustc_hash::FxHashSet;

@@ -11,7 +11,7 @@ pub(crate) struct LanguagePackage {
     form: ValueForm,
 }
 
-/// How a value is written.
+/// The spelling of a value.
 #[derive(Clone, Copy)]
 enum ValueForm {
     /// Components with this between them, as in the text of a file.
@@ -91,13 +91,13 @@ fn replace_package(value: &str, old: &str, new: &str) -> Option<String> {
         })
 }
 
-/// Whether a part of a text has no letter or digit next to it.
+/// Returns true if a part of a text has no letter or digit next to it.
 fn is_whole_word(text: &str, at: usize, part: &str) -> bool {
     let word = |c: char| c.is_alphanumeric();
     !text[..at].ends_with(word) && !text[at + part.len()..].starts_with(word)
 }
 
-/// Where `part` occurs in `text` without a letter or digit next to it.
+/// Finds `part` in `text` without a letter or digit next to it.
 fn find_whole_word(text: &str, part: &str) -> Option<usize> {
     text.match_indices(part).map(|(at, _)| at).find(|at| is_whole_word(text, *at, part))
 }
@@ -176,7 +176,7 @@ fn replace_version(value: &str, old: &str, new: &str) -> Option<String> {
     attached.or_else(whole).or_else(ending)
 }
 
-/// Where a version follows a name that starts a word, last: `v1` in `apiv1` and
+/// Finds a version that follows a name that starts a word, last: `v1` in `apiv1` and
 /// `apiv1main`, but not in `apiv10` and `apiv1beta1`.
 fn find_attached(text: &str, name: &str, version: &str) -> Option<usize> {
     let both = format!("{name}{version}");

@@ -1,4 +1,4 @@
-//! What a file says about itself in the option
+//! The policy of a file, which it declares in the option
 //! `(abide.annotations.v1.file_policy)`, edited in place.
 
 use abide_schema::value::{self, Entry};

@@ -3,7 +3,7 @@
 use abide_schema::{FileDecl, Node};
 use abide_syntax::{Ast, DeclId, DeclKind, Span};
 
-/// What distinguishes a statement from its siblings: its kind, and its name or text.
+/// The key that distinguishes a statement from its siblings: its kind, and its name or text.
 pub(crate) type StatementKey = (&'static str, Vec<u8>);
 
 /// The statements of a file that was read from source.
@@ -46,7 +46,7 @@ impl<'a> FileOutline<'a> {
         trailing.map_or(end, |comment| comment.span.end)
     }
 
-    /// What distinguishes a statement from its siblings: its kind and its name, or else all
+    /// The key that distinguishes a statement from its siblings: its kind and its name, or else all
     /// of its text without white space.
     pub(crate) fn build_key(self, id: DeclId) -> StatementKey {
         let decl = &self.ast.decls[id as usize];

@@ -1,4 +1,4 @@
-//! What a file records about itself, which differs in its candidate.
+//! Facts that a file records about itself, which differ in its candidate.
 
 use abide_schema::File;
 use abide_syntax::{Ast, DeclKind, Lexer, OptionNode, Span, TokenKind, ValueId, ValueKind, parse};
@@ -12,7 +12,7 @@ pub(crate) const FILE_POLICY: &str = "abide.annotations.v1.file_policy";
 /// The fields of the annotation that record it.
 pub(crate) const RECORDED_FIELDS: &[&str] = &["frozen", "hash", "introduced", "version"];
 
-/// What a file records.
+/// The facts that a file records.
 pub(crate) fn read_recorded_facts(file: File<'_>) -> Vec<(&'static str, String)> {
     let policy = file
         .options()
@@ -25,7 +25,7 @@ pub(crate) fn read_recorded_facts(file: File<'_>) -> Vec<(&'static str, String)>
     RECORDED_FIELDS.iter().filter_map(text).collect()
 }
 
-/// Whether an option, as written, is the annotation with this full name.
+/// Returns true if an option, as written, is the annotation with this full name.
 pub(crate) fn is_option_named(full: &str, written: &str) -> bool {
     let written = written.trim_start_matches('.');
     full.strip_suffix(written).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

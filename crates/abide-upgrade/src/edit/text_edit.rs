@@ -8,7 +8,7 @@ use abide_syntax::{Lexer, Span, TokenKind, find_comments, skip_byte_order_mark};
 pub struct Edit {
     /// The bytes that go; empty for an insertion.
     pub span: Span,
-    /// What comes in their place.
+    /// The new text in their place.
     pub text: String,
 }
 
@@ -69,8 +69,8 @@ pub fn apply(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
     Ok(out)
 }
 
-/// Makes all edits of a proto file at once, as [`apply`] does. What comes behind a comment of one line
-/// begins a line, or it would be part of the comment.
+/// Makes all edits of a proto file at once, as [`apply`] does. What comes behind a comment of one
+/// line begins a line, or it would be part of the comment.
 pub(crate) fn apply_to_proto(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
     let comments = find_line_comments(text);
     for edit in &mut edits {

@@ -13,11 +13,11 @@ use crate::plan::{
 pub struct ImpossibleAddition<'t> {
     /// The addition.
     pub addition: Element<'t>,
-    /// Why.
+    /// The reason.
     pub fault: AdditionFault<'t>,
 }
 
-/// Why an addition cannot be carried along.
+/// The reason for an addition that cannot be carried along.
 pub enum AdditionFault<'t> {
     /// The active version has an element with its number.
     Number(Element<'t>),
@@ -72,7 +72,7 @@ pub fn find_impossible_additions<'t>(basis: UpgradeInputs<'_, 't>) -> Vec<Imposs
         .collect()
 }
 
-/// What an addition clashes with in the source of its container.
+/// Finds the statement that an addition clashes with in the source of its container.
 fn find_conflict<'t>(
     plan: &UpgradePlan<'t>,
     addition: Element<'t>,

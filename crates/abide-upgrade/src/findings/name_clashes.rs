@@ -10,11 +10,11 @@ pub struct NameClash<'t> {
     pub element: Element<'t>,
     /// That name.
     pub name: &'t str,
-    /// Where the migration is declared.
+    /// The file with the declaration of the migration.
     pub place: Place,
     /// A description of the element that has it.
     pub holder: String,
-    /// Where that stands.
+    /// The span of the declaration.
     pub holder_place: Option<Place>,
 }
 

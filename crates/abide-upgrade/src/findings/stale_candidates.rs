@@ -1,4 +1,4 @@
-//! Whether the candidates of a tree are what would be made.
+//! True if the candidates of a tree are what would be made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::plan::{
     UpgradePlan, UpgradeRefusal, is_addition_only,
 };
 
-/// How a candidate is out of date.
+/// The way in which a candidate is out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleReason {
     /// Its source file upgrades to a different text.
@@ -19,7 +19,7 @@ pub enum StaleReason {
     Unneeded {
         /// That file.
         from: FileId,
-        /// Whether the candidate holds what would be made of it.
+        /// True if the candidate holds what would be made of it.
         is_as_generated: bool,
     },
     /// No file upgrades to it.
@@ -59,14 +59,14 @@ pub fn find_stale_candidates(basis: UpgradeInputs<'_, '_>) -> Vec<(FileId, Stale
     candidates.into_iter().filter_map(|it| Some((it.id, drift(it)?))).collect()
 }
 
-/// What is made of the sources of the candidates of a tree, in the order of
+/// The files made of the sources of the candidates of a tree, in the order of
 /// paths.
 pub(crate) struct Regenerated {
-    /// What an upgrade calls for.
+    /// The candidates that an upgrade calls for.
     pub(crate) needed: Vec<GeneratedFile>,
-    /// What nothing calls for.
+    /// The candidates that nothing calls for.
     pub(crate) unneeded: Vec<GeneratedFile>,
-    /// What cannot be made, since what people wrote is there.
+    /// The candidates that cannot be made, since people wrote a file there.
     pub(crate) displaced: Vec<PathConflict>,
 }
 
@@ -104,7 +104,7 @@ impl Regenerated {
     }
 }
 
-/// What is made at a path.
+/// Finds the candidate made at a path.
 pub(crate) fn find_at_path<'m>(
     files: &'m [GeneratedFile],
     path: &str,

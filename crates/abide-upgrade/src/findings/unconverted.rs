@@ -15,7 +15,7 @@ use crate::plan::{
 pub struct UnconvertedElement<'t> {
     /// The element.
     pub element: Element<'t>,
-    /// Why nothing converts them: one lower-case phrase.
+    /// The reason for values that nothing converts: one lower-case phrase.
     pub reason: String,
 }
 

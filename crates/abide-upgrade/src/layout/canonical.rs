@@ -84,7 +84,7 @@ impl LayoutPrinter<'_> {
         }
     }
 
-    /// Whether two declarations have no blank line between them by default.
+    /// Returns true if two declarations have no blank line between them by default.
     fn is_adjacent(&self, before: &CommentedStatement, statement: &CommentedStatement) -> bool {
         let kind = |it: &CommentedStatement| self.source.ast.decls[it.id as usize].kind;
         match (kind(before), kind(statement)) {

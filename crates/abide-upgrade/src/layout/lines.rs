@@ -3,7 +3,7 @@
 /// The most columns of a line, where it can be broken.
 pub(crate) const MAX_LINE_WIDTH: usize = 100;
 
-/// Whether all lines of a text end in `\r\n`.
+/// Returns true if all lines of a text end in `\r\n`.
 pub(crate) fn has_windows_line_ends(text: &[u8]) -> bool {
     let lines = memchr::memchr_iter(b'\n', text).count();
     lines > 0 && memchr::memmem::find_iter(text, b"\r\n").count() == lines

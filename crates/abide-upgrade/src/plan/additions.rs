@@ -13,7 +13,7 @@ use super::public_imports::collect_visible_files;
 use super::upgrade_policy::UpgradePolicy;
 use crate::edit::{Edit, FileOutline, StatementKey, apply_to_proto};
 
-/// Whether an element of a candidate is declared as an addition.
+/// Returns true if an element of a candidate is declared as an addition.
 fn is_addition(policy: &UpgradePolicy, element: Element<'_>) -> bool {
     element.next_major_only().is_some()
         || !policy.additions.is_empty() && {
@@ -48,7 +48,7 @@ impl<'t> CandidateAdditions<'t> {
         self.elements
     }
 
-    /// Whether everything in the file is an addition, so that no other file makes
+    /// Returns true if everything in the file is an addition, so that no other file makes
     /// it.
     pub(crate) fn is_whole_file(&self) -> bool {
         self.file.members().all(|it| self.elements.contains(&it))
@@ -181,7 +181,7 @@ pub(crate) fn remove_statements_at(text: &[u8], paths: &BTreeSet<Vec<StatementKe
     apply_to_proto(text, edits).unwrap_or_else(|_| text.to_vec())
 }
 
-/// Whether no file makes a candidate because everything in it is an addition.
+/// Returns true if no file makes a candidate because everything in it is an addition.
 pub(crate) fn is_addition_only(policy: &UpgradePolicy, candidate: File<'_>) -> bool {
     CandidateAdditions::find(policy, candidate).is_some_and(|it| it.is_whole_file())
 }

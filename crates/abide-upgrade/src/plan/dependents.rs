@@ -1,4 +1,4 @@
-//! Who follows what is upgraded: by the types that they name, or by the
+//! Finds the packages that must be upgraded together: by the types that they name, or by the
 //! packages that they depend on.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What a file declares, at any depth.
+//! Elements that a file declares, at any depth.
 
 use abide_schema::{Element, Field, File};
 
@@ -9,7 +9,7 @@ pub(crate) fn iter_types(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
     file.all_messages().map(Element::Message).chain(file.all_enums().map(Element::Enum))
 }
 
-/// What may be upgraded in a file: its types, and its services where services
+/// Collects the elements of a file that may be upgraded: its types, and its services where services
 /// are.
 pub(crate) fn iter_upgradable<'t>(
     policy: &UpgradePolicy,
@@ -27,7 +27,7 @@ pub(crate) fn iter_extensions<'t>(file: File<'t>) -> impl Iterator<Item = Field<
     })
 }
 
-/// Whether an element is declared, not a part of a map.
+/// Returns true if an element is declared, not a part of a map.
 pub(crate) fn is_declared(element: Element<'_>) -> bool {
     match element {
         Element::Message(message) => !message.is_map_entry(),

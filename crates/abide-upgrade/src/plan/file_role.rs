@@ -40,7 +40,7 @@ fn is_marked(file: File<'_>) -> bool {
     find_generated_mark(file).is_some()
 }
 
-/// Where a file says that it was generated, up to its first statement or comment.
+/// Finds the statement of a file that it was generated, up to its first statement or comment.
 pub(crate) fn find_generated_mark(file: File<'_>) -> Option<Span> {
     let text =
         file.decl().source_text().filter(|text| text.starts_with(GENERATED_MARK.as_bytes()))?;
@@ -49,7 +49,7 @@ pub(crate) fn find_generated_mark(file: File<'_>) -> Option<Span> {
     Some(Span::new(0, (line + space) as u32))
 }
 
-/// Whether a file moved to another package, which was released: that is the active one now.
+/// Returns true if a file moved to another package, which was released: that is the active one now.
 fn has_moved(file: File<'_>, policy: &UpgradePolicy) -> bool {
     let tree = file.tree;
     let Some((target, _)) = file.move_to_package() else { return false };
@@ -77,7 +77,7 @@ fn has_moved(file: File<'_>, policy: &UpgradePolicy) -> bool {
     messages.any(|it| it.previous_type().is_some_and(|(name, _)| own.contains(name)))
 }
 
-/// Whether people maintain a package as the next major version: one of its files or
+/// Returns true if people maintain a package as the next major version: one of its files or
 /// the policy says so, and it is not stable yet.
 fn is_hand_maintained(package: Package<'_>, policy: &UpgradePolicy) -> bool {
     package.version().is_some_and(|it| !it.is_stable())
@@ -147,7 +147,7 @@ impl FileRoles {
         self.roles[file.id.0 as usize]
     }
 
-    /// Whether the declarations of a file may be upgraded at some time.
+    /// Returns true if the declarations of a file may be upgraded at some time.
     pub fn can_be_upgraded(&self, file: File<'_>) -> bool {
         !matches!(self.get(file), FileRole::Frozen | FileRole::Candidate | FileRole::HandMaintained)
     }
@@ -162,14 +162,14 @@ impl FileRoles {
         tree.files().filter(|it| self.get(*it) == FileRole::Candidate)
     }
 
-    /// Whether another version of the API of a candidate is there to be imported:
+    /// Returns true if another version of the API of a candidate is there to be imported:
     /// what it was made from may be outside of the tree then.
     pub(crate) fn can_have_imported_source(&self, candidate: File<'_>) -> bool {
         let api = format_api_name(candidate.package().name());
         api.is_some_and(|it| self.imported_apis.contains(&it))
     }
 
-    /// Whether the source of a candidate, or another version of it, is an active
+    /// Returns true if the source of a candidate, or another version of it, is an active
     /// file of the tree. It may be missing if only a part of a tree is read.
     pub(crate) fn has_active_source(&self, candidate: File<'_>) -> bool {
         let tree = candidate.tree;

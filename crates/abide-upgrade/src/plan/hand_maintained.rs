@@ -8,7 +8,7 @@ use super::file_role::{FileRole, FileRoles};
 use super::newest_stable::NewestStable;
 use super::upgrade_policy::UpgradePolicy;
 
-/// What to do about a file that people wrote where a candidate belongs.
+/// Decides about a file that people wrote where a candidate belongs.
 pub const HAND_MAINTAINED_HELP: &str = "if people maintain this package, set `by_hand = true` in its \
                                    `file_policy`, or name it in `by-hand` of [upgrade]";
 

@@ -1,4 +1,4 @@
-//! What is left of a release that was interrupted.
+//! Detects a release that stopped halfway.
 
 use abide_schema::{File, FileId};
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use super::upgrade_inputs::UpgradeInputs;
 pub(crate) struct InterruptedFile {
     pub(crate) frozen: FileId,
     pub(crate) candidate: FileId,
-    /// Whether the candidate itself becomes stable, without moving.
+    /// True if the candidate itself becomes stable, without moving.
     pub(crate) in_place: bool,
 }
 

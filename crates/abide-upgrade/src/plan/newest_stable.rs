@@ -30,7 +30,7 @@ impl NewestStable {
         newest.map(|(major, _)| *major)
     }
 
-    /// Whether a stable version has taken the place of an alpha or a beta. That belongs
+    /// Returns true if a stable version has taken the place of an alpha or a beta. That belongs
     /// to the past like a frozen version, so it keeps using what it was written for.
     pub(crate) fn has_superseded(&self, package: Package<'_>) -> bool {
         let unstable = package.version().filter(|it| !it.is_stable());

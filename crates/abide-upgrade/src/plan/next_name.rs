@@ -1,4 +1,4 @@
-//! What an element is called in the next version.
+//! Names of elements in the next version.
 
 use abide_schema::{Element, Migration};
 

@@ -1,4 +1,4 @@
-//! Where a file goes in the next major version: its package there, and its path.
+//! The place of a file in the next major version: its package there, and its path.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ pub fn find_candidate_packages(
     versions.flat_map(of).collect()
 }
 
-/// Whether a file has anything that could be upgraded.
+/// Returns true if a file has anything that could be upgraded.
 pub(crate) fn has_successor(policy: &UpgradePolicy, file: File<'_>) -> bool {
     iter_upgradable(policy, file).next().is_some()
 }

@@ -24,7 +24,7 @@ pub(crate) fn find_oneof_after<'t>(field: Field<'t>) -> Option<&'t str> {
     siblings.all(|it| find_promotion_fault(it).is_none()).then_some(oneof)
 }
 
-/// Why a field cannot become a member of a oneof.
+/// Describes the reason for a field that cannot become a member of a oneof.
 pub fn find_promotion_fault(field: Field<'_>) -> Option<String> {
     let oneof = find_promotion_target(field).filter(|_| !is_removed(Element::Field(field)))?;
     if field.cardinality() != Cardinality::Singular {

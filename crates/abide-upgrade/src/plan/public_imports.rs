@@ -1,4 +1,4 @@
-//! What files see of each other through public imports.
+//! Files that see each other through public imports.
 
 use abide_schema::{File, FileId, Import, Tree};
 use abide_syntax::ImportKind;
@@ -28,9 +28,9 @@ pub(crate) fn collect_visible_files(
     found
 }
 
-/// The files whose next versions, or that themselves if they have none, a rewritten file sees through
-/// imports of the next versions of these files. A file that stays passes on what it always did, and
-/// never the next version of it.
+/// The files whose next versions, or that themselves if they have none, a rewritten file sees
+/// through imports of the next versions of these files. A file that stays passes on what it always
+/// did, and never the next version of it.
 pub(crate) fn collect_provided_files(
     plan: &UpgradePlan<'_>,
     files: impl Iterator<Item = FileId>,
@@ -57,7 +57,7 @@ fn is_public(import: &Import<'_>) -> bool {
     import.decl.kind == ImportKind::Public
 }
 
-/// Whether other files see what this file imports publicly.
+/// Returns true if other files see what this file imports publicly.
 pub(crate) fn is_imported(file: File<'_>) -> bool {
     let imports = file.tree.files().flat_map(File::imports);
     imports.filter_map(|it| it.file).any(|it| it.id == file.id)

@@ -1,4 +1,4 @@
-//! What calls for the next major version.
+//! Reasons for the next major version.
 
 use abide_schema::{Element, Field, File, Migration};
 
@@ -7,7 +7,7 @@ use super::next_name::{UNAVAILABLE, find_new_name};
 use super::removal::{is_deprecated, is_removed};
 use super::upgrade_policy::{UpgradePolicy, UpgradeReason};
 
-/// Whether a file is a reason to upgrade everything in it.
+/// Returns true if a file is a reason to upgrade everything in it.
 pub(crate) fn has_file_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
     let is_renamed = |it: Field<'_>| {
         find_new_name(Element::Field(it)).is_some() && !is_deprecated(Element::Field(it))
@@ -17,7 +17,7 @@ pub(crate) fn has_file_reason(policy: &UpgradePolicy, file: File<'_>) -> bool {
         || policy.reasons.contains(&UpgradeReason::Moved) && file.move_to_package().is_some()
 }
 
-/// Whether a type or a service itself is a reason to upgrade.
+/// Returns true if a type or a service itself is a reason to upgrade.
 pub(crate) fn has_reason(policy: &UpgradePolicy, element: Element<'_>) -> bool {
     let has = |reason: UpgradeReason| policy.reasons.contains(&reason);
     let migrates = |element: Element<'_>| {
@@ -65,7 +65,7 @@ fn get_own_reason(element: Element<'_>) -> UpgradeReason {
     }
 }
 
-/// Which types of a file need the next major version.
+/// Finds the types of a file that need the next major version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum UpgradeNeed {
     All,

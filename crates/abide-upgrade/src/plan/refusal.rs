@@ -1,11 +1,11 @@
-//! Why something was not made.
+//! Reasons for candidates that cannot be generated.
 
 use abide_schema::File;
 
 use super::hand_maintained::HAND_MAINTAINED_HELP;
 use crate::edit::Overlap;
 
-/// Why an upgrade is refused.
+/// The reason for a refused upgrade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpgradeRefusal {
     /// There is no such package.
@@ -39,7 +39,7 @@ pub enum UpgradeRefusal {
 }
 
 impl UpgradeRefusal {
-    /// Whether the reason is in the tree, and not in what was asked for.
+    /// Returns true if the reason is in the tree, and not in what was asked for.
     pub fn is_of_tree(&self) -> bool {
         match self {
             UpgradeRefusal::UnknownPackage(_)

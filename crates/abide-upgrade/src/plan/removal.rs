@@ -1,13 +1,13 @@
-//! What is not part of the next major version.
+//! Decides which elements the next major version drops.
 
 use abide_schema::{Element, EnumValue};
 
-/// Whether an element itself is deprecated.
+/// Returns true if an element itself is deprecated.
 pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
     element.deprecated().is_some()
 }
 
-/// Whether the next version does not have an element. Deprecated elements are
+/// Returns true if the next version does not have an element. Deprecated elements are
 /// removed, except the zero value of an enum without another one and most
 /// extensions. So is a oneof without remaining members.
 pub(crate) fn is_removed(element: Element<'_>) -> bool {
@@ -33,7 +33,7 @@ pub(crate) fn is_removed(element: Element<'_>) -> bool {
     }
 }
 
-/// Whether the next version does not have an element or an enclosing one.
+/// Returns true if the next version does not have an element or an enclosing one.
 pub(crate) fn is_removed_with_parent(element: Element<'_>) -> bool {
     is_removed(element) || element.parent().is_some_and(is_removed_with_parent)
 }

@@ -19,16 +19,16 @@ use super::upgrade_policy::UpgradeClosure;
 pub struct TakenPath {
     /// The file.
     pub file: FileId,
-    /// Where its candidate would go.
+    /// The path of its candidate.
     pub path: String,
     /// The file in that place, or the one whose candidate goes there.
     pub other: FileId,
-    /// Whether that one is there already.
+    /// True if that one is there already.
     pub exists: bool,
 }
 
 impl TakenPath {
-    /// What is wrong: one lower-case phrase.
+    /// The problem: one lower-case phrase.
     pub fn describe(&self, tree: &Tree) -> String {
         let (own, other) = (tree.file(self.file).path(), tree.file(self.other).path());
         if !self.exists {
@@ -39,7 +39,7 @@ impl TakenPath {
         format!("the candidate of `{own}` cannot be {verb} `{other}`, which no upgrade made")
     }
 
-    /// What helps.
+    /// The remedy.
     pub fn suggest_fix(&self) -> String {
         match self.exists {
             true => format!("delete that file; or, {HAND_MAINTAINED_HELP}"),
@@ -71,7 +71,7 @@ pub(crate) fn find_taken_in_plan(plan: &UpgradePlan<'_>) -> Vec<TakenPath> {
     plan.conflicts.iter().filter_map(taken).collect()
 }
 
-/// Whether two files may want the same path. A cheap check that usually says no.
+/// Returns true if two files may want the same path. A cheap check that usually says no.
 fn can_collide(basis: UpgradeInputs<'_, '_>) -> bool {
     let UpgradeInputs { tree, settings, roles: standings, .. } = basis;
     let mut taken: FxHashSet<Cow<'_, str>> = tree

@@ -1,4 +1,4 @@
-//! What an upgrade is planned from, and what is asked of it.
+//! Inputs of the plan of an upgrade.
 
 use abide_schema::{DependencyGraph, PackageId, Tree};
 
@@ -10,9 +10,9 @@ use super::upgrade_policy::{UpgradeClosure, UpgradeSettings};
 pub struct UpgradeInputs<'a, 't> {
     /// The tree that is upgraded.
     pub tree: &'t Tree,
-    /// How.
+    /// The policy.
     pub settings: UpgradeSettings<'t>,
-    /// What each of its files is to the upgrade.
+    /// The role of each of its files.
     pub roles: &'a FileRoles,
     /// The graph, if it is already computed.
     pub graph: Option<&'a DependencyGraph<'t>>,
@@ -24,11 +24,11 @@ pub struct UpgradeOptions<'a> {
     /// The packages to upgrade, with those that their closure adds; if empty, all
     /// that need it.
     pub packages: &'a [String],
-    /// What is upgraded together with a package; `None` to follow the policy.
+    /// The packages upgraded together with a package; `None` to follow the policy.
     pub closure: Option<UpgradeClosure>,
 }
 
-/// Which packages a plan covers.
+/// The packages that a plan covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PackageSelection<'o> {
     /// Those that are asked for, or that need it, with those that their closure

@@ -24,7 +24,7 @@ use super::removal::{is_removed, is_removed_with_parent};
 use super::upgrade_inputs::{PackageSelection, UpgradeInputs};
 use super::upgrade_policy::{UpgradeClosure, UpgradePolicy, UpgradeSettings};
 
-/// Which files get a candidate, and under which name.
+/// The files that get a candidate, and their names there.
 #[derive(Debug)]
 pub(crate) struct UpgradePlan<'t> {
     pub(crate) tree: &'t Tree,
@@ -37,7 +37,7 @@ pub(crate) struct UpgradePlan<'t> {
     /// By file: whether it is released as it is, without migrations.
     kept: FixedBitSet,
     pub(crate) hand_maintained: HandMaintained,
-    /// Whether versions that people maintain replace the stable ones already, although
+    /// True if versions that people maintain replace the stable ones already, although
     /// nothing is released.
     assumes_release: bool,
     /// The candidates in the tree, by root and path.
@@ -57,7 +57,7 @@ pub(crate) struct PathConflict {
     pub(crate) file: FileId,
     /// The file in that place, or the one whose candidate goes there.
     pub(crate) other: FileId,
-    /// Whether that one is there already.
+    /// True if that one is there already.
     pub(crate) exists: bool,
 }
 
@@ -315,7 +315,7 @@ impl<'t> UpgradePlan<'t> {
         self.next[file.0 as usize].as_ref()
     }
 
-    /// Whether a candidate is generated from a file.
+    /// Returns true if a candidate is generated from a file.
     pub(crate) fn is_source(&self, file: FileId) -> bool {
         self.generated.contains(file.0 as usize)
     }
@@ -352,7 +352,7 @@ impl<'t> UpgradePlan<'t> {
         Some(names.join("."))
     }
 
-    /// Whether a file is released as it is, without migrations.
+    /// Returns true if a file is released as it is, without migrations.
     pub(crate) fn is_kept(&self, file: File<'t>) -> bool {
         self.kept.contains(file.id.0 as usize)
     }
@@ -369,7 +369,7 @@ impl<'t> UpgradePlan<'t> {
         self.assumes_release = true;
     }
 
-    /// Whether a package that people maintain replaces a file.
+    /// Returns true if a package that people maintain replaces a file.
     pub(crate) fn is_replaced(&self, file: File<'t>) -> bool {
         let asks = self.stage == ReleaseStage::Stable || self.assumes_release;
         asks && self.hand_maintained.find_replacement(file.package().id).is_some()
@@ -383,7 +383,7 @@ impl<'t> UpgradePlan<'t> {
         if self.is_kept(element.file()) { element.name() } else { resolve_next_name(element) }
     }
 
-    /// Whether the next version does not have an element.
+    /// Returns true if the next version does not have an element.
     pub(crate) fn is_removed(&self, element: Element<'t>) -> bool {
         if self.is_replaced(element.file()) {
             return self.hand_maintained.find_successor(element).is_none();
@@ -391,7 +391,7 @@ impl<'t> UpgradePlan<'t> {
         !self.is_kept(element.file()) && is_removed(element)
     }
 
-    /// Whether the next version does not have an element or an enclosing one.
+    /// Returns true if the next version does not have an element or an enclosing one.
     pub(crate) fn is_removed_with_parent(&self, element: Element<'t>) -> bool {
         if self.is_replaced(element.file()) {
             return self.hand_maintained.find_successor(element).is_none();
@@ -436,7 +436,7 @@ fn set_replacements<'t>(
     }
 }
 
-/// What frozen files become: references to them follow to the version after theirs, where that is in
+/// Names of frozen files: references to them follow to the version after theirs, where that is in
 /// the tree with all that they declare, or is made.
 fn find_frozen_successors<'t>(
     tree: &'t Tree,
@@ -499,7 +499,7 @@ fn check_requested_packages<'o>(
     Ok((!packages.is_empty()).then(|| packages.iter().map(String::as_str).collect()))
 }
 
-/// Where a file is. Each root is a world of its own, so two may have one path.
+/// The root and path of a file. Each root is a world of its own, so two may have one path.
 fn get_rooted_path(file: File<'_>) -> (u32, &str) {
     (file.decl().root, file.path())
 }

@@ -1,13 +1,13 @@
-//! How an upgrade is made: what `[upgrade]` of a configuration can say.
+//! The policy of upgrades: all that `[upgrade]` of a configuration can say.
 
 use std::collections::BTreeMap;
 
 use abide_schema::Glob;
 
-/// What an upgrade knows of the policy of a tree.
+/// The part of the policy of a tree that an upgrade knows.
 #[derive(Clone, Copy, Debug)]
 pub struct UpgradeSettings<'p> {
-    /// How vN becomes v(N+1)alpha.
+    /// The way in which vN becomes v(N+1)alpha.
     pub policy: &'p UpgradePolicy,
     /// Folders that stand before the path of a package without being part of
     /// its name.
@@ -19,9 +19,9 @@ pub struct UpgradeSettings<'p> {
 /// Named options of the upgrade: how vN becomes v(N+1)alpha.
 #[derive(Clone, Debug)]
 pub struct UpgradePolicy {
-    /// What is upgraded together with a package.
+    /// The packages upgraded together with a package.
     pub closure: UpgradeClosure,
-    /// Why a package needs its next major version.
+    /// The changes for which a package needs its next major version.
     pub reasons: Vec<UpgradeReason>,
     /// Packages that are always upgraded.
     pub always: Vec<Glob>,
@@ -39,12 +39,12 @@ pub struct UpgradePolicy {
     /// The version that follows all versions of a major, instead of the alpha of
     /// the next major.
     pub majors: BTreeMap<u32, String>,
-    /// Whether active alphas and betas are upgraded too.
+    /// True if active alphas and betas are upgraded too.
     pub unstable: bool,
-    /// Whether the package of a service is upgraded when the types of its
+    /// True if the package of a service is upgraded when the types of its
     /// methods are.
     pub services: bool,
-    /// Whether a file moves directly to the stable package that is named for it.
+    /// True if a file moves directly to the stable package that is named for it.
     /// Otherwise its candidate is an alpha until it is released.
     pub stable_moves: bool,
     /// The only major whose HTTP routes change in candidates; `None` for all. A release
@@ -52,16 +52,16 @@ pub struct UpgradePolicy {
     pub http_major: Option<u32>,
     /// File options that candidates do not get.
     pub dropped_options: Vec<String>,
-    /// Which imports a candidate has.
+    /// The imports of a candidate.
     pub imports: ImportOrder,
-    /// How the text of a candidate is formatted.
+    /// The layout of the text of a candidate.
     pub layout: CandidateLayout,
-    /// Whether comments that belong to no element are dropped together with the
+    /// True if comments that belong to no element are dropped together with the
     /// removed element after them.
     pub drop_detached_comments: bool,
-    /// How comments link to elements.
+    /// The style of links to elements in comments.
     pub links: LinkPolicy,
-    /// Whether the folders of generated files get a Bazel BUILD file, in the form
+    /// True if the folders of generated files get a Bazel BUILD file, in the form
     /// that Envoy uses.
     pub build_files: bool,
     /// The Bazel labels of imports from outside the tree, by the start of their
@@ -104,7 +104,7 @@ impl Default for UpgradePolicy {
     }
 }
 
-/// Why a package needs its next major version.
+/// The changes for which a package needs its next major version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpgradeReason {
     /// A field or an enum value is deprecated.
@@ -140,7 +140,7 @@ impl UpgradeReason {
     ];
 }
 
-/// Which imports a candidate has.
+/// The imports of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportOrder {
     /// Those of its source, without those that the upgrade left unused.
@@ -150,7 +150,7 @@ pub enum ImportOrder {
     Computed,
 }
 
-/// How the text of a candidate is formatted.
+/// The layout of the text of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateLayout {
     /// Like its source, where the source still exists.
@@ -165,7 +165,7 @@ impl CandidateLayout {
         &[("source", CandidateLayout::Source), ("canonical", CandidateLayout::Canonical)];
 }
 
-/// How comments link to elements.
+/// The style of links to elements in comments.
 #[derive(Clone, Debug, Default)]
 pub struct LinkPolicy {
     /// The prefix of the labels of links, such as `acme_api` in
@@ -174,13 +174,13 @@ pub struct LinkPolicy {
     pub label: Option<String>,
     /// The packages that such a label omits, by preference.
     pub roots: Vec<String>,
-    /// Whether links keep the old names of renamed members.
+    /// True if links keep the old names of renamed members.
     pub stale_members: bool,
     /// The names that links to certain members get, whatever their names are.
     pub members: BTreeMap<String, String>,
 }
 
-/// What is upgraded together with a package.
+/// The packages upgraded together with a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UpgradeClosure {
     /// The packages whose types refer to upgraded types.

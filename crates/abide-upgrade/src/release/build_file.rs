@@ -24,7 +24,7 @@ pub struct BuildFile {
     pub text: String,
 }
 
-/// What the build of a folder needs.
+/// The needs of the build of a folder.
 #[derive(Debug)]
 struct BuildNeeds {
     beside: FileId,

@@ -284,7 +284,7 @@ fn edit_remaining_files(
     Ok(edited)
 }
 
-/// Whether a file declares extensions of messages that are not released, such as
+/// Returns true if a file declares extensions of messages that are not released, such as
 /// options: the frozen versions use them too and need the old types.
 fn extends_unreleased(plan: &UpgradePlan<'_>, file: File<'_>) -> bool {
     let mut extendees = iter_extensions(file).filter_map(|it| it.extendee());

@@ -87,7 +87,7 @@ impl<'t> FileRewriter<'_, 't> {
         regions
     }
 
-    /// Whether the statements of a body stand on the line of its braces.
+    /// Returns true if the statements of a body stand on the line of its braces.
     fn is_one_line(&self, body: Span, children: &[DeclId]) -> bool {
         !children.is_empty() && memchr::memchr(b'\n', body.of(self.text)).is_none()
     }
@@ -181,8 +181,8 @@ impl<'t> FileRewriter<'_, 't> {
     }
 }
 
-/// Where what stands behind a position begins, when the removed regions that follow each other from
-/// there are gone. The regions ascend.
+/// Finds the start of the text behind a position, when the removed regions that follow each other
+/// from there are gone. The regions ascend.
 fn skip_removed(regions: &[Span], position: u32) -> u32 {
     let first = regions.partition_point(|it| it.start < position);
     let mut end = position;

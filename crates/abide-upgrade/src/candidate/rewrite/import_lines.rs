@@ -14,7 +14,7 @@ use crate::plan::{ImportOrder, ReleaseStage, collect_provided_files, is_imported
 struct ImportLine {
     path: String,
     text: String,
-    /// Whether it is imported for its types, not for annotations.
+    /// True if it is imported for its types, not for annotations.
     types: bool,
 }
 
@@ -140,7 +140,7 @@ impl<'t> FileRewriter<'_, 't> {
         imported
     }
 
-    /// Whether an import has the same use as in the source.
+    /// Returns true if an import has the same use as in the source.
     fn is_needed(&self, target: File<'t>, import: Import<'t>) -> bool {
         !import.used
             || import.decl.kind == ImportKind::Public
@@ -149,8 +149,8 @@ impl<'t> FileRewriter<'_, 't> {
                 .any(|it| self.needs.contains_file(*it))
     }
 
-    /// Whether a file that stays imports for others what gets a next version: they may be frozen, so
-    /// they go on seeing the old one.
+    /// Returns true if a file that stays imports for others what gets a next version: they may be
+    /// frozen, so they go on seeing the old one.
     fn is_reexported_unchanged(&self, import: Import<'t>) -> bool {
         self.mode == RewriteMode::UpdateReferences
             && import.decl.kind == ImportKind::Public
@@ -158,7 +158,7 @@ impl<'t> FileRewriter<'_, 't> {
             && is_imported(self.file)
     }
 
-    /// Whether a candidate with computed imports keeps an import of its source.
+    /// Returns true if a candidate with computed imports keeps an import of its source.
     fn is_computed_import_kept(&self, target: File<'t>, import: Import<'t>) -> bool {
         if is_for_types(target) {
             return import.decl.kind != ImportKind::Public && self.needs.types.contains(&target.id);
@@ -209,7 +209,7 @@ impl<'t> FileRewriter<'_, 't> {
     }
 }
 
-/// Whether a file is imported for its types: it is in the tree and declares no
+/// Returns true if a file is imported for its types: it is in the tree and declares no
 /// annotations.
 fn is_for_types(file: File<'_>) -> bool {
     file.is_judged() && file.extensions().len() == 0

@@ -1,4 +1,4 @@
-//! Which options a candidate carries over.
+//! Options that a candidate carries over.
 
 use abide_schema::value;
 use abide_syntax::{OptionNode, Slice, Span};
@@ -42,7 +42,7 @@ impl<'t> FileRewriter<'_, 't> {
         }
     }
 
-    /// Whether an option is removed: it declares a migration, or the policy drops
+    /// Returns true if an option is removed: it declares a migration, or the policy drops
     /// it.
     pub(super) fn is_option_dropped(&self, option: &OptionNode) -> bool {
         let parts = self.ast.name_parts(option);
@@ -66,7 +66,7 @@ impl<'t> FileRewriter<'_, 't> {
                     .is_none())
     }
 
-    /// Whether a field of our own annotations declares a migration, or a fact about
+    /// Returns true if a field of our own annotations declares a migration, or a fact about
     /// the source that is not true of the candidate.
     pub(super) fn is_field_dropped(&self, field: &str) -> bool {
         self.mode == RewriteMode::Upgrade && MIGRATION_FIELDS.contains(&field)

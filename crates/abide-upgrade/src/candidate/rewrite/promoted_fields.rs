@@ -9,7 +9,7 @@ use crate::plan::find_oneof_after;
 
 /// The white space around the members of a oneof.
 struct OneofLayout {
-    /// Whether its members have lines of their own.
+    /// True if its members have lines of their own.
     is_own: bool,
     /// Before the first member.
     inner: String,
@@ -106,7 +106,7 @@ impl<'t> FileRewriter<'_, 't> {
         }
     }
 
-    /// How a oneof is laid out whose first statement starts at an offset.
+    /// Detects the layout of a oneof whose first statement starts at an offset.
     fn detect_oneof_layout(&self, start: u32) -> OneofLayout {
         if !self.is_line_start(start) {
             return OneofLayout { is_own: false, inner: " ".to_owned(), outer: " ".to_owned() };

@@ -40,7 +40,7 @@ impl<'t> FileRewriter<'_, 't> {
         self.add_reserved(&numbers, &names, children)
     }
 
-    /// What parts a statement that starts at an offset from one like it: a blank
+    /// Detects the separator of a statement that starts at an offset from one like it: a blank
     /// line, or a space where statements share a line.
     fn find_gap(&self, start: u32) -> String {
         if self.is_line_start(start) {

@@ -26,7 +26,7 @@ pub(super) struct FileRewriter<'p, 't> {
     pub(super) elements: FxHashMap<DeclId, Element<'t>>,
     pub(super) ancestry: Option<Ancestry>,
     pub(super) mode: RewriteMode,
-    /// What an existing candidate records about itself.
+    /// The records of an existing candidate about itself.
     pub(super) recorded: Vec<(&'static str, String)>,
     pub(super) edits: Vec<Edit>,
     pub(super) needs: ImportNeeds,
@@ -35,11 +35,11 @@ pub(super) struct FileRewriter<'p, 't> {
     /// References to types and extensions. How they are written depends on the
     /// final imports.
     pub(super) references: Vec<PendingReference>,
-    /// Where types are used that the next version does not have.
+    /// The places where types are used that the next version does not have.
     pub(super) dangling: Vec<Span>,
 }
 
-/// What becomes of a file.
+/// The rewritten text of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RewriteMode {
     /// It becomes the next major version, with its migrations.
@@ -59,7 +59,7 @@ pub(super) struct PendingReference {
     pub(super) new_scope: String,
 }
 
-/// What a candidate needs to import.
+/// The files that a candidate needs to import.
 #[derive(Debug, Default)]
 pub(super) struct ImportNeeds {
     /// Files whose types are used.
@@ -135,7 +135,7 @@ impl<'t> FileRewriter<'_, 't> {
         memchr::memrchr(b'\n', before).map_or(0, |at| at as u32 + 1)
     }
 
-    /// Whether only white space stands before an offset in its line.
+    /// Returns true if only white space stands before an offset in its line.
     pub(super) fn is_line_start(&self, offset: u32) -> bool {
         let before = Span::new(self.find_line_start(offset), offset).of(self.text);
         before.trim_ascii().is_empty()

@@ -13,7 +13,7 @@ pub(super) enum ValueDoc {
     Literals(Vec<DocItem>),
     Group {
         marks: (char, char),
-        /// Whether items on their own lines are separated by commas.
+        /// True if items on their own lines are separated by commas.
         commas: bool,
         items: Vec<DocItem>,
         /// Comments after the last item.
@@ -168,7 +168,7 @@ impl SourceText<'_> {
         DocItem { before, name: String::new(), value: self.build_doc(id), after: Vec::new() }
     }
 
-    /// Whether a value is a [`Doc::Word`], which has no place for the comments inside.
+    /// Returns true if a value is a [`Doc::Word`], which has no place for the comments inside.
     fn is_word(&self, id: ValueId) -> bool {
         let kind = self.ast.values[id as usize].kind;
         !matches!(kind, ValueKind::Message | ValueKind::List | ValueKind::String)

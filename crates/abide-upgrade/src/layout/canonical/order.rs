@@ -1,4 +1,4 @@
-//! What stands in a body, and in which order it is printed.
+//! Statements of a body and the order in which they are printed.
 
 use abide_syntax::{CommentBlock, CommentGap, DeclId, DeclKind, ImportKind, Span};
 
@@ -12,7 +12,7 @@ pub(super) struct CommentedStatement {
     pub(super) detached: Vec<CommentBlock>,
     pub(super) leading: Option<CommentBlock>,
     pub(super) trailing: Option<CommentBlock>,
-    /// Whether there is a blank line before it.
+    /// True if there is a blank line before it.
     pub(super) has_blank_line_before: bool,
 }
 

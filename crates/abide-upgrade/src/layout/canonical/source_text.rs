@@ -63,7 +63,7 @@ impl SourceText<'_> {
         found
     }
 
-    /// Whether a trailing comment needs its own lines.
+    /// Returns true if a trailing comment needs its own lines.
     pub(super) fn is_tall(&self, run: CommentBlock) -> bool {
         run.span.str(self.text.as_bytes()).contains('\n')
     }
